@@ -1,0 +1,38 @@
+#pragma once
+// Whole files, in and out.
+
+#include <cstddef>
+#include <filesystem>
+
+#include "base/bytes.h"
+
+namespace gw::os {
+
+// Reads a regular file, a pipe or a device to its end. More than `max_bytes` is Kind::overloaded, a missing file Kind::not_found.
+Result<Bytes> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// Writes a temporary file in the same folder, flushes it to disk and renames it: readers see the old content or all of the new.
+// The folder must exist. After a failure the old content is still there and no temporary file is left.
+Status write_file_atomic(const std::filesystem::path& path, ByteView content);
+
+// $XDG_CACHE_HOME/godwit or ~/.cache/godwit, created if missing, readable by this user alone.
+Result<std::filesystem::path> cache_dir();
+
+// A new folder, removed with all its content when the object goes.
+class TempDir {
+ public:
+  static Result<TempDir> make();
+  ~TempDir();
+  TempDir(TempDir&& other) noexcept;
+  TempDir& operator=(TempDir&& other) noexcept;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TempDir(std::filesystem::path path) : path_(std::move(path)) {}
+  void remove() noexcept;
+
+  std::filesystem::path path_;  // empty after a move
+};
+
+}  // namespace gw::os
