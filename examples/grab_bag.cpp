@@ -79,7 +79,8 @@ struct Product : Expression {
 };
 
 ExpressionPtr random_expression(Random& random, int depth) {
-  if (depth == 0) return random.next() % 2 == 0 ? ExpressionPtr(std::make_unique<Variable>()) : std::make_unique<Constant>(random.next() % 5);
+  if (depth == 0)
+    return random.next() % 2 == 0 ? ExpressionPtr(std::make_unique<Variable>()) : std::make_unique<Constant>(random.next() % 5);
   ExpressionPtr left = random_expression(random, depth - 1);
   ExpressionPtr right = random_expression(random, depth - 1);
   if (random.next() % 2 == 0) return std::make_unique<Sum>(std::move(left), std::move(right));
@@ -111,8 +112,8 @@ void count_words(int work) {
   std::int64_t spread = 0;
   for (const auto& [word, list] : places) spread += list.back() - list.front();
   const auto top = std::max_element(ordered.begin(), ordered.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  std::cout << "words        " << ordered.size() << " different, first " << ordered.begin()->first << ", most frequent " << top->first << " ("
-            << top->second << "), spread " << spread << '\n';
+  std::cout << "words        " << ordered.size() << " different, first " << ordered.begin()->first << ", most frequent " << top->first
+            << " (" << top->second << "), spread " << spread << '\n';
 }
 
 // Station 3: sorting records by several keys through function objects.
@@ -125,7 +126,8 @@ struct Record {
 void sort_records(int work) {
   Random random(3);
   std::vector<Record> records;
-  for (int i = 0; i < work * 2000; i++) records.push_back({random.next() % 1000, "r" + std::to_string(random.next() % 5000), random.next() / 16.0});
+  for (int i = 0; i < work * 2000; i++)
+    records.push_back({random.next() % 1000, "r" + std::to_string(random.next() % 5000), random.next() / 16.0});
   const std::function<bool(const Record&, const Record&)> orders[] = {
       [](const Record& a, const Record& b) { return a.weight < b.weight; },
       [](const Record& a, const Record& b) { return a.name > b.name; },

@@ -46,17 +46,11 @@ static Body bodies[kBodies] = {
      0.0000515138902046611451},
 };
 
-static Vec minus(Vec a, Vec b) {
-  return (Vec){a.x - b.x, a.y - b.y, a.z - b.z};
-}
+static Vec minus(Vec a, Vec b) { return (Vec){a.x - b.x, a.y - b.y, a.z - b.z}; }
 
-static Vec plus_scaled(Vec a, Vec b, double factor) {
-  return (Vec){a.x + b.x * factor, a.y + b.y * factor, a.z + b.z * factor};
-}
+static Vec plus_scaled(Vec a, Vec b, double factor) { return (Vec){a.x + b.x * factor, a.y + b.y * factor, a.z + b.z * factor}; }
 
-static double dot(Vec a, Vec b) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
-}
+static double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 // Converts the units and gives the Sun the speed that keeps the centre of mass at rest.
 static void prepare(void) {

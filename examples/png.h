@@ -47,9 +47,7 @@ static inline void png_chunk_begin(PngWriter* png, const char* type, uint32_t le
   for (int i = 0; i < 4; i++) png_byte(png, (uint8_t)type[i]);
 }
 
-static inline void png_chunk_end(PngWriter* png) {
-  png_u32(png, ~png->chunk_crc);
-}
+static inline void png_chunk_end(PngWriter* png) { png_u32(png, ~png->chunk_crc); }
 
 // A byte of the uncompressed picture.
 static inline void png_data_byte(PngWriter* png, uint8_t byte) {
@@ -66,8 +64,8 @@ static inline void png_begin(PngWriter* png, FILE* out, uint32_t width, uint32_t
   png_chunk_begin(png, "IHDR", 13);
   png_u32(png, width);
   png_u32(png, height);
-  png_byte(png, 8);  // bits per channel
-  png_byte(png, 2);  // RGB
+  png_byte(png, 8);                              // bits per channel
+  png_byte(png, 2);                              // RGB
   for (int i = 0; i < 3; i++) png_byte(png, 0);  // the only compression, the only filter set, not interlaced
   png_chunk_end(png);
 }

@@ -137,9 +137,8 @@ class Population {
   const Tour& parent() { return members_[random_.below(kSize / 2)].tour; }
 
   void rank() {
-    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
-      return a.length != b.length ? a.length < b.length : a.tour < b.tour;
-    });
+    std::sort(members_.begin(), members_.end(),
+              [](const Member& a, const Member& b) { return a.length != b.length ? a.length < b.length : a.tour < b.tour; });
   }
 
   const Map& map_;

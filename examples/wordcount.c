@@ -43,9 +43,7 @@ static Entry* slot_of(const Table* table, const char* word) {
   return &table->entries[index];
 }
 
-static Table make_table(size_t capacity) {
-  return (Table){checked(calloc(capacity, sizeof(Entry))), capacity, 0};
-}
+static Table make_table(size_t capacity) { return (Table){checked(calloc(capacity, sizeof(Entry))), capacity, 0}; }
 
 static void grow(Table* table) {
   Table bigger = make_table(table->capacity * 2);
