@@ -21,7 +21,10 @@ if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
 endif()
 
 set(GODWIT_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined; empty: none")
-add_compile_options(-Wall -Wextra -Werror -fno-omit-frame-pointer $<$<CONFIG:Release>:-O2> -g1)
+# Leaving fields out of a designated initialiser is how options structs are meant to be used here.
+add_compile_options(-Wall -Wextra -Werror -Wno-missing-designated-field-initializers -fno-omit-frame-pointer -g1)
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 if(GODWIT_SANITIZE)
   add_compile_options(-fsanitize=${GODWIT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GODWIT_SANITIZE})

@@ -1,0 +1,37 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+namespace gw {
+namespace {
+
+class LogTest : public testing::Test {
+ protected:
+  void TearDown() override { log::set_level(log::Level::warn); }
+};
+
+TEST_F(LogTest, WritesTextAndKeyValues) {
+  testing::internal::CaptureStderr();
+  log::warn("isolate", "suspended", kv("id", 7), kv("why", "asked"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warn isolate: suspended id=7 why=asked\n");
+}
+
+TEST_F(LogTest, DropsWhatIsBelowTheLevel) {
+  testing::internal::CaptureStderr();
+  log::info("isolate", "not said");
+  log::set_level(log::Level::info);
+  log::info("isolate", "said");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "info isolate: said\n");
+}
+
+TEST_F(LogTest, CutsOffRepeatedLines) {
+  testing::internal::CaptureStderr();
+  for (unsigned i = 0; i < 10 * log::kLinesPerSecond; ++i) log::error("isolate", "again", kv("i", i));
+  const std::string text = testing::internal::GetCapturedStderr();
+  // Two windows at most, however slow the machine.
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 2 * log::kLinesPerSecond);
+  EXPECT_GE(std::count(text.begin(), text.end(), '\n'), log::kLinesPerSecond);
+}
+
+}  // namespace
+}  // namespace gw
