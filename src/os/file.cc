@@ -1,0 +1,154 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include "os/unique_fd.h"
+
+namespace gw::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+Kind kind_of(int error) {
+  if (error == ENOENT || error == ENOTDIR) return Kind::not_found;
+  if (error == EACCES || error == EISDIR || error == EPERM) return Kind::invalid;
+  return Kind::internal;
+}
+
+// Reads at most `count` bytes; fewer only at the end of the file.
+Result<std::size_t> read_fully(int fd, std::uint8_t* to, std::size_t count, const fs::path& path) {
+  std::size_t done = 0;
+  while (done < count) {
+    const ssize_t got = ::read(fd, to + done, count - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(kind_of(errno), "cannot read {}: {}", path.string(), reason(errno));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Status write_fully(int fd, ByteView content, const fs::path& path) {
+  while (!content.empty()) {
+    const ssize_t put = ::write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(Kind::internal, "cannot write {}: {}", path.string(), reason(errno));
+    content = content.subspan(static_cast<std::size_t>(put));
+  }
+  return ok();
+}
+
+struct NewFile {
+  UniqueFd fd;
+  fs::path path;
+};
+
+// Not mkstemp: that ignores the umask and would make every file of ours private.
+Result<NewFile> create_beside(const fs::path& path) {
+  static std::atomic<unsigned> counter{0};
+  constexpr int kAttempts = 100;
+  for (int i = 0; i < kAttempts; ++i) {
+    fs::path candidate = path;
+    candidate += fmt::format(".{}-{}.tmp", ::getpid(), counter++);
+    UniqueFd fd(::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd) return NewFile{std::move(fd), std::move(candidate)};
+    if (errno != EEXIST) return fail(kind_of(errno), "cannot create {}: {}", candidate.string(), reason(errno));
+  }
+  return fail(Kind::internal, "cannot create a temporary file beside {}: remove the *.tmp files left there", path.string());
+}
+
+Status replace(NewFile& file, ByteView content, const fs::path& path) {
+  GW_TRY_VOID(write_fully(file.fd.get(), content, file.path));
+  if (::fdatasync(file.fd.get()) != 0) return fail(Kind::internal, "cannot flush {}: {}", file.path.string(), reason(errno));
+  if (::rename(file.path.c_str(), path.c_str()) != 0) {
+    return fail(kind_of(errno), "cannot rename {} to {}: {}", file.path.string(), path.string(), reason(errno));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return fail(kind_of(errno), "cannot open {}: {}", path.string(), reason(errno));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail(Kind::internal, "cannot inspect {}: {}", path.string(), reason(errno));
+
+  constexpr std::size_t kStep = 1u << 20;
+  Bytes content;
+  std::size_t used = 0;
+  // One byte more than expected finds the end without a second step, and one more than allowed finds the excess.
+  std::size_t step = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kStep;
+  for (;;) {
+    content.resize(used + std::min(step, max_bytes + 1 - used));
+    GW_TRY(auto got, read_fully(fd.get(), content.data() + used, content.size() - used, path));
+    used += got;
+    if (used > max_bytes) return fail(Kind::overloaded, "{} is larger than the limit of {} bytes", path.string(), max_bytes);
+    if (used < content.size()) break;
+    step = kStep;
+  }
+  content.resize(used);
+  return content;
+}
+
+Status write_file_atomic(const fs::path& path, ByteView content) {
+  GW_TRY(NewFile file, create_beside(path));
+  Status done = replace(file, content, path);
+  if (!done) ::unlink(file.path.c_str());
+  return done;
+}
+
+Result<fs::path> cache_dir() {
+  fs::path root;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && fs::path(cache).is_absolute()) {
+    root = cache;
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute()) {
+    root = fs::path(home) / ".cache";
+  } else {
+    return fail(Kind::invalid, "there is no place for the cache: set XDG_CACHE_HOME or HOME to an absolute path");
+  }
+  const fs::path ours = root / "godwit";
+  std::error_code error;
+  if (fs::create_directories(ours, error)) fs::permissions(ours, fs::perms::owner_all, error);
+  if (error) return fail(Kind::internal, "cannot create {}: {}", ours.string(), error.message());
+  return ours;
+}
+
+Result<TempDir> TempDir::make() {
+  std::error_code error;
+  const fs::path root = fs::temp_directory_path(error);
+  if (error) return fail(Kind::internal, "there is no folder for temporary files: {}", error.message());
+  std::string pattern = (root / "godwit-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return fail(Kind::internal, "cannot create a folder in {}: {}", root.string(), reason(errno));
+  return TempDir(fs::path(pattern));
+}
+
+TempDir::~TempDir() { remove(); }
+
+TempDir::TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+TempDir& TempDir::operator=(TempDir&& other) noexcept {
+  if (this != &other) {
+    remove();
+    path_ = std::exchange(other.path_, {});
+  }
+  return *this;
+}
+
+void TempDir::remove() noexcept {
+  std::error_code ignored;  // a leftover in the folder for temporary files is not worth failing for
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+}  // namespace gw::os
