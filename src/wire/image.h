@@ -1,0 +1,102 @@
+#pragma once
+// The image of a suspended isolate: everything it is, for any engine to go on from. Byte by byte in docs/image-format.md.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "wire/module_info.h"
+
+namespace gw::wire {
+
+inline constexpr std::size_t kPageBytes = 65536;         // a page of wasm memory
+inline constexpr std::uint32_t kMaxMemoryPages = 65536;  // wasm32: 4 GiB
+inline constexpr std::size_t kMaxWasiStateBytes = 16u << 20;
+inline constexpr std::size_t kMaxModuleBytes = 256u << 20;
+inline constexpr std::uint16_t kImageVersion = 1;
+
+// fresh: instantiated, nothing has run. suspended: `_start` has been left by unwinding.
+enum class Phase : std::uint8_t { fresh = 0, suspended = 1 };
+
+// Where the bytes of a page are: not in this image but in the one it was made after, or here, plain or compressed.
+enum class Storage : std::uint8_t { in_parent = 0, raw = 1, zstd = 2 };
+
+// A global variable; the value little-endian, the rest of the 16 bytes zero.
+struct GlobalValue {
+  ValueType type = ValueType::i32;
+  std::array<std::uint8_t, 16> bytes{};
+  bool operator==(const GlobalValue&) const = default;
+};
+
+// Who the isolate is, to the layers above. Not looked at here.
+struct RuntimeState {
+  std::uint64_t thread_id = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t sequence = 0;
+  bool operator==(const RuntimeState&) const = default;
+};
+
+struct ImagePage {
+  std::uint32_t index = 0;
+  Hash256 hash;  // of the 64 KiB, whatever their storage
+  Storage storage = Storage::raw;
+  ByteView stored;  // the bytes in the file; empty if in_parent
+};
+
+// The content of an image. In one that was decoded:
+//  - pages ascend by index and lie inside memory_pages; a page that is not listed is all zero
+//  - raw pages have 64 KiB, compressed ones fewer
+//  - in_parent pages occur only if there is a parent
+struct ImageContent {
+  Hash256 module_hash;
+  Phase phase = Phase::fresh;
+  std::uint32_t memory_pages = 0;
+  RuntimeState runtime;
+  std::vector<GlobalValue> globals;
+  Bytes wasi_state;               // encoded by isolate/wasi_state
+  std::optional<Hash256> parent;  // id of the image this one holds the changes to; none: it is complete
+  ByteView module_wasm;           // empty: the module is not included
+  std::vector<ImagePage> pages;
+};
+
+// A well-formed image together with its encoded form; the views of its content point into that. A value, cheap to copy.
+//
+// Decoding checks everything but the content of pages: restoring a page checks its hash, and a caller that will not restore can ask
+// verify_pages(). Damage is Kind::corrupt, a format of the future Kind::unsupported.
+class Image {
+ public:
+  // Copies page data and module once. Fails if the content breaks a rule above or exceeds a limit.
+  static Result<Image> encode(const ImageContent& content);
+  static Result<Image> decode(Bytes file);
+
+  const ImageContent& content() const { return *content_; }
+  ByteView encoded() const { return *file_; }
+
+  // Names the image: a hash over everything but page data, which it covers through the page hashes.
+  const Hash256& id() const { return id_; }
+
+  // Checks the hash of every page that is stored in this image.
+  Status verify_pages() const;
+
+ private:
+  Image(std::shared_ptr<const Bytes> file, std::shared_ptr<const ImageContent> content, Hash256 id)
+      : file_(std::move(file)), content_(std::move(content)), id_(id) {}
+
+  std::shared_ptr<const Bytes> file_;             // shared by copies
+  std::shared_ptr<const ImageContent> content_;   // shared by copies
+  Hash256 id_;
+};
+
+// Writes the 64 KiB of a stored page to `out` and checks their hash. REQUIRES: not in_parent; out has kPageBytes.
+Status load_page(const ImagePage& page, std::span<std::uint8_t> out);
+
+// A page in a shorter form, if compression makes it shorter.
+std::optional<Bytes> compress_page(ByteView page);
+
+}  // namespace gw::wire
