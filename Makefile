@@ -1,0 +1,70 @@
+# The front door. Every target may be run first, on a fresh clone: it installs, configures and builds what it needs.
+#
+#   make         build everything into build/bin
+#   make demo    a program suspended in one process, continued in a second, finished in Node
+#   make test    what CI runs: checks, unit tests with and without sanitizers, end-to-end tests
+#   make soak    long runs: fuzzing, many seeds, endurance, thread sanitizer
+#   make bench   the figures of README.md, as JSON in build/bench
+#   make check   formatting, layers, sizes, clang-tidy on changed files
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: build setup build-asan build-tsan demo test lint soak bench check clean
+
+export CCACHE_SLOPPINESS := pch_defines,time_macros
+CTEST := ctest --output-on-failure --no-tests=error -j $(shell nproc)
+
+setup:
+	@tools/setup
+
+# $(call compile,<preset>)
+define compile
+@echo "== building: $(1)"
+@[ -f build/$(1)/build.ninja ] || cmake --preset $(1) > build/$(1).configure.log 2>&1 || { cat build/$(1).configure.log; exit 1; }
+@cmake --build build/$(1)
+endef
+
+build: setup
+	@mkdir -p build
+	$(call compile,release)
+
+build-asan: setup
+	@mkdir -p build
+	$(call compile,asan)
+
+build-tsan: setup
+	@mkdir -p build
+	$(call compile,tsan)
+
+demo: build
+	@tools/demo
+
+lint: setup
+	@tools/format --check
+	@tools/layers.py
+	@tools/ratchet.py
+
+test: lint build build-asan
+	@echo "== unit tests, address and undefined-behaviour sanitizers"
+	@$(CTEST) --test-dir build/asan -L unit
+	@echo "== all tests"
+	@$(CTEST) --test-dir build/release -LE soak
+
+soak: build build-tsan
+	@echo "== unit tests, thread sanitizer"
+	@$(CTEST) --test-dir build/tsan -L unit
+	@echo "== long runs"
+	@$(CTEST) --test-dir build/release -L soak
+
+bench: build
+	@mkdir -p build/bench
+	@for suite in engine mobility; do \
+	  echo "== bench: $$suite"; build/bin/godwit-bench $$suite --json | tee build/bench/$$suite.json; done
+
+check: lint build
+	@tools/tidy
+
+# Keeps build/deps: it is downloaded, not built.
+clean:
+	@rm -rf build/release build/asan build/tsan build/bin build/bench build/*.log
