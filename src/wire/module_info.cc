@@ -1,5 +1,7 @@
 #include "wire/module_info.h"
 
+#include <algorithm>
+
 #include "wire/wasm_binary.h"
 
 namespace gw::wire {
