@@ -1,0 +1,118 @@
+"""Runs the godwit command and native builds of guests for the end-to-end tests.
+
+The test's environment says where things are: GODWIT is the command under test, GODWIT_SCRATCH a folder that may be kept between runs
+(builds of guests are cached there by content), GODWIT_SCALE multiplies the amount of random testing (1 in `make test`, more in `make soak`).
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.programs import SOURCE_ROOT, Program
+
+GODWIT = Path(os.environ.get("GODWIT", SOURCE_ROOT / "build/bin/godwit"))
+SCRATCH = Path(os.environ.get("GODWIT_SCRATCH", SOURCE_ROOT / "build/e2e"))
+SCALE = int(os.environ.get("GODWIT_SCALE", "1"))
+NODE = os.environ.get("GODWIT_NODE", "node")
+
+EXIT_SUSPENDED = 75
+EXIT_BAD_INPUT = 2
+TIMEOUT_SECONDS = 120
+
+
+@dataclass
+class Finished:
+    """What a process left behind."""
+
+    command: list[str]
+    code: int
+    out: bytes
+    err: str
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.command)} -> exit {self.code}\n{self.err[-2000:]}"
+
+
+def run(command: list, stdin=b"", check: bool = False) -> Finished:
+    """Runs a command; `stdin` is bytes or an open file, whose position the processes share."""
+    words = [str(word) for word in command]
+    source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    environment = dict(os.environ, XDG_CACHE_HOME=str(SCRATCH / "cache"))
+    done = subprocess.run(words, capture_output=True, timeout=TIMEOUT_SECONDS, env=environment, check=False, **source)
+    finished = Finished(words, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+    if check and finished.code != 0:
+        raise AssertionError(str(finished))
+    return finished
+
+
+def godwit(*words, stdin=b"", check: bool = False) -> Finished:
+    return run([GODWIT, *words], stdin=stdin, check=check)
+
+
+def _scratch_path(kind: str, sources: list[Path], flags: list[str], suffix: str) -> Path:
+    digest = hashlib.sha256("\0".join([kind, *flags]).encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    folder = SCRATCH / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{sources[0].stem}-{digest.hexdigest()[:16]}{suffix}"
+
+
+def _headers_of(source: Path) -> list[Path]:
+    return sorted([*source.parent.glob("*.h"), *source.parent.parent.glob("*.h")])
+
+
+def native(source: Path) -> Path:
+    """The program built for this machine: what every other run of it is compared with."""
+    target = _scratch_path("native", [source, *_headers_of(source)], [], "")
+    if not target.exists():
+        compiler = ["clang-19", "-std=c17"] if source.suffix == ".c" else ["clang++-19", "-std=c++20"]
+        building = target.with_name(f"{target.name}.{os.getpid()}")
+        run([*compiler, "-O3", "-w", source, "-o", building, "-lm"], check=True)
+        building.rename(target)
+    return target
+
+
+def mobile(source: Path, *flags: str) -> Path:
+    """The program built by `godwit build`. Not kept between runs: the builder under test may have changed, and has a cache of its own."""
+    target = _scratch_path(f"mobile-{os.getpid()}", [source, *_headers_of(source)], list(flags), ".wasm")
+    if not target.exists():
+        godwit("build", source, "-o", target, *flags, check=True)
+    return target
+
+
+def native_output(program: Program) -> bytes:
+    return run([native(program.source), *program.args], stdin=program.stdin, check=True).out
+
+
+def show(image: Path) -> dict:
+    return json.loads(godwit("image", "show", image, "-o", "json", check=True).out)
+
+
+class EndToEnd(unittest.TestCase):
+    """A test case with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="godwit-e2e-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def stdin_of(self, program: Program):
+        """The program's input as a file that several processes read one after the other."""
+        path = self.folder / "stdin"
+        path.write_bytes(program.stdin)
+        source = path.open("rb")
+        self.addCleanup(source.close)
+        return source
+
+    def assert_output(self, got: bytes, expected: bytes, context: str):
+        if got == expected:
+            return
+        at = next((i for i, (a, b) in enumerate(zip(got, expected)) if a != b), min(len(got), len(expected)))
+        self.fail(f"{context}: {len(got)} bytes instead of {len(expected)}, different from byte {at}: "
+                  f"{got[at:at + 60]!r} instead of {expected[at:at + 60]!r}")

@@ -1,0 +1,101 @@
+// The part of a guest's state that lives outside its memory, as in docs/image-format.md (src/isolate/wasi_state.h is the same in C++).
+import { ByteReader, ByteWriter } from "./bytes.mjs";
+import { refuse } from "./errors.mjs";
+
+const kVersion = 1;
+const kMaxStrings = 65536;
+const kMaxStringBytes = 2 ** 20;
+const kMaxInputBytes = 8 * 2 ** 20;
+
+// The host call that the guest has been unwound from and that it calls again when it is resumed.
+export const ParkedCall = Object.freeze({ none: 0, sleep: 1, input: 2, checkpoint: 3 });
+
+// Strings are kept as bytes: nothing says that they are UTF-8.
+export function freshWasiState({ args = [], env = [], seed = new Uint8Array(32), input = new Uint8Array(0) }) {
+  const encode = (text) => new TextEncoder().encode(text);
+  return {
+    args: args.map(encode),
+    env: env.map(encode),
+    randomSeed: seed,
+    randomPosition: 0n,
+    monotonic: 0n,
+    outputBytes: 0n,
+    input,
+    inputEnded: false,
+    closed: 0,
+    parked: ParkedCall.none,
+    deadline: 0n,
+  };
+}
+
+function readBytes(reader, limit) {
+  const length = reader.u32();
+  if (length > limit) refuse("corrupt", `the WASI state holds a text of ${length} bytes, ${limit} are allowed`);
+  return reader.bytes(length).slice();
+}
+
+function readStrings(reader) {
+  const count = reader.u32();
+  if (count > kMaxStrings) refuse("corrupt", `the WASI state holds ${count} strings in one list`);
+  const strings = [];
+  let left = kMaxStringBytes;
+  for (let i = 0; i < count; i++) {
+    const text = readBytes(reader, left - 1);
+    if (text.includes(0)) refuse("corrupt", "the WASI state holds a string with a character 0");
+    left -= text.length + 1;
+    strings.push(text);
+  }
+  return strings;
+}
+
+export function decodeWasiState(bytes) {
+  const reader = new ByteReader(bytes, "the WASI state of the image");
+  const version = reader.u8();
+  if (version !== kVersion) refuse("unsupported", `the WASI state has version ${version}, this program reads version ${kVersion}`);
+  const parked = reader.u8();
+  const closed = reader.u8();
+  const inputEnded = reader.u8();
+  const state = {
+    parked,
+    closed,
+    inputEnded: inputEnded === 1,
+    deadline: reader.u64(),
+    monotonic: reader.u64(),
+    outputBytes: reader.u64(),
+    randomSeed: reader.bytes(32).slice(),
+    randomPosition: reader.u64(),
+    input: readBytes(reader, kMaxInputBytes),
+    args: readStrings(reader),
+    env: readStrings(reader),
+  };
+  reader.expectEnd();
+  const plausible = parked <= ParkedCall.checkpoint && closed < 8 && inputEnded <= 1 && (parked === ParkedCall.sleep || state.deadline === 0n);
+  if (!plausible) refuse("corrupt", "the WASI state of the image contradicts itself; use another copy");
+  return state;
+}
+
+function writeStrings(writer, strings) {
+  writer.u32(strings.length);
+  for (const text of strings) {
+    writer.u32(text.length);
+    writer.bytes(text);
+  }
+}
+
+export function encodeWasiState(state) {
+  const writer = new ByteWriter();
+  writer.u8(kVersion);
+  writer.u8(state.parked);
+  writer.u8(state.closed);
+  writer.u8(state.inputEnded ? 1 : 0);
+  writer.u64(state.deadline);
+  writer.u64(state.monotonic);
+  writer.u64(state.outputBytes);
+  writer.bytes(state.randomSeed);
+  writer.u64(state.randomPosition);
+  writer.u32(state.input.length);
+  writer.bytes(state.input);
+  writeStrings(writer, state.args);
+  writeStrings(writer, state.env);
+  return writer.take();
+}
