@@ -1,0 +1,175 @@
+#include "prep/liveness.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/check.h"
+
+namespace gw::prep {
+namespace {
+
+class LocalSetBits {
+ public:
+  explicit LocalSetBits(std::size_t locals) : words_((locals + 63) / 64) {}
+  void add(Local l) { words_[l / 64] |= bit(l); }
+  void remove(Local l) { words_[l / 64] &= ~bit(l); }
+  bool has(Local l) const { return (words_[l / 64] & bit(l)) != 0; }
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  // True if anything was new.
+  bool merge(const LocalSetBits& other) {
+    bool grew = false;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      grew |= (other.words_[i] & ~words_[i]) != 0;
+      words_[i] |= other.words_[i];
+    }
+    return grew;
+  }
+
+ private:
+  static std::uint64_t bit(Local l) { return std::uint64_t{1} << (l % 64); }
+  std::vector<std::uint64_t> words_;
+};
+
+class SavePlanner {
+ public:
+  SavePlanner(const FunctionDraft& draft, const SiteRules& rules) : draft_(draft), rules_(rules), sites_map_(rules, draft.body) {
+    collect(draft.body, new_set());
+  }
+
+  SavePlan run() {
+    do {
+      grew_ = false;
+      LocalSetBits live(draft_.locals.size());
+      flow(draft_.body, live);
+    } while (grew_);
+    return finish();
+  }
+
+ private:
+  unsigned new_set() {
+    sets_.emplace_back(draft_.locals.size());
+    return static_cast<unsigned>(sets_.size() - 1);
+  }
+
+  // Numbers the sites in the order of the text. `shared` is the save set of the calls in the innermost loop around `e`.
+  void collect(Expr e, unsigned shared) {
+    if (!sites_map_.contains(e)) return;
+    Expr call = is(e, Node::local_set) || is(e, Node::drop) ? child_at(e, 0) : e;
+    const SiteKind kind = rules_.kind_of(call);
+    if (kind == SiteKind::none) {
+      const unsigned inner = is(e, Node::loop) ? new_set() : shared;
+      for_each_child(e, [&](Expr child) { collect(child, inner); });
+      return;
+    }
+    Site site{e, call, kind, static_cast<unsigned>(plan_.sites.size() + 1), kind == SiteKind::call ? shared : new_set(), std::nullopt};
+    if (is(e, Node::local_set)) site.result = BinaryenLocalSetGetIndex(e);
+    by_call_[call] = plan_.sites.size();
+    plan_.sites.push_back(site);
+  }
+
+  // Backwards: `live` holds what is live after `e`, and then what is live before it.
+  void flow(Expr e, LocalSetBits& live) {
+    switch (node_of(e)) {
+      case Node::block:
+        if (const char* label = BinaryenBlockGetName(e)) labels_.insert_or_assign(label, live);
+        flow_children(e, live);
+        return;
+      case Node::loop:
+        return flow_loop(e, live);
+      case Node::if_else: {
+        LocalSetBits otherwise = live;
+        flow(BinaryenIfGetIfTrue(e), live);
+        if (Expr arm = BinaryenIfGetIfFalse(e)) flow(arm, otherwise);
+        live.merge(otherwise);
+        flow(BinaryenIfGetCondition(e), live);
+        return;
+      }
+      case Node::br:
+      case Node::br_table:
+        if (!is(e, Node::br) || !BinaryenBreakGetCondition(e)) live.clear();
+        for (const char* target : branch_targets(e))
+          if (auto it = labels_.find(std::string_view(target)); it != labels_.end()) live.merge(it->second);
+        flow_children(e, live);
+        return;
+      case Node::ret:
+      case Node::unreachable:
+        live.clear();
+        flow_children(e, live);
+        return;
+      case Node::local_set:
+        live.remove(BinaryenLocalSetGetIndex(e));
+        flow_children(e, live);
+        return;
+      case Node::local_get:
+        live.add(BinaryenLocalGetGetIndex(e));
+        return;
+      case Node::call:
+      case Node::call_indirect:
+        return flow_call(e, live);
+      default:
+        flow_children(e, live);
+    }
+  }
+
+  void flow_children(Expr e, LocalSetBits& live) {
+    for (unsigned i = child_count(e); i-- > 0;)
+      if (Expr child = child_at(e, i)) flow(child, live);
+  }
+
+  void flow_loop(Expr loop, LocalSetBits& live) {
+    const char* label = BinaryenLoopGetName(loop);
+    if (!label) return flow(BinaryenLoopGetBody(loop), live);
+    const LocalSetBits after = live;
+    LocalSetBits& at_header = loop_live_.try_emplace(loop, draft_.locals.size()).first->second;
+    do {
+      labels_.insert_or_assign(label, at_header);
+      live = after;
+      flow(BinaryenLoopGetBody(loop), live);
+    } while (at_header.merge(live));
+  }
+
+  void flow_call(Expr call, LocalSetBits& live) {
+    auto it = by_call_.find(call);
+    if (it == by_call_.end()) return flow_children(call, live);
+    const Site& site = plan_.sites[it->second];
+    LocalSetBits& saved = sets_[site.save_set];
+    if (site.kind == SiteKind::call) {
+      if (is(call, Node::call_indirect) && is(BinaryenCallIndirectGetTarget(call), Node::local_get))
+        live.add(BinaryenLocalGetGetIndex(BinaryenCallIndirectGetTarget(call)));
+      grew_ |= saved.merge(live);
+      live.merge(saved);
+      if (site.result) live.remove(*site.result);
+      flow_children(call, live);
+    } else {
+      flow_children(call, live);
+      saved.merge(live);  // no feedback: used by nothing but this site
+    }
+  }
+
+  SavePlan finish() {
+    plan_.sets.resize(sets_.size());
+    for (std::size_t i = 0; i < sets_.size(); ++i)
+      for (Local l = 0; l < draft_.locals.size(); ++l)
+        if (sets_[i].has(l)) plan_.sets[i].push_back(l);
+    return std::move(plan_);
+  }
+
+  const FunctionDraft& draft_;
+  const SiteRules& rules_;
+  SiteMap sites_map_;
+  SavePlan plan_;
+  std::unordered_map<Expr, std::size_t> by_call_;
+  std::vector<LocalSetBits> sets_;
+  std::map<std::string, LocalSetBits, std::less<>> labels_;  // live at the target of a branch to the label
+  std::unordered_map<Expr, LocalSetBits> loop_live_;
+  bool grew_ = false;
+};
+
+}  // namespace
+
+SavePlan plan_saves(const FunctionDraft& draft, const SiteRules& rules) { return SavePlanner(draft, rules).run(); }
+
+}  // namespace gw::prep

@@ -1,0 +1,34 @@
+#pragma once
+// Which locals a frame must keep at each of its sites.
+
+#include <optional>
+#include <vector>
+
+#include "prep/ir.h"
+#include "prep/sites.h"
+
+namespace gw::prep {
+
+// One place where frames of the function can be left.
+struct Site {
+  Expr statement;  // `call`, `local.set (call)` or `drop (call)`
+  Expr call;
+  SiteKind kind;
+  unsigned number;              // from 1, in the order of the text: the sites below any node have consecutive numbers
+  unsigned save_set;            // index into SavePlan::sets
+  std::optional<Local> result;  // the local that takes the result of the call
+};
+
+struct SavePlan {
+  std::vector<Site> sites;
+  std::vector<std::vector<Local>> sets;  // ascending
+};
+
+// Analyses a lifted body.
+//
+// A stop point keeps exactly the locals that are live there. The calls inside one loop (or outside all) share one set, the union of what is
+// live at each: saved and restored by one piece of code. A local that is saved counts as used, so what is saved is always well defined and
+// does not depend on whether the frame was ever restored.
+SavePlan plan_saves(const FunctionDraft& draft, const SiteRules& rules);
+
+}  // namespace gw::prep

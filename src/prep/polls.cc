@@ -1,0 +1,97 @@
+#include "prep/polls.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "prep/call_graph.h"
+#include "prep/loops.h"
+
+namespace gw::prep {
+namespace {
+
+// A loop body larger than this does not feel a poll; a smaller one is worth a second copy.
+constexpr std::uint64_t kVersionedBodyMax = 80;
+// An unpolled copy may cost this much: about half a millisecond.
+constexpr std::uint64_t kUnpolledCopyCost = 1'500'000;
+constexpr std::uint64_t kUnpolledCopyTripsMax = 65'536;
+
+class PollInserter {
+ public:
+  PollInserter(const Builder& build, const LoopCosts& costs, const std::string& function, Report& report)
+      : build_(build), costs_(costs), function_(function), report_(report) {}
+
+  // Inner loops first, so that a copy of an outer loop would contain the finished inner ones.
+  Expr operator()(Expr e) {
+    if (!is(e, Node::loop)) return e;
+    ++report_.loops;
+    if (costs_.is_short(e)) {
+      report_.left_unpolled.push_back({readable_name(function_), fmt::format("short: costs at most {} nodes", costs_.cost_of(e))});
+      return e;
+    }
+    const std::uint64_t body_cost = costs_.body_cost_of(e);
+    const auto counted = body_cost <= kVersionedBodyMax ? recognise_counted_loop(e) : std::nullopt;
+    if (counted && type_of(e) == BinaryenTypeNone()) return version(e, *counted, body_cost);
+    ++report_.polled;
+    return with_poll(e);
+  }
+
+ private:
+  Expr marker() const { return build_.call(kPollMarker, {}, BinaryenTypeNone()); }
+
+  Expr with_poll(Expr loop) {
+    Expr body = BinaryenLoopGetBody(loop);
+    BinaryenLoopSetBody(loop, build_.block(nullptr, {marker(), body}, type_of(body)));
+    return loop;
+  }
+
+  Expr version(Expr loop, const CountedLoop& counted, std::uint64_t body_cost) {
+    const std::uint64_t trips_max = std::min(kUnpolledCopyCost / body_cost, kUnpolledCopyTripsMax);
+    Expr copy = build_.copy(loop);
+    rename_labels(copy, fmt::format("$short{}", report_.versioned++));
+    return build_.if_else(trips_at_most(counted, trips_max), copy, with_poll(loop));
+  }
+
+  // The distance to the bound, divided by the step: a distance that the step does not divide becomes huge by the rotation, and so does a
+  // negative one. Zero (which may mean 2^32 iterations) becomes huge by the subtraction.
+  Expr trips_at_most(const CountedLoop& counted, std::uint64_t limit) {
+    Expr bound = counted.bound ? build_.copy(counted.bound) : build_.i32(0);
+    Expr variable = build_.get_i32(counted.variable);
+    Expr distance =
+        counted.step > 0 ? build_.binary(BinaryenSubInt32(), bound, variable) : build_.binary(BinaryenSubInt32(), variable, bound);
+    const int shift = std::countr_zero(static_cast<std::uint32_t>(std::abs(counted.step)));
+    Expr trips = shift == 0 ? distance : build_.binary(BinaryenRotRInt32(), distance, build_.i32(shift));
+    Expr less_one = build_.binary(BinaryenSubInt32(), trips, build_.i32(1));
+    return build_.binary(BinaryenLtUInt32(), less_one, build_.i32(static_cast<std::int32_t>(limit)));
+  }
+
+  const Builder& build_;
+  const LoopCosts& costs_;
+  const std::string& function_;
+  Report& report_;
+};
+
+}  // namespace
+
+void insert_polls(BinaryenModuleRef module, Report& report) {
+  const Builder build(module);
+  const CallGraph graph(module);
+  const LoopCosts costs(graph);
+  const std::vector<bool> breakers = graph.recursion_breakers();
+  BinaryenAddFunctionImport(module, kPollMarker, "godwit", "poll", BinaryenTypeNone(), BinaryenTypeNone());
+  for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
+    const CallGraph::Function& function = graph.functions()[f];
+    if (!function.body) continue;
+    Expr body = rewrite(function.body, PollInserter(build, costs, function.name, report));
+    if (breakers[f]) {
+      ++report.polled_entries;
+      body = build.block(nullptr, {build.call(kPollMarker, {}, BinaryenTypeNone()), body}, type_of(body));
+    }
+    BinaryenFunctionSetBody(BinaryenGetFunction(module, function.name.c_str()), body);
+  }
+  report.unpolled = static_cast<unsigned>(report.left_unpolled.size());
+}
+
+}  // namespace gw::prep

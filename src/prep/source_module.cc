@@ -1,0 +1,144 @@
+#include "prep/source_module.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/wasm_binary.h"
+
+namespace gw::prep {
+namespace {
+
+constexpr const char* kStartExport = "_start";
+constexpr const char* kPollCellSymbol = "godwit_poll_cell";
+constexpr const char* kUnwindStackSymbol = "godwit_unwind_stack";
+constexpr std::uint64_t kMaxPages = 65536;
+
+// Everything V8 and the browsers have without a flag and that we know how to suspend.
+BinaryenFeatures allowed_features() {
+  return BinaryenFeatureMutableGlobals() | BinaryenFeatureBulkMemory() | BinaryenFeatureNontrappingFPToInt() | BinaryenFeatureSignExt() |
+         BinaryenFeatureSIMD128();
+}
+
+Status append_memory_section(ByteView wasm, std::uint32_t extra_pages, Bytes& out) {
+  GW_TRY(auto memory, wire::read_memory(wasm));
+  ByteWriter payload;
+  payload.leb_u32(1);
+  payload.u8(memory.max_pages ? 1 : 0);
+  payload.leb_u32(static_cast<std::uint32_t>(memory.min_pages));
+  if (memory.max_pages) payload.leb_u32(static_cast<std::uint32_t>(std::min(*memory.max_pages + extra_pages, kMaxPages)));
+  const Bytes bytes = payload.take();
+  ByteWriter section;
+  section.u8(static_cast<std::uint8_t>(wire::SectionId::memory));
+  section.leb_u32(static_cast<std::uint32_t>(bytes.size()));
+  section.bytes(bytes);
+  const Bytes whole = section.take();
+  out.insert(out.end(), whole.begin(), whole.end());
+  return ok();
+}
+
+struct Prepared {
+  Bytes wasm;
+  std::optional<std::uint32_t> start_function;
+};
+
+// Binaryen's C API can neither read the start function nor the memory's maximum, so both are seen to before it parses the module:
+// no start section, and room for the unwind area above the declared maximum.
+Result<Prepared> prepare(ByteView wasm) {
+  GW_TRY(auto sections, wire::read_sections(wasm));
+  Prepared prepared;
+  prepared.wasm.assign(wasm.begin(), wasm.begin() + 8);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const wire::Section& section = sections[i];
+    if (section.id == wire::SectionId::start) {
+      ByteReader reader(section.payload);
+      GW_TRY(prepared.start_function, reader.leb_u32());
+    } else if (section.id == wire::SectionId::memory) {
+      GW_TRY_VOID(append_memory_section(wasm, kUnwindBytes / kWasmPageBytes, prepared.wasm));
+    } else {
+      const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
+      prepared.wasm.insert(prepared.wasm.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset),
+                           wasm.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+  }
+  return prepared;
+}
+
+// The value of an exported immutable i32 global, as wasm-ld makes for an exported data symbol.
+std::optional<std::uint32_t> exported_address(BinaryenModuleRef module, const char* name) {
+  BinaryenExportRef symbol = BinaryenGetExport(module, name);
+  if (!symbol || BinaryenExportGetKind(symbol) != BinaryenExternalGlobal()) return std::nullopt;
+  BinaryenGlobalRef global = BinaryenGetGlobal(module, BinaryenExportGetValue(symbol));
+  if (!global || BinaryenGlobalIsMutable(global)) return std::nullopt;
+  const auto value = const_i32(BinaryenGlobalGetInitExpr(global));
+  return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<SourceModule> SourceModule::parse(ByteView wasm) {
+  GW_TRY(auto prepared, prepare(wasm));
+  SourceModule source(BinaryenModuleRead(reinterpret_cast<char*>(prepared.wasm.data()), prepared.wasm.size()));
+  source.features_ = allowed_features();
+  BinaryenModuleSetFeatures(source.module_, source.features_);
+  GW_TRY_VOID(source.check_contents());
+  if (!BinaryenModuleValidate(source.module_))
+    return fail(Kind::unsupported, "the module uses wasm features that cannot be moved (see the lines above): build it without them");
+  GW_TRY_VOID(source.call_start_function_from_start_export(prepared.start_function));
+  return source;
+}
+
+SourceModule::SourceModule(SourceModule&& other) noexcept : module_(std::exchange(other.module_, nullptr)), features_(other.features_) {}
+
+SourceModule::~SourceModule() {
+  if (module_) BinaryenModuleDispose(module_);
+}
+
+Status SourceModule::check_contents() const {
+  if (BinaryenGetNumTables(module_) > 1) return fail(Kind::unsupported, "the module has more than one table: only one can be moved");
+  for (BinaryenIndex i = 0; i < BinaryenGetNumElementSegments(module_); ++i) {
+    BinaryenElementSegmentRef segment = BinaryenGetElementSegmentByIndex(module_, i);
+    if (BinaryenElementSegmentIsPassive(segment) || !const_i32(BinaryenElementSegmentGetOffset(segment)))
+      return fail(Kind::unsupported, "the module fills its function table at run time: link it statically");
+  }
+  for (BinaryenIndex i = 0; i < BinaryenGetNumGlobals(module_); ++i) {
+    BinaryenGlobalRef global = BinaryenGetGlobalByIndex(module_, i);
+    const Type type = BinaryenGlobalGetType(global);
+    if (BinaryenGlobalIsMutable(global) && (type == BinaryenTypeVec128() || BinaryenTypeArity(type) != 1))
+      return fail(Kind::unsupported, "the module has a mutable global of a vector type, which other engines cannot restore");
+  }
+  for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module_); ++i) {
+    BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module_, i);
+    const std::string name = readable_name(BinaryenFunctionGetName(function));
+    if (BinaryenTypeArity(BinaryenFunctionGetResults(function)) > 1)
+      return fail(Kind::unsupported, "function {} returns several values: build the module without multivalue", name);
+    bool supported = true;
+    if (Expr body = BinaryenFunctionGetBody(function)) walk(body, [&](Expr e) { supported &= !is(e, Node::unsupported); });
+    if (!supported)
+      return fail(Kind::unsupported, "function {} uses threads, exceptions, references or GC types: build the module without them", name);
+  }
+  return ok();
+}
+
+Status SourceModule::call_start_function_from_start_export(std::optional<std::uint32_t> index) {
+  if (!index) return ok();
+  if (*index >= BinaryenGetNumFunctions(module_)) return fail(Kind::corrupt, "the start function {} does not exist", *index);
+  const Builder build(module_);
+  std::vector<Expr> calls{build.call(BinaryenFunctionGetName(BinaryenGetFunctionByIndex(module_, *index)), {}, BinaryenTypeNone())};
+  if (BinaryenExportRef old = BinaryenGetExport(module_, kStartExport)) {
+    calls.push_back(build.call(BinaryenExportGetValue(old), {}, BinaryenTypeNone()));
+    BinaryenRemoveExport(module_, kStartExport);
+  }
+  const FunctionDraft both{"gw$start", BinaryenTypeNone(), BinaryenTypeNone(), {}, build.sequence(std::move(calls))};
+  build.add(both);
+  BinaryenAddFunctionExport(module_, both.name.c_str(), kStartExport);
+  return ok();
+}
+
+std::optional<Reservation> SourceModule::reservation() const {
+  const auto cell = exported_address(module_, kPollCellSymbol);
+  const auto base = exported_address(module_, kUnwindStackSymbol);
+  if (!cell || !base || *cell == 0 || *base == 0) return std::nullopt;
+  return Reservation{*cell, {*base, kUnwindBytes}};
+}
+
+}  // namespace gw::prep

@@ -1,0 +1,149 @@
+#include "prep/unwind_stack.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace gw::prep {
+namespace {
+
+constexpr const char* kStackPointer = "gw$sp";
+constexpr const char* kStackBase = "gw$base";
+constexpr std::array<unsigned, 4> kGroupSizes = {8, 4, 2, 1};
+
+const char* type_name(Type type) {
+  if (type == BinaryenTypeInt32()) return "i32";
+  if (type == BinaryenTypeInt64()) return "i64";
+  if (type == BinaryenTypeFloat32()) return "f32";
+  if (type == BinaryenTypeFloat64()) return "f64";
+  GW_ASSERT(type == BinaryenTypeVec128());
+  return "v128";
+}
+
+std::vector<Type> stack_types() {
+  return {BinaryenTypeVec128(), BinaryenTypeFloat64(), BinaryenTypeInt64(), BinaryenTypeFloat32(), BinaryenTypeInt32()};
+}
+
+}  // namespace
+
+UnwindStack::UnwindStack(const Builder& build, UnwindArea area) : build_(build), area_(area) {
+  add_globals();
+  add_begin_unwind();
+}
+
+void UnwindStack::add_globals() {
+  auto add = [&](const char* name, std::int32_t value) {
+    BinaryenAddGlobal(build_.module(), name, BinaryenTypeInt32(), true, build_.i32(value));
+  };
+  add(kUnwinding, 0);
+  add(kRewinding, 0);
+  add(kStackPointer, static_cast<std::int32_t>(area_.base));
+  if (area_.base == 0) add(kStackBase, 0);
+}
+
+void UnwindStack::add_begin_unwind() {
+  std::vector<Expr> body;
+  FunctionDraft draft{kBeginUnwind, BinaryenTypeNone(), BinaryenTypeNone(), {}, nullptr};
+  if (area_.base == 0) {
+    const Local page = draft.add_local(BinaryenTypeInt32());
+    Expr grown = BinaryenMemoryGrow(build_.module(), build_.i32(static_cast<std::int32_t>(area_.bytes / kWasmPageBytes)));
+    Expr refused = build_.binary(BinaryenEqInt32(), BinaryenLocalTee(build_.module(), page, grown, BinaryenTypeInt32()), build_.i32(-1));
+    Expr address = build_.binary(BinaryenMulInt32(), build_.get_i32(page), build_.i32(kWasmPageBytes));
+    body.push_back(build_.if_else(build_.eqz(build_.global(kStackBase)),
+                                  build_.sequence({build_.if_else(refused, build_.unreachable()), build_.set_global(kStackBase, address),
+                                                   build_.set_global(kStackPointer, build_.global(kStackBase))})));
+  }
+  body.push_back(build_.set_global(kUnwinding, build_.i32(1)));
+  draft.body = build_.sequence(std::move(body));
+  build_.add(draft);
+}
+
+Expr UnwindStack::stack_limit() const {
+  if (area_.base != 0) return build_.i32(static_cast<std::int32_t>(area_.base + area_.bytes));
+  return build_.binary(BinaryenAddInt32(), build_.global(kStackBase), build_.i32(static_cast<std::int32_t>(area_.bytes)));
+}
+
+std::string UnwindStack::push_function(Type type, unsigned count) {
+  const std::string name = fmt::format("gw$push{}_{}", count, type_name(type));
+  if (!made_.insert(name).second) return name;
+  std::vector<Type> params(count, type);
+  FunctionDraft draft{name, BinaryenTypeCreate(params.data(), count), BinaryenTypeNone(), params, nullptr};
+  const Local top = draft.add_local(BinaryenTypeInt32());
+  const std::uint32_t size = byte_size(type);
+  Expr new_top = build_.binary(BinaryenAddInt32(), build_.global(kStackPointer), build_.i32(static_cast<std::int32_t>(size * count)));
+  Expr too_far = build_.binary(BinaryenGtUInt32(), BinaryenLocalTee(build_.module(), top, new_top, BinaryenTypeInt32()), stack_limit());
+  std::vector<Expr> body{build_.if_else(too_far, build_.unreachable())};
+  for (unsigned i = 0; i < count; ++i) body.push_back(build_.store(type, i * size, build_.global(kStackPointer), build_.get(i, type)));
+  body.push_back(build_.set_global(kStackPointer, build_.get_i32(top)));
+  draft.body = build_.sequence(std::move(body));
+  build_.add(draft);
+  return name;
+}
+
+Expr UnwindStack::pop(Type type) {
+  const std::string name = fmt::format("gw$pop_{}", type_name(type));
+  if (made_.insert(name).second) {
+    FunctionDraft draft{name, BinaryenTypeNone(), type, {}, nullptr};
+    const Local value = draft.add_local(type);
+    Expr lower = build_.binary(BinaryenSubInt32(), build_.global(kStackPointer), build_.i32(static_cast<std::int32_t>(byte_size(type))));
+    draft.body =
+        build_.sequence({build_.set_global(kStackPointer, lower), build_.set(value, build_.load(type, build_.global(kStackPointer))),
+                         build_.store(type, 0, build_.global(kStackPointer), build_.zero(type)), build_.get(value, type)});
+    build_.add(draft);
+  }
+  return build_.call(name, {}, type);
+}
+
+std::vector<Expr> UnwindStack::push(const std::vector<std::pair<Local, Type>>& locals, Expr number) {
+  std::vector<Expr> statements;
+  for (Type type : stack_types()) {
+    std::vector<Expr> values;
+    for (auto [local, local_type] : locals)
+      if (local_type == type) values.push_back(build_.get(local, type));
+    if (type == BinaryenTypeInt32()) values.push_back(number);
+    for (std::size_t done = 0; done < values.size();) {
+      const std::size_t left = values.size() - done;
+      const unsigned count = *std::ranges::find_if(kGroupSizes, [&](unsigned size) { return size <= left; });
+      std::vector<Expr> group(values.begin() + static_cast<std::ptrdiff_t>(done),
+                              values.begin() + static_cast<std::ptrdiff_t>(done + count));
+      statements.push_back(build_.call(push_function(type, count), std::move(group), BinaryenTypeNone()));
+      done += count;
+    }
+  }
+  return statements;
+}
+
+std::vector<Expr> UnwindStack::pop(const std::vector<std::pair<Local, Type>>& locals) {
+  std::vector<Expr> statements;
+  for (Type type : stack_types())
+    for (auto [local, local_type] : locals)
+      if (local_type == type) statements.push_back(build_.set(local, pop(type)));
+  std::ranges::reverse(statements);
+  return statements;
+}
+
+void UnwindStack::hide_area_from_memory_size() {
+  if (area_.base != 0) return;
+  constexpr const char* kGuestMemorySize = "gw$memory_size";
+  BinaryenModuleRef module = build_.module();
+  for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i) {
+    BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module, i);
+    if (Expr body = BinaryenFunctionGetBody(function))
+      BinaryenFunctionSetBody(function, rewrite(body, [&](Expr e) {
+                                return is(e, Node::memory_size) ? build_.call(kGuestMemorySize, {}, BinaryenTypeInt32()) : e;
+                              }));
+  }
+  auto base_page = [&] { return build_.binary(BinaryenShrUInt32(), build_.global(kStackBase), build_.i32(16)); };
+  Expr area_is_last =
+      build_.binary(BinaryenEqInt32(), BinaryenMemorySize(module),
+                    build_.binary(BinaryenAddInt32(), base_page(), build_.i32(static_cast<std::int32_t>(area_.bytes / kWasmPageBytes))));
+  Expr taken = build_.binary(BinaryenNeInt32(), build_.global(kStackBase), build_.i32(0));
+  FunctionDraft draft{kGuestMemorySize, BinaryenTypeNone(), BinaryenTypeInt32(), {}, nullptr};
+  draft.body = build_.if_else(build_.binary(BinaryenAndInt32(), taken, area_is_last), base_page(), BinaryenMemorySize(module));
+  build_.add(draft);
+}
+
+}  // namespace gw::prep

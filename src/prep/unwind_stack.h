@@ -1,0 +1,55 @@
+#pragma once
+// The guest's side of the unwind stack: globals, and small functions that push and pop groups of values.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "prep/ir.h"
+
+namespace gw::prep {
+
+inline constexpr const char* kUnwinding = "gw$unwinding";
+inline constexpr const char* kRewinding = "gw$rewinding";
+inline constexpr const char* kBeginUnwind = "gw$begin_unwind";
+inline constexpr std::uint32_t kWasmPageBytes = 65536;
+// Fixed by the ABI: what the guest runtime reserves, and what is taken at the first suspension where there is no runtime.
+inline constexpr std::uint32_t kUnwindBytes = 128 * kWasmPageBytes;
+
+// Where the unwound frames go.
+struct UnwindArea {
+  std::uint32_t base = 0;  // 0: taken with memory.grow at the first suspension
+  std::uint32_t bytes = 0;
+};
+
+// Adds what a module needs to save frames. Values lie packed, in the order in which they were pushed. Popping a value clears its place, so
+// an empty stack is all zero. A push that does not fit traps: nothing is lost, since the state before the suspension can be replayed.
+class UnwindStack {
+ public:
+  UnwindStack(const Builder& build, UnwindArea area);
+
+  // Statements that push the locals, grouped by type, then `number`.
+  std::vector<Expr> push(const std::vector<std::pair<Local, Type>>& locals, Expr number);
+  Expr pop_number() { return pop(BinaryenTypeInt32()); }
+  // Statements that undo push(), number excepted.
+  std::vector<Expr> pop(const std::vector<std::pair<Local, Type>>& locals);
+
+  // In a module whose unwind area is taken at run time, memory.size must not show it: allocators take what lies below memory.size as
+  // theirs.
+  void hide_area_from_memory_size();
+
+ private:
+  std::string push_function(Type type, unsigned count);
+  Expr pop(Type type);
+  Expr stack_limit() const;
+  void add_globals();
+  void add_begin_unwind();
+
+  const Builder& build_;
+  UnwindArea area_;
+  std::set<std::string> made_;
+};
+
+}  // namespace gw::prep
