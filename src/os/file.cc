@@ -68,9 +68,10 @@ Result<NewFile> create_beside(const fs::path& path) {
   return fail(Kind::internal, "cannot create a temporary file beside {}: remove the *.tmp files left there", path.string());
 }
 
-Status replace(NewFile& file, ByteView content, const fs::path& path) {
+Status replace(NewFile& file, ByteView content, const fs::path& path, Durability durability) {
   GW_TRY_VOID(write_fully(file.fd.get(), content, file.path));
-  if (::fdatasync(file.fd.get()) != 0) return fail(Kind::internal, "cannot flush {}: {}", file.path.string(), reason(errno));
+  if (durability == Durability::flushed && ::fdatasync(file.fd.get()) != 0)
+    return fail(Kind::internal, "cannot flush {}: {}", file.path.string(), reason(errno));
   if (::rename(file.path.c_str(), path.c_str()) != 0) {
     return fail(kind_of(errno), "cannot rename {} to {}: {}", file.path.string(), path.string(), reason(errno));
   }
@@ -102,9 +103,9 @@ Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes) {
   return content;
 }
 
-Status write_file_atomic(const fs::path& path, ByteView content) {
+Status write_file_atomic(const fs::path& path, ByteView content, Durability durability) {
   GW_TRY(NewFile file, create_beside(path));
-  Status done = replace(file, content, path);
+  Status done = replace(file, content, path, durability);
   if (!done) ::unlink(file.path.c_str());
   return done;
 }

@@ -11,9 +11,12 @@ namespace gw::os {
 // Reads a regular file, a pipe or a device to its end. More than `max_bytes` is Kind::overloaded, a missing file Kind::not_found.
 Result<Bytes> read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// Writes a temporary file in the same folder, flushes it to disk and renames it: readers see the old content or all of the new.
+// Whether a file that has been written survives a power failure. Flushing costs milliseconds.
+enum class Durability { flushed, unflushed };
+
+// Writes a temporary file in the same folder and renames it: readers see the old content or all of the new.
 // The folder must exist. After a failure the old content is still there and no temporary file is left.
-Status write_file_atomic(const std::filesystem::path& path, ByteView content);
+Status write_file_atomic(const std::filesystem::path& path, ByteView content, Durability durability = Durability::flushed);
 
 // $XDG_CACHE_HOME/godwit or ~/.cache/godwit, created if missing, readable by this user alone.
 Result<std::filesystem::path> cache_dir();

@@ -25,6 +25,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kExecFailed = 127;
+constexpr int kAnswerFailed = 126;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -38,15 +39,21 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
+Status write_fully(int fd, ByteView content) {
+  while (!content.empty()) {
+    const ssize_t put = ::write(fd, content.data(), content.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(Kind::internal, "cannot write to a child process: {}", reason(errno));
+    content = content.subspan(static_cast<std::size_t>(put));
+  }
+  return ok();
+}
+
 // A file in memory instead of a pipe: nothing has to be fed while the child runs, and a child that does not read its input does no harm.
 Result<UniqueFd> make_stdin(ByteView content) {
   UniqueFd fd(::memfd_create("stdin", MFD_CLOEXEC));
   if (!fd) return fail(Kind::internal, "cannot create the input of a child process: {}", reason(errno));
-  while (!content.empty()) {
-    const ssize_t put = ::write(fd.get(), content.data(), content.size());
-    if (put < 0) return fail(Kind::internal, "cannot write the input of a child process: {}", reason(errno));
-    content = content.subspan(static_cast<std::size_t>(put));
-  }
+  GW_TRY_VOID(write_fully(fd.get(), content));
   ::lseek(fd.get(), 0, SEEK_SET);
   return fd;
 }
@@ -189,11 +196,13 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
   return result;
 }
 
-Result<ProcessResult> run_forked(const std::function<int()>& body, milliseconds timeout, std::size_t max_output) {
+Result<ProcessResult> run_forked(const std::function<Bytes()>& body, milliseconds timeout, std::size_t max_output) {
   GW_TRY(Child child, Child::start({}, [&] {
-           const int code = body();
+           const int answer = ::fcntl(1, F_DUPFD_CLOEXEC, 3);
+           ::dup2(2, 1);
+           const Bytes bytes = body();
            std::fflush(nullptr);
-           return code;
+           return write_fully(answer, bytes) ? 0 : kAnswerFailed;
          }));
   return child.finish(timeout, max_output);
 }

@@ -34,8 +34,9 @@ struct ProcessResult {
 // is no such program), takes longer than the timeout (Kind::timeout; the child is killed) or says too much. A non-zero exit is a result.
 Result<ProcessResult> run_process(const ProcessRequest& request);
 
-// Runs `body` in a forked copy of this process and collects it in the same way: for libraries that end the process when they fail. The
-// child writes its answer to fd 1; what `body` returns is its exit code. REQUIRES: no other thread holds a lock that `body` needs.
-Result<ProcessResult> run_forked(const std::function<int()>& body, std::chrono::milliseconds timeout, std::size_t max_output);
+// Runs `body` in a forked copy of this process: for libraries that end the process when they fail. What it returns becomes `out`; what it,
+// or the library, prints to stdout and stderr becomes `err`. The exit code is 0 if it returned. REQUIRES: no other thread holds a lock that
+// `body` needs.
+Result<ProcessResult> run_forked(const std::function<Bytes()>& body, std::chrono::milliseconds timeout, std::size_t max_output);
 
 }  // namespace gw::os

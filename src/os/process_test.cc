@@ -58,24 +58,26 @@ TEST(RunProcess, WaitsForAChildThatClosesItsOutput) {
   EXPECT_EQ(run_process(shell("exec >&- 2>&-; sleep 0.05; exit 5")).value().exit_code, 5);
 }
 
-TEST(RunForked, BringsBackOutputAndCode) {
+TEST(RunForked, BringsBackAnswerAndPrintedText) {
   const auto body = [] {
-    std::cout << "answer" << std::flush;
-    return 7;
+    std::cout << "printed" << std::flush;
+    return Bytes(200'000, 'a');
   };
-  const ProcessResult result = run_forked(body, milliseconds(10'000), 1000).value();
-  EXPECT_EQ(result.out, "answer");
-  EXPECT_EQ(result.exit_code, 7);
+  const ProcessResult result = run_forked(body, milliseconds(10'000), 1 << 20).value();
+  EXPECT_TRUE(result.succeeded());
+  EXPECT_EQ(result.out, std::string(200'000, 'a'));
+  EXPECT_EQ(result.err, "printed");
 }
 
 TEST(RunForked, SurvivesABodyThatEndsTheProcess) {
-  const auto body = []() -> int {
+  const auto body = []() -> Bytes {
     std::fputs("fatal: broken\n", stderr);
     std::_Exit(1);
   };
   const ProcessResult result = run_forked(body, milliseconds(10'000), 1000).value();
   EXPECT_EQ(result.err, "fatal: broken\n");
   EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
 }
 
 TEST(Clocks, GoForward) {

@@ -201,7 +201,7 @@ Result<std::vector<Section>> read_sections(ByteView wasm) {
 }
 
 Result<std::vector<FunctionType>> read_types(ByteView wasm) {
-  return read_vector<FunctionType>(wasm, SectionId::type, 3, read_function_type);
+  return read_vector<FunctionType>(wasm, SectionId::type, 2, read_function_type);
 }
 
 Result<std::vector<Import>> read_imports(ByteView wasm) { return read_vector<Import>(wasm, SectionId::import, 4, read_import); }
