@@ -1,0 +1,129 @@
+#include "toolchain/build.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/hash.h"
+#include "os/file.h"
+#include "toolchain/admission.h"
+#include "toolchain/build_cache.h"
+#include "toolchain/compiler.h"
+#include "toolchain/output_codec.h"
+#include "toolchain/pipeline_version.h"
+#include "toolchain/prep_child.h"
+#include "wire/wasm_binary.h"
+
+namespace gw::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxInputBytes = 256u << 20;
+
+// The error of `status` with the name of the input in front.
+Error about(const fs::path& input, const Error& error) { return Error{error.kind, fmt::format("{}: {}", input.string(), error.detail)}; }
+
+Result<Language> language_of(const fs::path& input) {
+  const std::string extension = input.extension().string();
+  if (extension == ".c") return Language::c;
+  constexpr std::array<std::string_view, 4> kCxx = {".cc", ".cpp", ".cxx", ".C"};
+  if (std::ranges::find(kCxx, extension) != kCxx.end()) return Language::cxx;
+  return fail(Kind::invalid, "{} is neither a wasm module nor C or C++ source (.c .cc .cpp .cxx)", input.string());
+}
+
+// Everything that decides the result, each part behind its length so that no two lists of parts look the same.
+class KeyHash {
+ public:
+  KeyHash& add(ByteView part) {
+    ByteWriter length;
+    length.u64(part.size());
+    hash_.update(length.view());
+    hash_.update(part);
+    return *this;
+  }
+  KeyHash& add(std::string_view part) { return add(as_bytes(part)); }
+  KeyHash& add(const prep::Options& options) {
+    const std::uint8_t choices[] = {static_cast<std::uint8_t>(options.level), static_cast<std::uint8_t>(options.poll),
+                                    static_cast<std::uint8_t>(options.verify)};
+    return add(ByteView(choices));
+  }
+  Hash256 finish() { return hash_.finish(); }
+
+ private:
+  Sha256 hash_;
+};
+
+// Something that can be built: knows what decides its result, and how to make the module that goes into the pre-processor.
+struct Input {
+  Bytes content;                           // the module, or the source with its includes expanded
+  std::optional<Compilation> compilation;  // sources only
+};
+
+Result<Input> open_input(const BuildRequest& request) {
+  GW_TRY(Bytes content, os::read_file(request.input, kMaxInputBytes));
+  if (wire::is_wasm(content) || request.input.extension() == ".wasm") {
+    if (!request.extra_flags.empty())
+      return fail(Kind::invalid, "{}: compiler flags are for C and C++, this is wasm", request.input.string());
+    Status admissible = check_admissible(content);
+    if (!admissible) return about(request.input, admissible.error());
+    return Input{std::move(content), std::nullopt};
+  }
+  GW_TRY(Language language, language_of(request.input));
+  GW_TRY(Compilation compilation, Compilation::start(request.input, language, request.extra_flags));
+  GW_TRY(Bytes expanded, compilation.preprocess());
+  return Input{std::move(expanded), std::move(compilation)};
+}
+
+Hash256 key_of(const Input& input, const prep::Options& options) {
+  KeyHash key;
+  key.add(pipeline_version()).add(options).add(input.compilation ? input.compilation->settings() : "wasm").add(input.content);
+  return key.finish();
+}
+
+Result<Product> make_product(const BuildRequest& request, Input input) {
+  Compilation::Linked linked;
+  if (input.compilation) {
+    GW_TRY(linked, input.compilation->compile_and_link());
+    Status admissible = check_admissible(linked.wasm);
+    if (!admissible) return about(request.input, admissible.error());
+  } else {
+    linked.wasm = std::move(input.content);
+  }
+  auto mobile = process_in_child(linked.wasm, request.mobility);
+  if (!mobile) return about(request.input, mobile.error());
+  return Product{*std::move(mobile), std::move(linked.warnings)};
+}
+
+Result<BuildCache> open_cache() {
+  GW_TRY(fs::path root, os::cache_dir());
+  return BuildCache::open(root / "build");
+}
+
+std::optional<Product> find_product(const BuildCache& cache, const Hash256& key) {
+  const auto stored = cache.find(key);
+  if (!stored) return std::nullopt;
+  auto product = decode_product(*stored);
+  if (!product) return std::nullopt;
+  return *std::move(product);
+}
+
+}  // namespace
+
+Result<BuildOutput> build(const BuildRequest& request) {
+  GW_TRY(Input input, open_input(request));
+  GW_TRY(BuildCache cache, open_cache());
+  const Hash256 key = key_of(input, request.mobility);
+
+  Origin origin = Origin::cached;
+  std::optional<Product> product = find_product(cache, key);
+  if (!product) {
+    origin = Origin::built;
+    GW_TRY(product, make_product(request, std::move(input)));
+    GW_TRY_VOID(cache.store(key, encode(*product)));
+  }
+  if (!request.output.empty()) GW_TRY_VOID(os::write_file_atomic(request.output, product->mobile.wasm));
+  return BuildOutput{std::move(product->mobile.wasm), std::move(product->mobile.report), std::move(product->warnings), origin};
+}
+
+}  // namespace gw::toolchain

@@ -1,0 +1,180 @@
+#include "toolchain/build.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "os/file.h"
+#include "wire/module_info.h"
+#include "wire/wasm_binary.h"
+
+namespace gw::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHello = R"(
+#include <stdio.h>
+#include <godwit/godwit.h>
+int main(void) {
+  for (int i = 0; i < 3; ++i) {
+    printf("%d\n", i);
+    godwit_checkpoint();
+  }
+})";
+
+// As another toolchain would have made it.
+Bytes without_module_info(const Bytes& wasm) {
+  ByteWriter out;
+  const auto sections = wire::read_sections(wasm).value();
+  out.bytes(ByteView(wasm).first(sections.front().offset));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
+    if (sections[i].name != wire::kModuleInfoSection) out.bytes(ByteView(wasm).subspan(sections[i].offset, end - sections[i].offset));
+  }
+  return out.take();
+}
+
+// Builds in a folder of its own with an empty cache.
+class BuildTest : public testing::Test {
+ protected:
+  void SetUp() override { ::setenv("XDG_CACHE_HOME", (dir_.path() / "cache").c_str(), 1); }
+
+  fs::path write(const std::string& name, std::string_view text) const {
+    const fs::path path = dir_.path() / name;
+    EXPECT_TRUE(os::write_file_atomic(path, as_bytes(text)));
+    return path;
+  }
+
+  fs::path output() const { return dir_.path() / "out.wasm"; }
+
+  Result<BuildOutput> build_text(const std::string& name, std::string_view text, std::vector<std::string> flags = {}) const {
+    return build({.input = write(name, text), .output = output(), .extra_flags = std::move(flags)});
+  }
+
+  os::TempDir dir_ = os::TempDir::make().value();
+};
+
+TEST_F(BuildTest, MakesAMobileModuleOfC) {
+  const BuildOutput built = build_text("hello.c", kHello).value();
+  EXPECT_EQ(os::read_file(output(), 1 << 20).value(), built.wasm);
+  const wire::ModuleInfo info = wire::read_module_info(built.wasm).value();
+  EXPECT_EQ(info.level, wire::Level::fine);
+  EXPECT_EQ(info.poll, wire::Poll::cell);
+  EXPECT_GT(built.report.loops, 0u);
+  EXPECT_EQ(built.origin, Origin::built);
+}
+
+TEST_F(BuildTest, MakesAMobileModuleOfCxxThatThrows) {
+  const auto built = build_text("throws.cc", R"(
+#include <iostream>
+#include <stdexcept>
+#include <vector>
+int main(int argc, char**) {
+  std::vector<int> v(3);
+  try {
+    std::cout << v.at(static_cast<unsigned>(argc)) << std::stoi("5") << "\n";
+    if (argc > 7) throw std::runtime_error("many");
+  } catch (const std::exception& e) {
+    std::cout << e.what();
+  }
+})");
+  ASSERT_TRUE(built) << built.error().detail;
+  EXPECT_GT(built->report.functions, 100u);
+}
+
+TEST_F(BuildTest, TheSameInputGivesTheSameBytesFromTheCache) {
+  const BuildOutput first = build_text("hello.c", kHello).value();
+  const BuildOutput second = build_text("hello.c", kHello).value();
+  EXPECT_EQ(second.origin, Origin::cached);
+  EXPECT_EQ(second.wasm, first.wasm);
+  EXPECT_EQ(second.report.loops, first.report.loops);
+
+  fs::remove_all(dir_.path() / "cache");
+  const BuildOutput third = build_text("hello.c", kHello).value();
+  EXPECT_EQ(third.origin, Origin::built);
+  EXPECT_EQ(third.wasm, first.wasm);
+}
+
+TEST_F(BuildTest, WhateverDecidesTheResultIsPartOfTheKey) {
+  const fs::path source = write("main.c", "#include \"n.h\"\nint main(void) { return N; }");
+  write("n.h", "#define N 1\n");
+  BuildRequest request{.input = source};
+  ASSERT_EQ(build(request).value().origin, Origin::built);
+  ASSERT_EQ(build(request).value().origin, Origin::cached);
+
+  write("n.h", "#define N 2\n");
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "a header";
+  request.extra_flags = {"-DM=1"};
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "a flag";
+  request.mobility.level = wire::Level::coarse;
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "the level";
+  request.mobility.poll = prep::PollChoice::counter;
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "the poll";
+  EXPECT_EQ(build(request).value().origin, Origin::cached);
+}
+
+TEST_F(BuildTest, ADamagedCacheEntryIsBuiltAgain) {
+  const BuildOutput first = build_text("hello.c", kHello).value();
+  for (const auto& entry : fs::directory_iterator(dir_.path() / "cache" / "godwit" / "build")) {
+    Bytes bytes = os::read_file(entry.path(), 1 << 24).value();
+    bytes[bytes.size() / 2] ^= 1;
+    ASSERT_TRUE(os::write_file_atomic(entry.path(), bytes));
+  }
+  const BuildOutput second = build_text("hello.c", kHello).value();
+  EXPECT_EQ(second.origin, Origin::built);
+  EXPECT_EQ(second.wasm, first.wasm);
+}
+
+TEST_F(BuildTest, KeepsTheWarningsOfTheCompiler) {
+  constexpr std::string_view kWarns = "int main(void) { int x = 3000000000ll; return x; }";
+  for (Origin origin : {Origin::built, Origin::cached}) {
+    const BuildOutput built = build_text("warns.c", kWarns).value();
+    EXPECT_EQ(built.origin, origin);
+    EXPECT_NE(built.warnings.find("implicit conversion"), std::string::npos);
+    EXPECT_NE(built.warnings.find("warns.c:1:"), std::string::npos) << "names the file of the user: " << built.warnings;
+  }
+}
+
+TEST_F(BuildTest, TakesWasmWhateverItsName) {
+  BuildRequest immobile{.input = write("hello.c", kHello), .mobility = {.level = wire::Level::off}};
+  const BuildOutput built = build_text("hello.bin", as_text(without_module_info(build(immobile).value().wasm))).value();
+  EXPECT_EQ(wire::read_module_info(built.wasm).value().level, wire::Level::fine);
+}
+
+TEST_F(BuildTest, RefusesBadInputWithTheReasonAndWritesNothing) {
+  const struct {
+    const char* name;
+    std::string_view text;
+    std::vector<std::string> flags;
+    const char* expected;
+  } cases[] = {
+      {"broken.c", "int main(void) { return }", {}, "expected expression"},
+      {"lost.c", "#include <no/such/header.h>\nint main(void) {}", {}, "no/such/header.h"},
+      {"host.c", "#include <sys/epoll.h>\nint main(void) {}", {}, "sys/epoll.h"},
+      {"thread.cc", "#include <thread>\nint main() { std::thread t([] {}); t.join(); }", {}, "thread"},
+      {"library.c", "int twice(int n) { return 2 * n; }", {}, "undefined symbol: main"},
+      {"import.c", "__attribute__((import_module(\"env\"), import_name(\"f\"))) void f(void);\nint main(void) { f(); }", {}, "env.f"},
+      {"notes.txt", "hello", {}, "neither a wasm module nor C or C++"},
+      {"empty.wasm", "", {}, "not a wasm module"},
+      {"cut.wasm", std::string_view("\0asm\1\0\0\0\1\xff", 10), {}, "cut off"},
+      {"flag.c", "int main(void) {}", {"--target=x86_64"}, "--target"},
+      {"word.c", "int main(void) {}", {"other.c"}, "not a compiler flag"},
+      {"unknown.c", "int main(void) {}", {"-fno-such-flag"}, "-fno-such-flag"},
+  };
+  for (const auto& c : cases) {
+    const auto built = build_text(c.name, c.text, c.flags);
+    ASSERT_FALSE(built) << c.name;
+    EXPECT_EQ(built.error().kind, Kind::invalid) << c.name << ": " << built.error().detail;
+    EXPECT_NE(built.error().detail.find(c.expected), std::string::npos) << c.name << ": " << built.error().detail;
+    EXPECT_FALSE(fs::exists(output())) << c.name;
+  }
+}
+
+TEST_F(BuildTest, SaysWhenTheInputIsMissing) {
+  const auto built = build({.input = dir_.path() / "nowhere.c"});
+  EXPECT_EQ(built.error().kind, Kind::not_found);
+}
+
+}  // namespace
+}  // namespace gw::toolchain

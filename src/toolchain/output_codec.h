@@ -1,0 +1,24 @@
+#pragma once
+// What a build produces, as bytes: for the pipe from the child that pre-processes, and for the cache. Never leaves this machine, and both
+// ends are the same version of this program.
+
+#include <string>
+
+#include "base/bytes.h"
+#include "prep/prep.h"
+
+namespace gw::toolchain {
+
+struct Product {
+  prep::Output mobile;
+  std::string warnings;
+};
+
+Bytes encode(const Product& product);
+Result<Product> decode_product(ByteView bytes);
+
+// An Error, or the product.
+Bytes encode(const Result<Product>& result);
+Result<Product> decode_result(ByteView bytes);
+
+}  // namespace gw::toolchain
