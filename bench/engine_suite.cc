@@ -1,0 +1,17 @@
+#include "engine_costs.h"
+#include "kernel_speed.h"
+#include "suites.h"
+
+namespace gw::bench {
+
+Result<Report> run_engine_suite(const SuiteOptions& options) {
+  Report report{.suite = "engine"};
+  GW_TRY(KernelSpeed speed, KernelSpeed::build(options));
+  GW_TRY(const EngineCosts costs, EngineCosts::build(report));
+  GW_TRY(GuestRunner runner, GuestRunner::make());
+  GW_TRY_VOID(costs.measure(runner, report));
+  GW_TRY_VOID(speed.measure(runner, report));
+  return report;
+}
+
+}  // namespace gw::bench

@@ -1,0 +1,52 @@
+#include "guest_run.h"
+
+#include <sys/resource.h>
+
+#include "os/process.h"
+
+namespace gw::bench {
+namespace {
+
+double children_cpu_seconds() {
+  rusage usage{};
+  GW_ASSERT(getrusage(RUSAGE_CHILDREN, &usage) == 0);
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace
+
+Result<RunCost> run_native(const std::filesystem::path& program) {
+  os::ProcessRequest request;
+  request.argv = {program};
+  const double before = children_cpu_seconds();
+  GW_TRY(os::ProcessResult result, os::run_process(request));
+  const double after = children_cpu_seconds();
+  if (!result.succeeded()) return fail(Kind::guest_fault, "{} failed: {}", program.string(), result.err);
+  return RunCost{after - before, std::move(result.out)};
+}
+
+std::vector<std::string> compiler_command() { return {"/proc/self/exe", "compile"}; }
+
+Result<GuestRunner> GuestRunner::make() {
+  GW_TRY(os::TempDir cache, os::TempDir::make());
+  GW_TRY(auto engine, isolate::Engine::make({.cache_root = cache.path(), .compiler = compiler_command()}));
+  GW_TRY(auto thread, engine->make_thread());
+  return GuestRunner(std::move(cache), std::move(engine), std::move(thread));
+}
+
+Result<RunCost> GuestRunner::run(const std::shared_ptr<const isolate::Module>& module, const std::vector<std::string>& args) {
+  isolate::EmptyInput input;
+  isolate::MemorySink output, errors;
+  isolate::SystemClock clock;
+  GW_TRY(auto guest, isolate::Isolate::make(*engine_, *thread_, module, {.args = args}, {input, output, errors, clock}));
+  isolate::Stop stop = guest->resume();
+  while (isolate::can_resume(stop)) stop = guest->resume();
+  const auto* exited = std::get_if<isolate::Exited>(&stop);
+  if (exited == nullptr || exited->code != 0) {
+    return fail(Kind::guest_fault, "{} {}: {}", args.front(), isolate::describe(stop), errors.text());
+  }
+  return RunCost{std::chrono::duration<double>(guest->cpu_time()).count(), std::string(output.text())};
+}
+
+}  // namespace gw::bench

@@ -1,0 +1,60 @@
+// godwit-bench SUITE [--json] [--runs N] [--half tuning|held_out]
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "isolate/compile_main.h"
+#include "load_probe.h"
+#include "suites.h"
+
+namespace gw::bench {
+namespace {
+
+using Suite = Result<Report> (*)(const SuiteOptions&);
+
+const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite}, {"mobility", run_mobility_suite}};
+const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
+
+enum class Format { table, json };
+
+int show(const Result<Report>& report, Format format) {
+  if (!report) {
+    fmt::print(stderr, "godwit-bench: {}\n", report.error().detail);
+    return 1;
+  }
+  fmt::print("{}", format == Format::json ? to_json(*report) : to_table(*report));
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  // Processes this program starts itself.
+  if (!words.empty() && words[0] == "compile") return isolate::compile_only_main(std::span(words).subspan(1));
+  if (!words.empty() && words[0] == "load-once") return load_once_main(std::span(words).subspan(1));
+
+  CLI::App app("Measures Godwit against native code and against its goals.", "godwit-bench");
+  SuiteOptions options;
+  Suite suite = nullptr;
+  std::vector<Half> half;
+  bool json = false;
+  app.add_option("suite", suite, "engine: speed and costs; mobility: suspending, saving, restoring")
+      ->required()
+      ->transform(CLI::CheckedTransformer(kSuites));
+  app.add_flag("--json", json, "print JSON instead of a table");
+  app.add_option("--runs", options.runs, "runs of each form of each kernel, the fastest counts")->check(CLI::Range(1, 100));
+  app.add_option("--half", half, "only this half of the kernels; who tunes the pre-processor looks at 'tuning' only")
+      ->expected(1)
+      ->transform(CLI::CheckedTransformer(kHalves));
+  CLI11_PARSE(app, argc, argv);
+  if (!half.empty()) options.halves = half;
+  return show(suite(options), json ? Format::json : Format::table);
+}
+
+}  // namespace
+}  // namespace gw::bench
+
+int main(int argc, char** argv) { return gw::bench::main(argc, argv); }

@@ -1,0 +1,23 @@
+#pragma once
+// The suites of godwit-bench.
+
+#include <vector>
+
+#include "base/result.h"
+#include "kernels.h"
+#include "report.h"
+
+namespace gw::bench {
+
+struct SuiteOptions {
+  std::vector<Half> halves = {Half::tuning, Half::held_out};  // whoever tunes the pre-processor leaves held_out out
+  unsigned runs = 5;                                          // of each form of each kernel; the fastest counts
+};
+
+// Speed of the kernels against native code, and what isolates cost.
+Result<Report> run_engine_suite(const SuiteOptions& options);
+
+// How fast isolates stop, are saved and are restored.
+Result<Report> run_mobility_suite(const SuiteOptions& options);
+
+}  // namespace gw::bench
