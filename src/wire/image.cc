@@ -50,12 +50,16 @@ Result<Hash256> read_hash(ByteReader& reader) {
 std::size_t value_bytes(ValueType type) {
   switch (type) {
     case ValueType::i32:
-    case ValueType::f32: return 4;
+    case ValueType::f32:
+      return 4;
     case ValueType::i64:
-    case ValueType::f64: return 8;
-    case ValueType::v128: return 16;
+    case ValueType::f64:
+      return 8;
+    case ValueType::v128:
+      return 16;
     case ValueType::funcref:
-    case ValueType::externref: return 0;
+    case ValueType::externref:
+      return 0;
   }
   return 0;
 }
@@ -64,7 +68,8 @@ std::size_t value_bytes(ValueType type) {
 
 Status check_global(const GlobalValue& global) {
   std::size_t used = value_bytes(global.type);
-  if (used == 0) return fail(Kind::corrupt, "the image is damaged: a global variable has the type {:#x}", static_cast<unsigned>(global.type));
+  if (used == 0)
+    return fail(Kind::corrupt, "the image is damaged: a global variable has the type {:#x}", static_cast<unsigned>(global.type));
   if (std::any_of(global.bytes.begin() + static_cast<std::ptrdiff_t>(used), global.bytes.end(), [](auto byte) { return byte != 0; }))
     return damaged("a global variable is larger than its type");
   return ok();
@@ -76,7 +81,8 @@ Status check_page(const ImagePage& page, const ImageContent& content) {
     case Storage::in_parent:
       if (!content.parent) return damaged("a page is left to a parent image, but none is named");
       return page.stored.empty() ? ok() : damaged("a page is both here and in the parent image");
-    case Storage::raw: return page.stored.size() == kPageBytes ? ok() : damaged("a page has not 65536 bytes");
+    case Storage::raw:
+      return page.stored.size() == kPageBytes ? ok() : damaged("a page has not 65536 bytes");
     case Storage::zstd:
       return !page.stored.empty() && page.stored.size() < kPageBytes ? ok() : damaged("a compressed page is not smaller than a plain one");
   }
@@ -183,7 +189,8 @@ Status check_sizes(const Head& head, std::size_t file_size) {
   if (head.wasi_bytes > kMaxWasiStateBytes || head.global_count > kMaxModuleGlobals || head.page_count > kMaxMemoryPages ||
       head.module_bytes > kMaxModuleBytes)
     return damaged("one of its parts is larger than the format allows");
-  std::uint64_t expected = kFixedBytes + head.wasi_bytes + kGlobalBytes * std::uint64_t{head.global_count} + kPageEntryBytes * std::uint64_t{head.page_count};
+  std::uint64_t expected =
+      kFixedBytes + head.wasi_bytes + kGlobalBytes * std::uint64_t{head.global_count} + kPageEntryBytes * std::uint64_t{head.page_count};
   if (head.metadata_bytes != expected || head.metadata_bytes > file_size) return damaged("its sizes contradict each other");
   return ok();
 }
@@ -194,13 +201,15 @@ Result<Head> read_head(ByteView file) {
   if (!magic || !std::equal(kMagic.begin(), kMagic.end(), magic->begin())) return fail(Kind::invalid, "this is not a Godwit image");
   GW_TRY(std::uint16_t version, reader.u16());
   if (version != kImageVersion)
-    return fail(Kind::unsupported, "the image has format version {}, this program reads version {}; use the Godwit that wrote it", version, kImageVersion);
+    return fail(Kind::unsupported, "the image has format version {}, this program reads version {}; use the Godwit that wrote it", version,
+                kImageVersion);
   if (file.size() < kFixedBytes) return damaged("it ends inside its header");
   GW_TRY(Head head, read_fixed_fields(reader));
   GW_TRY_VOID(check_sizes(head, file.size()));
   if (metadata_hash(file.first(head.metadata_bytes)) != head.id) return damaged("its checksum does not match");
   if (head.abi_version != kAbiVersion)
-    return fail(Kind::unsupported, "the image is of a module with ABI version {}, this program knows version {}", head.abi_version, kAbiVersion);
+    return fail(Kind::unsupported, "the image is of a module with ABI version {}, this program knows version {}", head.abi_version,
+                kAbiVersion);
   if (((head.flags & kHasModule) != 0) != (head.module_bytes != 0)) return damaged("its flags contradict its sizes");
   if ((head.flags & kHasParent) == 0 && head.parent != Hash256{}) return damaged("its flags contradict its parent");
   return head;
@@ -281,7 +290,8 @@ Result<Image> Image::decode(Bytes bytes) {
   GW_TRY(Head head, read_head(*file));
   GW_TRY(ImageContent content, read_content(head, *file));
   GW_TRY_VOID(check(content));
-  if (!content.module_wasm.empty() && sha256(content.module_wasm) != content.module_hash) return damaged("the module in it has another hash");
+  if (!content.module_wasm.empty() && sha256(content.module_wasm) != content.module_hash)
+    return damaged("the module in it has another hash");
   return Image(std::move(file), std::make_shared<const ImageContent>(std::move(content)), head.id);
 }
 
@@ -299,9 +309,11 @@ Status load_page(const ImagePage& page, std::span<std::uint8_t> out) {
     std::memcpy(out.data(), page.stored.data(), kPageBytes);
   } else {
     std::size_t size = ZSTD_decompress(out.data(), out.size(), page.stored.data(), page.stored.size());
-    if (ZSTD_isError(size) != 0 || size != kPageBytes) return fail(Kind::corrupt, "page {} of the image does not decompress; use another copy", page.index);
+    if (ZSTD_isError(size) != 0 || size != kPageBytes)
+      return fail(Kind::corrupt, "page {} of the image does not decompress; use another copy", page.index);
   }
-  if (sha256(out) != page.hash) return fail(Kind::corrupt, "page {} of the image has another hash than it should; use another copy", page.index);
+  if (sha256(out) != page.hash)
+    return fail(Kind::corrupt, "page {} of the image has another hash than it should; use another copy", page.index);
   return ok();
 }
 

@@ -88,8 +88,8 @@ class Image {
   Image(std::shared_ptr<const Bytes> file, std::shared_ptr<const ImageContent> content, Hash256 id)
       : file_(std::move(file)), content_(std::move(content)), id_(id) {}
 
-  std::shared_ptr<const Bytes> file_;             // shared by copies
-  std::shared_ptr<const ImageContent> content_;   // shared by copies
+  std::shared_ptr<const Bytes> file_;            // shared by copies
+  std::shared_ptr<const ImageContent> content_;  // shared by copies
   Hash256 id_;
 };
 

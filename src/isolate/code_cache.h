@@ -1,0 +1,42 @@
+#pragma once
+// Native code of compiled modules, kept on disk.
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace gw::isolate {
+
+// Entries are executed as they are, so whoever can write one owns the process that reads it. Therefore an entry is taken only if
+//  - it is a regular file of this user that nobody else may touch,
+//  - its HMAC is right under a random key that lies beside the cache, readable by this user alone,
+//  - it names this module, this engine with these flags, and a processor with these features.
+// And it is written only by a process that compiles and never runs a guest (compile_main.h).
+//
+// Files: <root>/code.key and <root>/code/<hash of module and engine>. At most kMaxCacheBytes, the oldest go first. Any thread or process.
+class CodeCache {
+ public:
+  static constexpr std::uint64_t kMaxCacheBytes = 1ull << 30;
+
+  // Creates folder and key if they are not there.
+  static Result<CodeCache> open(const std::filesystem::path& root);
+
+  // Kind::not_found: no entry. Kind::corrupt: there is one, and it is not to be trusted.
+  Result<Bytes> find(const Hash256& module) const;
+  Status store(const Hash256& module, ByteView native) const;
+
+ private:
+  using Key = std::array<std::uint8_t, 32>;
+
+  CodeCache(std::filesystem::path folder, const Key& key) : folder_(std::move(folder)), key_(key) {}
+  std::filesystem::path path_of(const Hash256& module) const;
+  void remove_oldest() const;
+
+  std::filesystem::path folder_;
+  Key key_;
+};
+
+}  // namespace gw::isolate

@@ -1,0 +1,140 @@
+#include "isolate/host_imports.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gw::isolate {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using wire::kGodwitModule;
+using wire::kWasiModule;
+
+template <class... Params>
+constexpr std::array<char, sizeof...(Params)> kLetters = {(std::is_same_v<Params, u64> ? 'I' : 'i')...};
+
+template <class... Params>
+constexpr std::string_view params_of() {
+  return std::string_view(kLetters<Params...>.data(), sizeof...(Params));
+}
+
+template <auto kMethod>
+struct Method;
+
+// Takes type and argument passing of an import from the member function that implements it.
+template <class... Params, CallResult (Wasi::*kMethod)(GuestMemory, Params...)>
+struct Method<kMethod> {
+  static_assert(sizeof...(Params) <= kMaxImportParams);
+  static constexpr std::string_view params() { return params_of<Params...>(); }
+  static CallResult call(Wasi& wasi, GuestMemory memory, const u64* args) {
+    return spread(wasi, memory, args, std::index_sequence_for<Params...>{});
+  }
+
+ private:
+  template <std::size_t... kIndex>
+  static CallResult spread(Wasi& wasi, GuestMemory memory, [[maybe_unused]] const u64* args, std::index_sequence<kIndex...>) {
+    return (wasi.*kMethod)(memory, static_cast<Params>(args[kIndex])...);
+  }
+};
+
+enum class Answers { errno_code, nothing };
+
+template <auto kMethod>
+constexpr HostImport import(std::string_view name, std::string_view module = kWasiModule, Answers answers = Answers::errno_code) {
+  return {module, name, Method<kMethod>::params(), answers == Answers::errno_code, wire::Blocking::never, Method<kMethod>::call};
+}
+
+// A call that makes no sense on a standard stream, and there are no other descriptors: EBADF, or the errno that says why.
+// `kDescriptor` is the position of the descriptor among the parameters.
+template <Errno kAnswer, std::size_t kDescriptor, class... Params>
+constexpr HostImport not_on_streams(std::string_view name) {
+  auto call = [](Wasi& wasi, GuestMemory, const u64* args) -> CallResult {
+    return wasi.is_open(static_cast<u32>(args[kDescriptor])) ? kAnswer : Errno::badf;
+  };
+  return {kWasiModule, name, params_of<Params...>(), true, wire::Blocking::never, call};
+}
+
+template <Errno kAnswer, class... Params>
+constexpr HostImport fd_call(std::string_view name) {
+  return not_on_streams<kAnswer, 0, Params...>(name);
+}
+
+template <Errno kAnswer, class... Params>
+constexpr HostImport always(std::string_view name) {
+  return {kWasiModule, name, params_of<Params...>(), true, wire::Blocking::never, [](Wasi&, GuestMemory, const u64*) -> CallResult {
+            return kAnswer;
+          }};
+}
+
+constexpr std::array kTable = {
+    import <&Wasi::checkpoint>("checkpoint", kGodwitModule, Answers::nothing),
+    import <&Wasi::args_get>("args_get"),
+    import <&Wasi::args_sizes_get>("args_sizes_get"),
+    import <&Wasi::clock_res_get>("clock_res_get"),
+    import <&Wasi::clock_time_get>("clock_time_get"),
+    import <&Wasi::environ_get>("environ_get"),
+    import <&Wasi::environ_sizes_get>("environ_sizes_get"),
+    fd_call<Errno::spipe, u32, u64, u64, u32>("fd_advise"),
+    fd_call<Errno::inval, u32, u64, u64>("fd_allocate"),
+    import <&Wasi::fd_close>("fd_close"),
+    fd_call<Errno::inval, u32>("fd_datasync"),
+    import <&Wasi::fd_fdstat_get>("fd_fdstat_get"),
+    fd_call<Errno::notsup, u32, u32>("fd_fdstat_set_flags"),
+    fd_call<Errno::notsup, u32, u64, u64>("fd_fdstat_set_rights"),
+    import <&Wasi::fd_filestat_get>("fd_filestat_get"),
+    fd_call<Errno::inval, u32, u64>("fd_filestat_set_size"),
+    fd_call<Errno::inval, u32, u64, u64, u32>("fd_filestat_set_times"),
+    fd_call<Errno::spipe, u32, u32, u32, u64, u32>("fd_pread"),
+    always<Errno::badf, u32, u32, u32>("fd_prestat_dir_name"),
+    always<Errno::badf, u32, u32>("fd_prestat_get"),
+    fd_call<Errno::spipe, u32, u32, u32, u64, u32>("fd_pwrite"),
+    import <&Wasi::fd_read>("fd_read"),
+    fd_call<Errno::notdir, u32, u32, u32, u64, u32>("fd_readdir"),
+    fd_call<Errno::notsup, u32, u32>("fd_renumber"),
+    fd_call<Errno::spipe, u32, u64, u32, u32>("fd_seek"),
+    fd_call<Errno::inval, u32>("fd_sync"),
+    fd_call<Errno::spipe, u32, u32>("fd_tell"),
+    import <&Wasi::fd_write>("fd_write"),
+    fd_call<Errno::notdir, u32, u32, u32>("path_create_directory"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u32>("path_filestat_get"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u64, u64, u32>("path_filestat_set_times"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32, u32>("path_link"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u64, u64, u32, u32>("path_open"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32>("path_readlink"),
+    fd_call<Errno::notdir, u32, u32, u32>("path_remove_directory"),
+    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32>("path_rename"),
+    not_on_streams<Errno::notdir, 2, u32, u32, u32, u32, u32>("path_symlink"),
+    fd_call<Errno::notdir, u32, u32, u32>("path_unlink_file"),
+    import <&Wasi::poll_oneoff>("poll_oneoff"),
+    import <&Wasi::proc_exit>("proc_exit", kWasiModule, Answers::nothing),
+    always<Errno::nosys, u32>("proc_raise"),
+    import <&Wasi::random_get>("random_get"),
+    import <&Wasi::sched_yield>("sched_yield"),
+    fd_call<Errno::notsock, u32, u32, u32>("sock_accept"),
+    fd_call<Errno::notsock, u32, u32, u32, u32, u32, u32>("sock_recv"),
+    fd_call<Errno::notsock, u32, u32, u32, u32, u32>("sock_send"),
+    fd_call<Errno::notsock, u32, u32>("sock_shutdown"),
+};
+
+// Joins this table with the one the pre-processor goes by, so that both agree on what may block.
+std::array<HostImport, kTable.size()> joined() {
+  auto table = kTable;
+  auto functions = wire::host_functions();
+  GW_ASSERT(functions.size() == table.size());
+  for (std::size_t i = 0; i < table.size(); i++) {
+    GW_ASSERT(functions[i].module == table[i].module && functions[i].name == table[i].name);
+    table[i].blocking = functions[i].blocking;
+  }
+  return table;
+}
+
+}  // namespace
+
+std::span<const HostImport> host_imports() {
+  static const auto kJoined = joined();
+  return kJoined;
+}
+
+}  // namespace gw::isolate

@@ -1,0 +1,207 @@
+#include "isolate/isolate.h"
+
+#include "isolate/memory_history.h"
+#include "isolate/watchdog.h"
+#include "os/clock.h"
+
+namespace gw::isolate {
+namespace {
+
+constexpr std::chrono::milliseconds kInputSlice{50};  // how long a guest that cannot park may be deaf while it waits for input
+constexpr std::uint32_t kEndlessPolls = INT32_MAX;
+
+wire::GlobalValue i32_value(std::uint32_t value) {
+  wire::GlobalValue out;
+  std::memcpy(out.bytes.data(), &value, sizeof value);
+  return out;
+}
+
+}  // namespace
+
+Isolate::Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module, Limits limits, IsolateHost host,
+                 const Core& core)
+    : engine_(engine),
+      thread_(thread),
+      module_(std::move(module)),
+      limits_(limits),
+      runtime_(core.runtime),
+      phase_(core.phase),
+      host_(host),
+      clock_(host.clock),
+      wasi_(core.wasi, {host.input, host.output, host.errors}, clock_, limits.output_bytes) {}
+
+Isolate::~Isolate() {
+  GW_ASSERT(!control_ || control_->state() == RunState::stopped || control_->state() == RunState::ended);
+  thread_.call([this] {
+    history_.reset();
+    control_.reset();
+    instance_.reset();
+  });
+}
+
+Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
+                                               IsolateConfig config, IsolateHost host) {
+  Core core;
+  core.runtime = config.runtime;
+  core.wasi.args = std::move(config.args);
+  core.wasi.env = std::move(config.env);
+  core.wasi.input = std::move(config.stdin_bytes);
+  core.wasi.random = GuestRandom(config.random_seed, 0);
+  GW_TRY_VOID(check(core.wasi));
+  return make_from(engine, thread, std::move(module), config.limits, host, core, [](WasmInstance&) { return ok(); });
+}
+
+Result<std::unique_ptr<Isolate>> Isolate::make_from(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module, Limits limits,
+                                                    IsolateHost host, const Core& core, const FillMemory& fill) {
+  return thread.call([&]() -> Result<std::unique_ptr<Isolate>> {
+    auto isolate = std::unique_ptr<Isolate>(new Isolate(engine, thread, std::move(module), limits, host, core));
+    GW_TRY_VOID(isolate->check_core(core));
+    GW_TRY_VOID(isolate->instantiate(core, fill));
+    return isolate;
+  });
+}
+
+// What an image may claim and the module does not know.
+Status Isolate::check_core(const Core& core) const {
+  const wire::ModuleInfo& info = module_->info();
+  std::uint64_t pages = std::max<std::uint64_t>(core.memory_pages, module_->memory().min_pages);
+  if (pages > limits_.memory_pages)
+    return fail(Kind::overloaded, "the isolate needs {} pages of memory, its limit is {}", pages, limits_.memory_pages);
+  if (core.phase == wire::Phase::fresh) return ok();
+  if (!module_->mobile()) return fail(Kind::invalid, "the image is of a suspended program, but the module cannot be suspended");
+  if (core.memory_pages < module_->memory().min_pages) return fail(Kind::invalid, "the image has less memory than the module starts with");
+  auto same_type = [](const wire::GlobalValue& value, wire::ValueType type) { return value.type == type; };
+  if (!std::ranges::equal(core.globals, info.globals, same_type))
+    return fail(Kind::invalid, "the globals of the image are not those of the module");
+  return ok();
+}
+
+Status Isolate::instantiate(const Core& core, const FillMemory& fill) {
+  GW_TRY(instance_, WasmInstance::make(thread_.heap(), *module_->code_, *this));
+  std::uint32_t pages = memory_pages();
+  if (core.memory_pages > pages) GW_TRY_VOID(instance_->grow_memory(core.memory_pages - pages));
+  GW_TRY_VOID(fill(*instance_));
+  for (std::size_t i = 0; i < core.globals.size(); i++) GW_TRY_VOID(instance_->set_global(fmt::format("godwit.g{}", i), core.globals[i]));
+  control_ = std::make_unique<RunControl>(
+      RunControl::Target{.heap = thread_.heap(), .instance = *instance_, .info = module_->info(), .cpu_clock = thread_.cpu_clock()},
+      limits_);
+  return ok();
+}
+
+std::uint32_t Isolate::memory_pages() const { return static_cast<std::uint32_t>(instance_->memory_bytes() / wire::kPageBytes); }
+
+// --- running ---
+
+Stop Isolate::resume(ResumeOptions options) {
+  return thread_.call([&] { return run(options); });
+}
+
+Stop Isolate::run(const ResumeOptions& options) {
+  switch (control_->begin_run()) {
+    case RunControl::Begin::ended:
+      return end_stop();
+    case RunControl::Begin::suspended:
+      return Suspended{};
+    case RunControl::Begin::go:
+      break;
+  }
+  engine_.watchdog().watch(*control_);
+  Stop stop = Terminated{};
+  if (Status prepared = prepare(options)) {
+    stop = stop_of(instance_->call("_start"));
+  } else {
+    stop = Trapped{TrapKind::host_failure, "", prepared.error().detail};
+  }
+  engine_.watchdog().forget(*control_);
+  RunState state = control_->end_run(can_resume(stop) ? RunState::stopped : RunState::ended);
+  return state == RunState::ended && can_resume(stop) ? end_stop() : stop;
+}
+
+Status Isolate::prepare(const ResumeOptions& options) {
+  unwinding_for_.reset();
+  failed_.reset();
+  if (!module_->mobile()) return ok();
+  if (module_->info().poll == wire::Poll::counter) GW_TRY_VOID(set_i32("godwit.counter", options.polls.value_or(kEndlessPolls)));
+  return set_i32("godwit.rewinding", phase_ == wire::Phase::suspended ? 1 : 0);
+}
+
+Status Isolate::set_i32(std::string_view name, std::uint32_t value) { return instance_->set_global(name, i32_value(value)); }
+
+Stop Isolate::stop_of(const CallOutcome& outcome) {
+  if (std::holds_alternative<Terminated>(outcome)) return end_stop();
+  if (failed_) return *failed_;
+  if (std::holds_alternative<Returned>(outcome)) return stop_after_return();
+  if (std::holds_alternative<EndedByHost>(outcome)) {
+    Stop stop = wasi_.ending();
+    if (auto* limit = std::get_if<LimitReached>(&stop)) limit->sentence = describe(limit->which, limits_);
+    return stop;
+  }
+  const TrapReport& trap = std::get<TrapReport>(outcome);
+  return Trapped{trap.kind, trap.function ? module_->function_name(*trap.function) : "", trap.message};
+}
+
+Stop Isolate::stop_after_return() {
+  if (!module_->mobile()) return Exited{0};
+  auto unwinding = instance_->global("godwit.unwinding", wire::ValueType::i32);
+  if (!unwinding) return Trapped{TrapKind::host_failure, "", unwinding.error().detail};
+  if (*unwinding == i32_value(0)) return Exited{0};
+  if (Status cleared = set_i32("godwit.unwinding", 0); !cleared) return Trapped{TrapKind::host_failure, "", cleared.error().detail};
+  phase_ = wire::Phase::suspended;
+  return unwinding_for_.value_or(Suspended{});
+}
+
+// Of an isolate that was ended from outside.
+Stop Isolate::end_stop() const {
+  auto reason = control_->end_reason();
+  if (reason && std::holds_alternative<LimitKind>(*reason)) {
+    LimitKind which = std::get<LimitKind>(*reason);
+    return LimitReached{which, describe(which, limits_)};
+  }
+  return Terminated{};
+}
+
+// --- host calls ---
+
+CallResult Isolate::on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) {
+  if (memory.size() > std::size_t{limits_.memory_pages} * wire::kPageBytes) {
+    failed_ = LimitReached{LimitKind::memory, describe(LimitKind::memory, limits_)};
+    return After::end;
+  }
+  bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe;
+  // The call has not begun, so it can as well happen after the move. This is where coarse programs are suspended.
+  if (can_unwind && control_->suspend_requested()) return unwind(Suspended{});
+  for (;;) {
+    CallResult result = import.call(wasi_, memory, args);
+    if (result.after != After::park) return result;
+    if (can_unwind) return unwind(Parked{wasi_.waiting()});
+    if (!wait_in_place(wasi_.waiting())) return After::end;
+  }
+}
+
+CallResult Isolate::unwind(Stop reason) {
+  unwinding_for_ = std::move(reason);
+  CallOutcome outcome = instance_->call("godwit.begin_unwind");
+  if (std::holds_alternative<Returned>(outcome)) return Errno::success;
+  failed_ = stop_of(outcome);
+  return After::end;
+}
+
+// False: the isolate is to end.
+bool Isolate::wait_in_place(const Wait& wait) {
+  if (std::holds_alternative<AtCheckpoint>(wait)) return true;
+  auto now = os::monotonic_now();
+  const auto* sleep = std::get_if<SleepUntil>(&wait);
+  if (sleep != nullptr && !sleep->input_too) return control_->wait_in_place(sleep->deadline);
+  host_.input.wait(sleep == nullptr ? kInputSlice
+                                    : std::min(kInputSlice, std::chrono::ceil<std::chrono::milliseconds>(sleep->deadline - now)));
+  return control_->wait_in_place(now);
+}
+
+void Isolate::on_interrupt() {
+  if (control_->take_counter_request()) {
+    if (Status set = set_i32("godwit.counter", 0); !set) failed_ = Trapped{TrapKind::host_failure, "", set.error().detail};
+  }
+  control_->hold_while_paused();
+}
+
+}  // namespace gw::isolate

@@ -1,0 +1,168 @@
+#pragma once
+// One running program that can be stopped anywhere, saved, and continued elsewhere.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "isolate/clock_gate.h"
+#include "isolate/engine.h"
+#include "isolate/limits.h"
+#include "isolate/module.h"
+#include "isolate/pool_thread.h"
+#include "isolate/run_control.h"
+#include "isolate/stdio.h"
+#include "isolate/stop.h"
+#include "isolate/wasi.h"
+#include "isolate/wasm_engine.h"
+#include "wire/image.h"
+
+namespace gw::isolate {
+
+class MemoryHistory;
+
+// What an isolate starts with.
+struct IsolateConfig {
+  std::vector<std::string> args;               // args[0] is the program's name
+  std::vector<std::string> env;                // NAME=value
+  Bytes stdin_bytes;                           // read before, and kept in the image unlike, what the input source has
+  std::array<std::uint8_t, 32> random_seed{};  // of everything the guest draws from random_get
+  Limits limits;
+  wire::RuntimeState runtime;
+};
+
+// The world outside, lent by the caller; outlives the isolate.
+struct IsolateHost {
+  InputSource& input;
+  OutputSink& output;
+  OutputSink& errors;
+  HostClock& clock;
+};
+
+struct ResumeOptions {
+  // Modules with counter polls stop by themselves at the (n+1)-th poll.
+  std::optional<std::uint32_t> polls;
+};
+
+struct SaveOptions {
+  enum class Pages : std::uint8_t { all, changed };  // changed: since the last save, which must have been a tracked one
+  enum class Track : std::uint8_t { no, yes };       // notice writes from now on, so that the next save can be `changed`
+  enum class Compression : std::uint8_t { none, zstd };
+  enum class IncludeModule : std::uint8_t { no, yes };
+  Pages pages = Pages::all;
+  Track track = Track::no;
+  Compression compression = Compression::none;
+  IncludeModule include_module = IncludeModule::no;
+};
+
+struct RestoreFrom {
+  const wire::Image& image;
+  std::span<const wire::Image> ancestors = {};  // where the pages are that an incremental image lacks; in any order
+};
+
+// An instance of a module, pinned to its pool thread.
+//
+// Life: made suspended, nothing has run -> resume() runs it until it stops -> ... -> it exits, traps, reaches a limit or is terminated, and
+// stays as it is until destroyed. It can be saved whenever it is stopped and can still be resumed.
+//
+// Threads: operations of the first group work on the pool thread; called from elsewhere (but no other pool thread) they are carried out
+// there while the caller waits. Those of the second group act from any thread, at once, on a run in progress.
+class Isolate final : private ImportHost {
+ public:
+  static Result<std::unique_ptr<Isolate>> make(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
+                                               IsolateConfig config, IsolateHost host);
+  // Goes on from an image, which must be of this module. Arguments, environment, random state and unread stdin are those of the image.
+  static Result<std::unique_ptr<Isolate>> restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
+                                                  const RestoreFrom& from, Limits limits, IsolateHost host);
+  // REQUIRES: not in a run.
+  ~Isolate() override;
+  Isolate(const Isolate&) = delete;
+  Isolate& operator=(const Isolate&) = delete;
+
+  // --- carried out on the pool thread ---
+
+  // REQUIRES: state() is stopped.
+  Stop resume(ResumeOptions options = {});
+
+  Result<wire::Image> save(SaveOptions options = {});
+
+  // A second isolate that goes on from the same point. REQUIRES: state() is stopped.
+  Result<std::unique_ptr<Isolate>> fork(PoolThread& thread, IsolateHost host);
+
+  // --- any thread ---
+
+  // Asks the run in progress to stop; one that has not begun stops at once. If no poll is reached within `patience` the watchdog pauses
+  // it: state() says so, and the caller chooses between unpause() and terminate().
+  void suspend(std::chrono::milliseconds patience = kSuspendPatience) { control_->suspend(patience); }
+  // Holds the run in progress where it is, using no CPU, until unpause().
+  void pause() { control_->pause(); }
+  void unpause() { control_->unpause(); }
+  // Ends it for good; a run in progress stops with Terminated.
+  void terminate() { control_->terminate(); }
+
+  RunState state() const { return control_->state(); }
+  // Returns when the state is not running any more, or the time is over.
+  RunState wait_while_running(std::chrono::milliseconds timeout) const { return control_->wait_while_running(timeout); }
+
+  const Module& module() const { return *module_; }
+  const Limits& limits() const { return limits_; }
+  std::uint32_t memory_pages() const;
+  std::chrono::nanoseconds cpu_time() const { return control_->cpu_time(); }
+
+ private:
+  // Everything of an isolate that is not in its memory.
+  struct Core {
+    wire::Phase phase = wire::Phase::fresh;
+    std::uint32_t memory_pages = 0;  // 0: as the module says
+    wire::RuntimeState runtime;
+    std::vector<wire::GlobalValue> globals;
+    WasiState wasi;
+  };
+  // Brings the memory of a new instance, which has its full size already, into the state wanted.
+  using FillMemory = std::function<Status(WasmInstance& instance)>;
+
+  Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module, Limits limits, IsolateHost host, const Core& core);
+  static Result<std::unique_ptr<Isolate>> make_from(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module, Limits limits,
+                                                    IsolateHost host, const Core& core, const FillMemory& fill);
+  Status instantiate(const Core& core, const FillMemory& fill);
+  Status check_core(const Core& core) const;
+  Result<Core> core();
+
+  CallResult on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) override;
+  void on_interrupt() override;
+  CallResult unwind(Stop reason);
+  bool wait_in_place(const Wait& wait);
+
+  Stop run(const ResumeOptions& options);
+  Status prepare(const ResumeOptions& options);
+  Stop stop_of(const CallOutcome& outcome);
+  Stop stop_after_return();
+  Stop end_stop() const;
+  Status set_i32(std::string_view name, std::uint32_t value);
+
+  Result<wire::Image> save_here(const SaveOptions& options);
+
+  Engine& engine_;
+  PoolThread& thread_;
+  const std::shared_ptr<const Module> module_;  // shared with other isolates of the program
+  const Limits limits_;
+  wire::RuntimeState runtime_;
+  wire::Phase phase_;
+  IsolateHost host_;
+  ClockGate clock_;
+  Wasi wasi_;
+  std::unique_ptr<WasmInstance> instance_;
+  std::unique_ptr<RunControl> control_;
+  std::unique_ptr<MemoryHistory> history_;  // null: writes are not tracked
+  std::optional<Stop> unwinding_for_;       // set while a host call makes the guest unwind
+  std::optional<Stop> failed_;              // the end a host call could not report in its answer
+};
+
+}  // namespace gw::isolate

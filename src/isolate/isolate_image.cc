@@ -1,0 +1,107 @@
+// Saving, restoring and forking isolates.
+
+#include "isolate/isolate.h"
+#include "isolate/memory_history.h"
+#include "isolate/memory_watch.h"
+
+namespace gw::isolate {
+namespace {
+
+std::span<std::uint8_t> memory_of(WasmInstance& instance) { return {instance.memory_base(), instance.memory_bytes()}; }
+
+// The returned bytes are what the pages point to.
+std::vector<Bytes> compress(std::vector<wire::ImagePage>& pages) {
+  std::vector<Bytes> storage;
+  storage.reserve(pages.size());
+  for (wire::ImagePage& page : pages) {
+    if (page.storage != wire::Storage::raw) continue;
+    auto shorter = wire::compress_page(page.stored);
+    if (!shorter) continue;
+    storage.push_back(*std::move(shorter));
+    page.storage = wire::Storage::zstd;
+    page.stored = storage.back();
+  }
+  return storage;
+}
+
+}  // namespace
+
+Result<Isolate::Core> Isolate::core() {
+  Core core;
+  core.phase = phase_;
+  core.memory_pages = memory_pages();
+  core.runtime = runtime_;
+  core.wasi = wasi_.saved_state();
+  const auto& types = module_->info().globals;
+  for (std::size_t i = 0; i < types.size(); i++) {
+    GW_TRY(wire::GlobalValue value, instance_->global(fmt::format("godwit.g{}", i), types[i]));
+    core.globals.push_back(value);
+  }
+  return core;
+}
+
+Result<wire::Image> Isolate::save(SaveOptions options) {
+  return thread_.call([&] { return save_here(options); });
+}
+
+Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
+  if (control_->state() != RunState::stopped)
+    return fail(Kind::invalid, "only an isolate that is stopped, and has not ended, can be saved");
+  if (options.pages == SaveOptions::Pages::changed && !history_)
+    return fail(Kind::invalid, "there is no earlier image to save the changes to: save all pages first, with tracking");
+  auto memory = memory_of(*instance_);
+  // Given up if anything fails from here on: the writes counted so far are lost then.
+  std::unique_ptr<MemoryHistory> history = std::move(history_);
+  GW_TRY(Core state, core());
+  wire::ImageContent content{.module_hash = module_->hash(),
+                             .phase = state.phase,
+                             .memory_pages = state.memory_pages,
+                             .runtime = state.runtime,
+                             .globals = std::move(state.globals),
+                             .wasi_state = encode(state.wasi),
+                             .parent = {},
+                             .module_wasm = options.include_module == SaveOptions::IncludeModule::yes ? module_->wasm() : ByteView{},
+                             .pages = {}};
+  if (options.pages == SaveOptions::Pages::changed) {
+    content.parent = history->image_id();
+    GW_TRY(content.pages, history->changed_pages(memory));
+  } else {
+    if (options.track == SaveOptions::Track::yes) {
+      GW_TRY(history, MemoryHistory::begin(engine_.memory_watch(), memory));
+    }
+    content.pages = hash_pages(engine_.memory_watch(), memory);
+  }
+  std::vector<Bytes> compressed;
+  if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
+  GW_TRY(wire::Image image, wire::Image::encode(content));
+  if (options.track == SaveOptions::Track::yes) {
+    history->remember(image);
+    history_ = std::move(history);
+  }
+  return image;
+}
+
+Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
+                                                  const RestoreFrom& from, Limits limits, IsolateHost host) {
+  const wire::ImageContent& content = from.image.content();
+  if (content.module_hash != module->hash())
+    return fail(Kind::invalid, "the image is of another module: it wants {}, this one is {}", content.module_hash.hex(),
+                module->hash().hex());
+  GW_TRY(WasiState wasi, decode_wasi_state(content.wasi_state));
+  Core core{content.phase, content.memory_pages, content.runtime, content.globals, std::move(wasi)};
+  return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
+    return load_pages(engine.memory_watch(), from.image, from.ancestors, memory_of(instance));
+  });
+}
+
+Result<std::unique_ptr<Isolate>> Isolate::fork(PoolThread& thread, IsolateHost host) {
+  if (control_->state() != RunState::stopped)
+    return fail(Kind::invalid, "only an isolate that is stopped, and has not ended, can be forked");
+  GW_TRY(Core state, thread_.call([&] { return core(); }));
+  return make_from(engine_, thread, module_, limits_, host, state, [&](WasmInstance& child) {
+    copy_pages(engine_.memory_watch(), memory_of(*instance_), memory_of(child));
+    return ok();
+  });
+}
+
+}  // namespace gw::isolate

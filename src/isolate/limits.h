@@ -1,0 +1,26 @@
+#pragma once
+// What one isolate may use. Reaching a limit ends it with a reason that says which one.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gw::isolate {
+
+enum class LimitKind : std::uint8_t { memory, cpu_time, wall_time, output };
+
+std::string_view name(LimitKind kind);
+
+// Memory, CPU and wall time are looked at by the watchdog (watchdog.h), so an isolate may go past them for up to one of its ticks.
+struct Limits {
+  std::uint32_t memory_pages = 16384;                                // of 64 KiB: 1 GiB
+  std::chrono::nanoseconds cpu_time = std::chrono::hours(24);        // spent in resume(), in this process
+  std::chrono::nanoseconds wall_time = std::chrono::hours(24 * 30);  // since the first resume() in this process
+  std::uint64_t output_bytes = 16ull << 30;                          // stdout and stderr together; moves with the image
+};
+
+// One sentence for people: which limit, and its value.
+std::string describe(LimitKind kind, const Limits& limits);
+
+}  // namespace gw::isolate

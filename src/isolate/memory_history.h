@@ -1,0 +1,48 @@
+#pragma once
+// A guest's memory as pages of an image, and what is known of it from the last one.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "isolate/dirty_pages.h"
+#include "isolate/memory_watch.h"
+#include "wire/image.h"
+
+namespace gw::isolate {
+
+// All pages that are not zero, hashed; the views point into the memory.
+std::vector<wire::ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory);
+
+// The image an isolate was last saved to, and the writes since. Belongs to the isolate's pool thread.
+class MemoryHistory {
+ public:
+  // REQUIRES: `pages` describe the memory as it is now.
+  static Result<std::unique_ptr<MemoryHistory>> begin(MemoryWatch& watch, std::span<std::uint8_t> memory);
+
+  // All pages that are not zero: unchanged ones marked as in_parent, changed ones hashed anew, their views pointing into the memory.
+  // REQUIRES: remember() has been called.
+  Result<std::vector<wire::ImagePage>> changed_pages(std::span<std::uint8_t> memory);
+
+  // The state of now has been saved as `image`. Writes are counted from here.
+  void remember(const wire::Image& image);
+  const Hash256& image_id() const { return id_; }
+
+ private:
+  explicit MemoryHistory(std::unique_ptr<DirtyPages> dirty) : dirty_(std::move(dirty)) {}
+
+  std::unique_ptr<DirtyPages> dirty_;
+  std::vector<wire::ImagePage> pages_;  // of the last image, all marked in_parent
+  Hash256 id_;
+};
+
+// Brings a memory into the state of an image: pages stored there or in `ancestors` get their content, which is checked, others become zero.
+Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<const wire::Image> ancestors,
+                  std::span<std::uint8_t> memory);
+
+// The same from the memory of another isolate, of the same size.
+void copy_pages(const MemoryWatch& watch, std::span<std::uint8_t> from, std::span<std::uint8_t> to);
+
+}  // namespace gw::isolate

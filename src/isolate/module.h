@@ -1,0 +1,44 @@
+#pragma once
+// A program ready to run: compiled once, shared by every isolate and thread of the process.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "wire/module_info.h"
+#include "wire/wasm_binary.h"
+
+namespace gw::isolate {
+
+class WasmCode;
+
+// Immutable, any thread. Made by Engine::load(), which has checked that the module exports `_start` and `memory`, imports nothing but
+// host functions (wire/wasi_imports.h), and has every export its `godwit` section promises.
+class Module {
+ public:
+  const Hash256& hash() const { return hash_; }
+  const wire::ModuleInfo& info() const { return info_; }
+  const wire::MemoryType& memory() const { return memory_; }
+  ByteView wasm() const { return wasm_; }
+  bool mobile() const { return info_.level != wire::Level::off; }
+
+  // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]".
+  std::string function_name(std::uint32_t index) const;
+
+ private:
+  friend class Engine;
+  friend class Isolate;
+  Module() = default;
+
+  Bytes wasm_;
+  Hash256 hash_;
+  wire::ModuleInfo info_;
+  wire::MemoryType memory_;
+  std::map<std::uint32_t, std::string> function_names_;
+  std::shared_ptr<const WasmCode> code_;
+};
+
+}  // namespace gw::isolate

@@ -1,0 +1,19 @@
+#pragma once
+// What must be true of a module before a guest is made of it.
+
+#include "base/bytes.h"
+#include "wire/module_info.h"
+#include "wire/wasm_binary.h"
+
+namespace gw::isolate {
+
+struct ModuleFacts {
+  wire::ModuleInfo info;  // level off for a module without a `godwit` section
+  wire::MemoryType memory;
+};
+
+// Reads the outer structure and refuses, with a sentence, anything Isolate could not run or that would give the guest more than
+// host_imports(). The engine validates the code itself.
+Result<ModuleFacts> check_module(ByteView wasm);
+
+}  // namespace gw::isolate

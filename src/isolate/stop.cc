@@ -1,0 +1,70 @@
+#include "isolate/stop.h"
+
+#include <fmt/format.h>
+
+namespace gw::isolate {
+namespace {
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+std::string_view describe(const Wait& wait) {
+  return std::visit(Overloaded{
+                        [](const SleepUntil&) { return "parked until a time"; },
+                        [](const AwaitInput&) { return "parked until there is input"; },
+                        [](const AtCheckpoint&) { return "parked at a checkpoint"; },
+                    },
+                    wait);
+}
+
+}  // namespace
+
+std::string_view name(TrapKind kind) {
+  switch (kind) {
+    case TrapKind::unreachable:
+      return "unreachable code executed";
+    case TrapKind::memory_out_of_bounds:
+      return "memory access out of bounds";
+    case TrapKind::table_out_of_bounds:
+      return "table access out of bounds";
+    case TrapKind::indirect_call_mismatch:
+      return "indirect call of a null function or one of another type";
+    case TrapKind::divide_by_zero:
+      return "integer divide by zero";
+    case TrapKind::integer_overflow:
+      return "integer overflow in a division";
+    case TrapKind::invalid_float_conversion:
+      return "float not representable as integer";
+    case TrapKind::stack_overflow:
+      return "call stack exhausted";
+    case TrapKind::host_failure:
+      return "host function failed";
+    case TrapKind::other:
+      return "trap";
+  }
+  return "trap";
+}
+
+bool can_resume(const Stop& stop) { return std::holds_alternative<Suspended>(stop) || std::holds_alternative<Parked>(stop); }
+
+std::string describe(const Stop& stop) {
+  return std::visit(Overloaded{
+                        [](const Suspended&) { return std::string("suspended"); },
+                        [](const Parked& parked) { return std::string(describe(parked.on)); },
+                        [](const Exited& exited) { return fmt::format("exited with code {}", exited.code); },
+                        [](const Trapped& trapped) {
+                          std::string text = "trapped";
+                          if (!trapped.function.empty()) text += " in " + trapped.function;
+                          text += fmt::format(": {}", name(trapped.kind));
+                          if (trapped.kind == TrapKind::other || trapped.kind == TrapKind::host_failure) text += ": " + trapped.message;
+                          return text;
+                        },
+                        [](const LimitReached& limit) { return "ended: " + limit.sentence; },
+                        [](const Terminated&) { return std::string("terminated"); },
+                    },
+                    stop);
+}
+
+}  // namespace gw::isolate

@@ -1,0 +1,73 @@
+#pragma once
+// Why a run of an isolate came to its end.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "isolate/limits.h"
+
+namespace gw::isolate {
+
+// It was asked to stop, and did at a poll or in a host call. resume() goes on from there.
+struct Suspended {};
+
+// What a parked isolate waits for.
+struct SleepUntil {
+  std::chrono::nanoseconds deadline;  // on the host's monotonic clock
+  bool input_too = false;             // input ends the sleep as well
+};
+struct AwaitInput {};    // its input source had nothing yet
+struct AtCheckpoint {};  // it called godwit.checkpoint(): a good moment to save
+using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint>;
+
+// It waits, holding no thread. resume() may come early: it then parks again on the same thing.
+struct Parked {
+  Wait on;
+};
+
+struct Exited {
+  std::uint32_t code = 0;
+};
+
+enum class TrapKind : std::uint8_t {
+  unreachable,
+  memory_out_of_bounds,
+  table_out_of_bounds,
+  indirect_call_mismatch,
+  divide_by_zero,
+  integer_overflow,
+  invalid_float_conversion,
+  stack_overflow,
+  host_failure,  // a host function could not do its work
+  other,
+};
+
+std::string_view name(TrapKind kind);
+
+// The guest broke a rule of the machine. Its state is kept for inspection, it cannot be resumed.
+struct Trapped {
+  TrapKind kind = TrapKind::other;
+  std::string function;  // innermost guest function: demangled name, or "function[12]" in a module without names; may be empty
+  std::string message;   // of the engine
+};
+
+struct LimitReached {
+  LimitKind which;
+  std::string sentence;
+};
+
+// Isolate::terminate() ended it.
+struct Terminated {};
+
+using Stop = std::variant<Suspended, Parked, Exited, Trapped, LimitReached, Terminated>;
+
+// True for the stops after which resume() goes on.
+bool can_resume(const Stop& stop);
+
+// One sentence without a full stop: "exited with code 3", "trapped in sort(int*): integer divide by zero".
+std::string describe(const Stop& stop);
+
+}  // namespace gw::isolate

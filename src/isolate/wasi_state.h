@@ -1,0 +1,43 @@
+#pragma once
+// The part of a guest's state that lives outside its memory: what WASI knows about it. Saved in the image.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "isolate/guest_random.h"
+
+namespace gw::isolate {
+
+inline constexpr std::uint32_t kStdioCount = 3;
+inline constexpr std::size_t kMaxStrings = 65536;         // arguments, and variables of the environment
+inline constexpr std::size_t kMaxStringBytes = 1u << 20;  // all of them together, each kind
+inline constexpr std::size_t kMaxInputBytes = 8u << 20;   // given at the start, or read ahead
+
+// The host call that the guest has been unwound from and that is called again when it is resumed.
+enum class ParkedCall : std::uint8_t { none = 0, sleep = 1, input = 2, checkpoint = 3 };
+
+// A value. Encoded as in docs/image-format.md, versioned on its own.
+struct WasiState {
+  std::vector<std::string> args, env;  // no character 0 inside
+  GuestRandom random;
+  std::uint64_t monotonic = 0;     // the guest's clock when the state was saved; 0: never read
+  std::uint64_t output_bytes = 0;  // written so far
+  Bytes input;                     // read from the source, or given at the start, and not yet by the guest
+  bool input_ended = false;        // the source has nothing after `input`
+  std::uint8_t closed = 0;         // bit per standard descriptor
+  ParkedCall parked = ParkedCall::none;
+  std::uint64_t deadline = 0;  // of a sleep, on the guest's monotonic clock; else 0
+  std::uint32_t sleeper = 0;   // of a sleep, the subscription of poll_oneoff that ends it; else 0
+
+  bool operator==(const WasiState&) const = default;
+};
+
+// Kind::invalid with a sentence if one of the limits above is exceeded or a string holds a character 0.
+Status check(const WasiState& state);
+
+Bytes encode(const WasiState& state);
+Result<WasiState> decode_wasi_state(ByteView bytes);
+
+}  // namespace gw::isolate

@@ -1,0 +1,37 @@
+#pragma once
+// Looks after running isolates: limits, and suspend requests nobody heeds.
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gw::isolate {
+
+class RunControl;
+
+// One thread per process that looks at each isolate in a run every kTick, and sleeps while none is. At most one isolate per pool thread is
+// in a run.
+class Watchdog {
+ public:
+  static constexpr std::chrono::milliseconds kTick{10};
+
+  Watchdog();
+  ~Watchdog();
+
+  // Around a run. After forget() the control is not touched any more.
+  void watch(RunControl& control);
+  void forget(RunControl& control);
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<RunControl*> running_;  // guarded by mutex_
+  bool stopping_ = false;             // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace gw::isolate
