@@ -68,6 +68,11 @@ export class Isolate {
     }
   }
 
+  // Input that was taken from its source but not by the guest; it goes into the image.
+  keepInput(bytes) {
+    this.#wasi.keepInput(bytes);
+  }
+
   // The image as bytes, complete, with the module unless told otherwise.
   async save({ includeModule = true } = {}) {
     const memory = new Uint8Array(this.#exports.memory.buffer);

@@ -3,15 +3,16 @@
 //   node web/resume.mjs IMAGE [--module FILE] [--suspend-after MS | --suspend-after-polls N] [--image OUT]
 //
 // Output and exit code are the guest's. Exit code 75: it has been suspended again, into OUT. Exit code 2: the image cannot be continued.
-import { readFileSync, readSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { webcrypto } from "node:crypto";
 import { parseArgs } from "node:util";
 import { GodwitError, Isolate } from "./godwit.mjs";
+import { NodeStdin } from "./node_stdin.mjs";
 
 const kExitTrapped = 1;
 const kExitBadInput = 2;
 const kExitSuspended = 75;
-const kInputRetryMs = 10;
+const kLongestWaitMs = 2 ** 31 - 1;
 
 globalThis.crypto ??= webcrypto; // Node 18 has it, but not as a global
 
@@ -25,21 +26,11 @@ function writeAll(fd, bytes) {
   }
 }
 
-function readInput(max) {
-  const buffer = new Uint8Array(Math.min(max, 65536));
-  try {
-    const count = readSync(0, buffer);
-    return count === 0 ? null : buffer.subarray(0, count);
-  } catch (error) {
-    if (error.code === "EAGAIN") return undefined;
-    if (error.code === "EOF") return null;
-    throw error;
-  }
-}
+const stdin = new NodeStdin();
 
 const host = {
   write: writeAll,
-  read: readInput,
+  read: () => stdin.read(),
   now: (clock) => (clock === "monotonic" ? process.hrtime.bigint() : BigInt(Date.now()) * 1000000n),
 };
 
@@ -83,8 +74,7 @@ async function drive(isolate, { milliseconds, polls }) {
     const stop = isolate.resume({ polls: polls ?? null, milliseconds: end - performance.now() });
     if (stop.kind !== "parked") return stop;
     if (performance.now() >= end) return { kind: "suspended" };
-    const wait = Math.min(stop.milliseconds ?? kInputRetryMs, end - performance.now());
-    await new Promise((resume) => setTimeout(resume, wait));
+    await stdin.waitForInput(Math.min(stop.milliseconds ?? kLongestWaitMs, end - performance.now(), kLongestWaitMs));
   }
 }
 
@@ -104,6 +94,7 @@ async function main() {
     case "exited":
       return stop.code;
     case "suspended":
+      isolate.keepInput(stdin.takeUnread());
       writeFileAtomic(options.image, await isolate.save());
       return kExitSuspended;
     default:
@@ -118,4 +109,6 @@ try {
   if (!(error instanceof GodwitError)) throw error;
   process.stderr.write(`godwit: ${error.message}\n`);
   process.exitCode = kExitBadInput;
+} finally {
+  stdin.close();
 }

@@ -2,19 +2,21 @@
 //
 // Everything that must survive a move is in `state` (wasi_state.mjs). The world outside is the `host`:
 //   write(fd, bytes)    takes all of it; fd is 1 or 2
-//   read(max)           at most `max` bytes of input; null at its end; undefined if there is none yet
+//   read()              some bytes of input; null at its end; undefined if there are none yet
 //   now(clock)          nanoseconds as BigInt; clock is "realtime" or "monotonic"
 import { fillRandom } from "./guest_random.mjs";
 import { ParkedCall } from "./wasi_state.mjs";
 
-const Errno = Object.freeze({ success: 0, badf: 8, fault: 21, inval: 28, io: 29, nosys: 52, spipe: 70 });
+const Errno = Object.freeze({ success: 0, badf: 8, fault: 21, inval: 28, io: 29, nosys: 52, notsup: 58, spipe: 70 });
 const kClocks = ["realtime", "monotonic"];
 const kCharacterDevice = 2;
+const kRightRead = 1 << 1;
+const kRightWrite = 1 << 6;
 const kSubscriptionBytes = 48;
 const kEventBytes = 32;
 const EventType = Object.freeze({ clock: 0, fdRead: 1, fdWrite: 2 });
 const kAbsoluteTime = 1;
-const kMaxSubscriptions = 4096;
+const kMaxSubscriptions = 1024;
 const kMaxIovecs = 1024;
 
 // Thrown by proc_exit; passes through the guest.
@@ -59,6 +61,21 @@ class GuestMemory {
   }
 }
 
+function readSubscription(memory, at) {
+  const view = memory.view(at, kSubscriptionBytes);
+  return {
+    userdata: view.getBigUint64(0, true),
+    type: view.getUint8(8),
+    target: view.getUint32(16, true), // clock or descriptor
+    timeout: view.getBigUint64(24, true),
+    absolute: (view.getUint16(40, true) & kAbsoluteTime) !== 0,
+  };
+}
+
+function atMost64(value) {
+  return value < 2n ** 64n ? value : 2n ** 64n - 1n;
+}
+
 export class Wasi {
   #state;
   #host;
@@ -85,6 +102,13 @@ export class Wasi {
     return this.#state;
   }
 
+  keepInput(bytes) {
+    const all = new Uint8Array(this.#state.input.length + bytes.length);
+    all.set(this.#state.input);
+    all.set(bytes, this.#state.input.length);
+    this.#state.input = all;
+  }
+
   // The functions of the import module. Names without an entry answer that they do not exist here.
   imports(names) {
     const table = {
@@ -96,6 +120,7 @@ export class Wasi {
       clock_time_get: (clock, _precision, out) => this.#clockTime(clock, out),
       fd_close: (fd) => this.#close(fd),
       fd_fdstat_get: (fd, out) => this.#fdstat(fd, out),
+      fd_filestat_get: (fd, out) => this.#filestat(fd, out),
       fd_prestat_get: () => Errno.badf, // no folder is open
       fd_read: (fd, list, count, out) => this.#read(fd, list, count, out),
       fd_seek: (fd) => (this.#isOpen(fd) ? Errno.spipe : Errno.badf),
@@ -130,9 +155,8 @@ export class Wasi {
     };
   }
 
-  #parkOn(call, deadline = 0n) {
+  #parkOn(call) {
     this.#state.parked = call;
-    this.#state.deadline = deadline;
     this.#park();
     return Errno.success; // not looked at by a guest that unwinds
   }
@@ -140,6 +164,7 @@ export class Wasi {
   #complete() {
     this.#state.parked = ParkedCall.none;
     this.#state.deadline = 0n;
+    this.#state.sleeper = 0;
   }
 
   #monotonic() {
@@ -202,10 +227,15 @@ export class Wasi {
 
   #fdstat(fd, out) {
     if (!this.#isOpen(fd)) return Errno.badf;
-    const view = this.#memory().view(out, 24);
-    for (let i = 0; i < 24; i++) view.setUint8(i, 0);
-    view.setUint8(0, kCharacterDevice);
-    view.setBigUint64(8, fd === 0 ? 2n : 64n, true); // rights: to read, to write
+    const stat = this.#memory().bytes(out, 24).fill(0);
+    stat[0] = kCharacterDevice; // whatever the host has: how the guest buffers must not depend on where it runs
+    stat[8] = fd === 0 ? kRightRead : kRightWrite;
+    return Errno.success;
+  }
+
+  #filestat(fd, out) {
+    if (!this.#isOpen(fd)) return Errno.badf;
+    this.#memory().bytes(out, 64).fill(0)[16] = kCharacterDevice;
     return Errno.success;
   }
 
@@ -230,10 +260,10 @@ export class Wasi {
   }
 
   // "data" if there is input to read, "end", or "none" yet. Asks the host only when nothing is kept.
-  #inputState(max) {
+  #inputState() {
     if (this.#state.input.length > 0) return "data";
     if (this.#state.inputEnded) return "end";
-    const more = this.#host.read(max);
+    const more = this.#host.read();
     if (more === undefined) return "none";
     if (more === null) {
       this.#state.inputEnded = true;
@@ -250,7 +280,7 @@ export class Wasi {
     if (parts === null) return Errno.inval;
     const room = parts.reduce((sum, part) => sum + part.length, 0);
     memory.setU32(out, 0);
-    if (room > 0 && this.#inputState(room) === "none") return this.#parkOn(ParkedCall.input);
+    if (room > 0 && this.#inputState() === "none") return this.#parkOn(ParkedCall.input);
     this.#complete();
     let read = 0;
     for (const part of parts) {
@@ -270,42 +300,56 @@ export class Wasi {
     return Errno.success;
   }
 
-  #subscription(memory, at) {
-    const view = memory.view(at, kSubscriptionBytes);
-    const type = view.getUint8(8);
-    const one = { userdata: view.getBigUint64(0, true), type, errno: Errno.success, due: false, wait: null };
-    if (type === EventType.clock) {
-      const clock = view.getUint32(16, true);
-      if (kClocks[clock] === undefined) return { ...one, errno: Errno.inval, due: true };
-      const timeout = view.getBigUint64(24, true);
-      const absolute = (view.getUint16(40, true) & kAbsoluteTime) !== 0;
-      const now = absolute ? this.#now(clock) : 0n;
-      return { ...one, wait: timeout > now ? timeout - now : 0n };
-    }
-    const fd = view.getUint32(16, true);
-    const matches = type === EventType.fdRead ? fd === 0 : type === EventType.fdWrite && fd !== 0;
-    if (!this.#isOpen(fd) || !matches) return { ...one, errno: Errno.badf, due: true };
-    return { ...one, due: type === EventType.fdWrite || this.#inputState(kSubscriptionBytes) !== "none" };
+  // On the guest's monotonic clock.
+  #deadlineOf({ target, timeout, absolute }) {
+    const now = this.#monotonic();
+    if (!absolute) return atMost64(now + timeout);
+    if (kClocks[target] === "monotonic") return timeout;
+    const realtime = this.#host.now("realtime");
+    return atMost64(now + (timeout > realtime ? timeout - realtime : 0n));
+  }
+
+  // The subscription whose time comes first. The choice is kept while the call is parked, because a relative time means something else
+  // when the call is repeated.
+  #chooseSleeper(list) {
+    let first = null;
+    list.forEach((one, i) => {
+      if (one.type !== EventType.clock) return;
+      const deadline = this.#deadlineOf(one);
+      if (first !== null && deadline >= first) return;
+      first = this.#state.deadline = deadline;
+      this.#state.sleeper = i;
+    });
+  }
+
+  // The event of a stream that is ready or can never be, else null.
+  #streamEvent(one) {
+    const reads = one.type === EventType.fdRead;
+    if (!this.#isOpen(one.target) || reads !== (one.target === 0)) return { ...one, errno: Errno.badf };
+    if (reads && this.#inputState() === "none") return null;
+    return { ...one, errno: Errno.success };
   }
 
   #pollOneoff(subscriptions, events, count, out) {
     if (count < 1 || count > kMaxSubscriptions) return Errno.inval;
     const memory = this.#memory();
-    memory.setU32(out, 0);
+    memory.view(out, 4);
     memory.bytes(events, count * kEventBytes);
-    const list = Array.from({ length: count }, (_, i) => this.#subscription(memory, (subscriptions >>> 0) + kSubscriptionBytes * i));
+    const list = Array.from({ length: count }, (_, i) => readSubscription(memory, (subscriptions >>> 0) + kSubscriptionBytes * i));
+    if (list.some((one) => one.type > EventType.fdWrite)) return Errno.inval;
+    const clocks = list.filter((one) => one.type === EventType.clock);
+    if (clocks.some((one) => kClocks[one.target] === undefined)) return Errno.notsup;
 
-    const waits = list.filter((one) => one.wait !== null).map((one) => one.wait);
-    if (waits.length > 0) {
-      const shortest = waits.reduce((a, b) => (a < b ? a : b));
-      // A call that has been parked goes on with the deadline of its first time.
-      const deadline = this.#state.parked === ParkedCall.sleep ? this.#state.deadline : this.#monotonic() + shortest;
-      const reached = this.#monotonic() >= deadline;
-      for (const one of list) one.due ||= one.wait !== null && reached && one.wait <= shortest;
-      if (!list.some((one) => one.due)) return this.#parkOn(ParkedCall.sleep, deadline);
+    const ready = list.filter((one) => one.type !== EventType.clock).map((one) => this.#streamEvent(one));
+    const due = ready.filter((event) => event !== null);
+    if (due.length === 0) {
+      if (clocks.length === 0) return this.#parkOn(ParkedCall.input);
+      if (this.#state.parked !== ParkedCall.sleep) this.#chooseSleeper(list);
+      const sleeper = list[this.#state.sleeper];
+      if (sleeper === undefined) return Errno.inval; // only an image made by hand gets here
+      if (this.#monotonic() < this.#state.deadline) return this.#parkOn(ParkedCall.sleep);
+      due.push({ ...sleeper, errno: Errno.success });
     }
-    const due = list.filter((one) => one.due);
-    if (due.length === 0) return this.#parkOn(ParkedCall.input);
     this.#complete();
     due.forEach((one, i) => this.#putEvent(memory, (events >>> 0) + kEventBytes * i, one));
     memory.setU32(out, due.length);

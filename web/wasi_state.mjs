@@ -25,6 +25,7 @@ export function freshWasiState({ args = [], env = [], seed = new Uint8Array(32),
     closed: 0,
     parked: ParkedCall.none,
     deadline: 0n,
+    sleeper: 0,
   };
 }
 
@@ -60,6 +61,7 @@ export function decodeWasiState(bytes) {
     closed,
     inputEnded: inputEnded === 1,
     deadline: reader.u64(),
+    sleeper: reader.u32(),
     monotonic: reader.u64(),
     outputBytes: reader.u64(),
     randomSeed: reader.bytes(32).slice(),
@@ -69,7 +71,8 @@ export function decodeWasiState(bytes) {
     env: readStrings(reader),
   };
   reader.expectEnd();
-  const plausible = parked <= ParkedCall.checkpoint && closed < 8 && inputEnded <= 1 && (parked === ParkedCall.sleep || state.deadline === 0n);
+  const sleeps = parked === ParkedCall.sleep;
+  const plausible = parked <= ParkedCall.checkpoint && closed < 8 && inputEnded <= 1 && (sleeps || (state.deadline === 0n && state.sleeper === 0));
   if (!plausible) refuse("corrupt", "the WASI state of the image contradicts itself; use another copy");
   return state;
 }
@@ -89,6 +92,7 @@ export function encodeWasiState(state) {
   writer.u8(state.closed);
   writer.u8(state.inputEnded ? 1 : 0);
   writer.u64(state.deadline);
+  writer.u32(state.sleeper);
   writer.u64(state.monotonic);
   writer.u64(state.outputBytes);
   writer.bytes(state.randomSeed);
