@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "prep/branch_hints.h"
 #include "prep/bulk_memory.h"
 #include "prep/mobility.h"
 #include "prep/nans.h"
 #include "prep/polls.h"
 #include "prep/source_module.h"
+#include "wire/wasm_binary.h"
 
 namespace gw::prep {
 namespace {
@@ -61,6 +63,8 @@ Bytes write(BinaryenModuleRef module) {
 }  // namespace
 
 Result<Output> process(ByteView wasm, const Options& options) {
+  GW_TRY(auto names, wire::read_function_names(wasm));
+  const bool has_names = !names.empty();  // a stripped module stays one
   GW_TRY(auto source, SourceModule::parse(wasm));
   Output output;
   output.report.bytes_before = wasm.size();
@@ -81,8 +85,11 @@ Result<Output> process(ByteView wasm, const Options& options) {
                            static_cast<BinaryenIndex>(section.size()));
   if (!BinaryenModuleValidate(source.ref()))
     return fail(Kind::internal, "the pre-processor made an invalid module (see the lines above): please report it with the module");
-  BinaryenSetDebugInfo(true);
+  BinaryenSetDebugInfo(has_names);
   output.wasm = write(source.ref());
+  if (options.level != wire::Level::off) {
+    GW_TRY(output.wasm, add_branch_hints(output.wasm, info.poll_cell != 0 ? std::optional(info.poll_cell) : std::nullopt));
+  }
   output.report.bytes_after = output.wasm.size();
   return output;
 }

@@ -1,0 +1,103 @@
+#include "prep/branch_hints.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "prep/code_scanner.h"
+#include "wire/wasm_binary.h"
+
+namespace gw::prep {
+namespace {
+
+constexpr std::uint8_t kBrIf = 0x0d, kGlobalGet = 0x23, kI32Load = 0x28, kI32Const = 0x41, kI32LtS = 0x48;
+constexpr std::string_view kSectionName = "metadata.code.branch_hint";
+
+struct RareConditions {
+  std::optional<std::uint32_t> unwinding, counter;  // global indices
+  std::optional<std::uint32_t> poll_cell;
+};
+
+// Does a br_if after `previous` (most recent last) test one of our conditions?
+bool is_rare(const std::array<Instruction, 3>& previous, const RareConditions& rare) {
+  const Instruction& last = previous[2];
+  if (last.opcode == kGlobalGet) return rare.unwinding == last.immediate;
+  if (last.opcode == kI32Load) return previous[1].opcode == kI32Const && rare.poll_cell == previous[1].immediate;
+  if (last.opcode == kI32LtS) return previous[0].opcode == kGlobalGet && rare.counter == previous[0].immediate;
+  return false;
+}
+
+Result<std::vector<std::size_t>> rare_branches(ByteView body, const RareConditions& rare) {
+  std::vector<std::size_t> offsets;
+  GW_TRY(auto scanner, CodeScanner::open(body));
+  std::array<Instruction, 3> previous{};
+  for (;;) {
+    GW_TRY(auto instruction, scanner.next());
+    if (!instruction) return offsets;
+    if (instruction->opcode == kBrIf && is_rare(previous, rare)) offsets.push_back(instruction->offset);
+    previous = {previous[1], previous[2], *instruction};
+  }
+}
+
+Result<Bytes> make_section(ByteView code, std::uint32_t imported_functions, const RareConditions& rare) {
+  ByteReader in(code);
+  ByteWriter hints;
+  std::uint32_t hinted = 0;
+  GW_TRY(auto count, in.leb_u32());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    GW_TRY(auto size, in.leb_u32());
+    GW_TRY(auto body, in.bytes(size));
+    GW_TRY(auto offsets, rare_branches(body, rare));
+    if (offsets.empty()) continue;
+    ++hinted;
+    hints.leb_u32(imported_functions + i);
+    hints.leb_u32(static_cast<std::uint32_t>(offsets.size()));
+    for (std::size_t offset : offsets) {
+      hints.leb_u32(static_cast<std::uint32_t>(offset));
+      hints.leb_u32(1);  // size of what follows
+      hints.u8(0);       // unlikely
+    }
+  }
+  ByteWriter payload;
+  payload.leb_u32(static_cast<std::uint32_t>(kSectionName.size()));
+  payload.bytes({reinterpret_cast<const std::uint8_t*>(kSectionName.data()), kSectionName.size()});
+  payload.leb_u32(hinted);
+  payload.bytes(hints.view());
+  ByteWriter section;
+  section.u8(static_cast<std::uint8_t>(wire::SectionId::custom));
+  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
+  section.bytes(payload.view());
+  return section.take();
+}
+
+Result<RareConditions> find_conditions(ByteView wasm, std::optional<std::uint32_t> poll_cell) {
+  RareConditions rare{.poll_cell = poll_cell};
+  GW_TRY(auto exports, wire::read_exports(wasm));
+  for (const wire::Export& symbol : exports) {
+    if (symbol.kind != wire::ExternKind::global) continue;
+    if (symbol.name == "godwit.unwinding") rare.unwinding = symbol.index;
+    if (symbol.name == "godwit.counter") rare.counter = symbol.index;
+  }
+  return rare;
+}
+
+}  // namespace
+
+Result<Bytes> add_branch_hints(ByteView wasm, std::optional<std::uint32_t> poll_cell) {
+  GW_TRY(auto rare, find_conditions(wasm, poll_cell));
+  GW_TRY(auto imports, wire::read_imports(wasm));
+  std::uint32_t imported_functions = 0;
+  for (const wire::Import& import : imports) imported_functions += import.kind == wire::ExternKind::function ? 1 : 0;
+  GW_TRY(auto sections, wire::read_sections(wasm));
+  for (const wire::Section& section : sections) {
+    if (section.id != wire::SectionId::code) continue;
+    GW_TRY(auto hints, make_section(section.payload, imported_functions, rare));
+    Bytes out(wasm.begin(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset));
+    out.insert(out.end(), hints.begin(), hints.end());
+    out.insert(out.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset), wasm.end());
+    return out;
+  }
+  return Bytes(wasm.begin(), wasm.end());
+}
+
+}  // namespace gw::prep
