@@ -143,6 +143,9 @@ TEST_F(BuildTest, TakesWasmWhateverItsName) {
 }
 
 TEST_F(BuildTest, RefusesBadInputWithTheReasonAndWritesNothing) {
+  // Well-formed outside, nonsense in the body of _start.
+  constexpr std::string_view kBadCode(
+      "\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\5\3\1\0\1\7\x13\2\6_start\0\0\6memory\2\0\x0a\7\1\5\0\xff\xff\xff\x0b", 53);
   const struct {
     const char* name;
     std::string_view text;
@@ -158,6 +161,7 @@ TEST_F(BuildTest, RefusesBadInputWithTheReasonAndWritesNothing) {
       {"notes.txt", "hello", {}, "neither a wasm module nor C or C++"},
       {"empty.wasm", "", {}, "not a wasm module"},
       {"cut.wasm", std::string_view("\0asm\1\0\0\0\1\xff", 10), {}, "cut off"},
+      {"code.wasm", kBadCode, {}, "malformed"},
       {"flag.c", "int main(void) {}", {"--target=x86_64"}, "--target"},
       {"word.c", "int main(void) {}", {"other.c"}, "not a compiler flag"},
       {"unknown.c", "int main(void) {}", {"-fno-such-flag"}, "-fno-such-flag"},

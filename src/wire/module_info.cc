@@ -31,25 +31,34 @@ Status check_immobile(const ModuleInfo& info) {
   return ok();
 }
 
+bool fits_memory(std::uint64_t base, std::uint64_t size) { return base + size <= std::uint64_t{1} << 32; }
+
+Status check_unwind_stack(const ModuleInfo& info) {
+  const bool fine = info.unwind_bytes != 0 && info.unwind_base % kUnwindAlignment == 0 && fits_memory(info.unwind_base, info.unwind_bytes);
+  if (fine) return ok();
+  return fail(Kind::corrupt, "the godwit section puts the unwind stack at {:#x}+{:#x}, which is not possible", info.unwind_base,
+              info.unwind_bytes);
+}
+
 Status check_cell(const ModuleInfo& info) {
   const std::uint64_t unwind_end = std::uint64_t{info.unwind_base} + info.unwind_bytes;
   const std::uint64_t cell_end = std::uint64_t{info.poll_cell} + kCellBytes;
-  const bool placed = info.poll_cell != 0 && info.unwind_base != 0 && info.unwind_bytes != 0;
-  const bool aligned = info.poll_cell % kCellBytes == 0 && info.unwind_base % kUnwindAlignment == 0;
-  const bool inside = unwind_end <= std::uint64_t{1} << 32 && cell_end <= std::uint64_t{1} << 32;
+  const bool placed =
+      info.poll_cell != 0 && info.unwind_base != 0 && info.poll_cell % kCellBytes == 0 && fits_memory(info.poll_cell, kCellBytes);
   const bool apart = cell_end <= info.unwind_base || info.poll_cell >= unwind_end;
-  if (placed && aligned && inside && apart) return ok();
+  if (placed && apart) return ok();
   return fail(Kind::corrupt, "the godwit section puts the poll cell at {:#x} and the unwind stack at {:#x}+{:#x}, which is not possible",
               info.poll_cell, info.unwind_base, info.unwind_bytes);
 }
 
 Status check_counter(const ModuleInfo& info) {
-  if (info.poll_cell == 0 && info.unwind_base == 0 && info.unwind_bytes != 0) return ok();
-  return fail(Kind::corrupt, "the godwit section of a module with counter polls names reserved memory");
+  if (info.poll_cell != 0) return fail(Kind::corrupt, "the godwit section of a module with counter polls names a poll cell");
+  return ok();
 }
 
 Status check_consistent(const ModuleInfo& info) {
   if (info.level == Level::off) return check_immobile(info);
+  GW_TRY_VOID(check_unwind_stack(info));
   switch (info.poll) {
     case Poll::cell:
       return check_cell(info);

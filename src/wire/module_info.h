@@ -29,8 +29,9 @@ std::string_view name(ValueType type);
 
 // A module that says nothing has an immobile one: level off. A decoded one is consistent:
 //  - level off: poll none, no cell, no unwind stack, no globals; otherwise poll cell or counter
-//  - poll cell: cell and unwind stack inside a wasm32 memory, aligned to 4 and 16, apart from each other
-//  - poll counter: cell and unwind_base are 0
+//  - poll cell: cell and unwind stack not at 0, inside a wasm32 memory, aligned to 4 and 16, apart from each other
+//  - poll counter: no cell; the unwind stack is reserved as with cells, or its base is 0: it is taken by memory.grow at the first
+//  suspension
 //  - globals hold numbers or v128, not references
 struct ModuleInfo {
   Level level = Level::off;

@@ -34,8 +34,10 @@ Bytes module_with(std::initializer_list<ByteView> payloads) {
 }
 
 TEST(ModuleInfo, RoundTrips) {
-  const ModuleInfo counter{.level = Level::coarse, .poll = Poll::counter, .unwind_bytes = 65536, .source_hash = {}, .globals = {}};
-  for (const ModuleInfo& info : {ModuleInfo{}, cell_module(), counter}) {
+  const ModuleInfo growing{.level = Level::coarse, .poll = Poll::counter, .unwind_bytes = 65536, .source_hash = {}, .globals = {}};
+  ModuleInfo reserved = growing;
+  reserved.unwind_base = 65536;
+  for (const ModuleInfo& info : {ModuleInfo{}, cell_module(), growing, reserved}) {
     EXPECT_EQ(decode_module_info(encode(info)).value(), info);
     const Bytes section = encode(info);
     EXPECT_EQ(read_module_info(module_with({section})).value(), info);
