@@ -49,7 +49,7 @@ class MemoryGuest {
   // Restores the last full image.
   Result<double> restore_ms() {
     const auto start = os::monotonic_now();
-    GW_TRY(auto copy, isolate::Isolate::restore(runner_.engine(), runner_.thread(), module_, *image_, {}, isolate::Limits{}, host()));
+    GW_TRY(auto copy, isolate::Isolate::restore(runner_.engine(), runner_.thread(), module_, {*image_}, isolate::Limits{}, host()));
     return since(start);
   }
 

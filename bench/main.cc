@@ -38,12 +38,12 @@ int main(int argc, char** argv) {
 
   CLI::App app("Measures Godwit against native code and against its goals.", "godwit-bench");
   SuiteOptions options;
-  Suite suite = nullptr;
+  std::string suite;
   std::vector<Half> half;
   bool json = false;
   app.add_option("suite", suite, "engine: speed and costs; mobility: suspending, saving, restoring")
       ->required()
-      ->transform(CLI::CheckedTransformer(kSuites));
+      ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");
   app.add_option("--runs", options.runs, "runs of each form of each kernel, the fastest counts")->check(CLI::Range(1, 100));
   app.add_option("--half", half, "only this half of the kernels; who tunes the pre-processor looks at 'tuning' only")
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(kHalves));
   CLI11_PARSE(app, argc, argv);
   if (!half.empty()) options.halves = half;
-  return show(suite(options), json ? Format::json : Format::table);
+  return show(kSuites.at(suite)(options), json ? Format::json : Format::table);
 }
 
 }  // namespace
