@@ -117,4 +117,3 @@ inline Status ok() { return Status{}; }
     auto gw_try_status = (__VA_ARGS__);                            \
     if (!gw_try_status) return ::std::move(gw_try_status).error(); \
   } while (false)
-#define GW_CHECK_OK(...) GW_TRY_VOID(__VA_ARGS__)

@@ -119,7 +119,7 @@ Result<fs::path> cache_dir() {
   } else {
     return fail(Kind::invalid, "there is no place for the cache: set XDG_CACHE_HOME or HOME to an absolute path");
   }
-  const fs::path ours = root / "godwit";
+  fs::path ours = root / "godwit";
   std::error_code error;
   if (fs::create_directories(ours, error)) fs::permissions(ours, fs::perms::owner_all, error);
   if (error) return fail(Kind::internal, "cannot create {}: {}", ours.string(), error.message());
