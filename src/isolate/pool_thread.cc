@@ -37,6 +37,8 @@ Result<std::unique_ptr<PoolThread>> PoolThread::make(Config config) {
   return thread;
 }
 
+PoolThread::PoolThread(Config config) : config_(std::move(config)) {}
+
 PoolThread::~PoolThread() {
   if (!joinable_) return;
   {

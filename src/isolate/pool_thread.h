@@ -52,7 +52,7 @@ class PoolThread {
   WasmHeap& heap() { return *heap_; }
 
  private:
-  explicit PoolThread(Config config) : config_(std::move(config)) {}
+  explicit PoolThread(Config config);
   static void* entry(void* self);
   void run();
   void run_tasks();
