@@ -29,12 +29,17 @@ function readGlobals(reader) {
   });
 }
 
-// The places the host writes to must be where the module says they are and possible for wasm32.
-function checkPlaces(info) {
+// The places the host writes to must be possible for wasm32, and level and poll go together: a coarse module stops in host calls only.
+function checkConsistent(info) {
   const mobile = info.level !== "off";
-  if (mobile !== (info.poll !== "none")) refuse("corrupt", "the godwit section gives a level and a kind of poll that do not go together");
-  const cellPossible = info.pollCell > 0 && info.pollCell % 4 === 0 && info.pollCell + 4 <= 2 ** 32 && info.unwindBase > 0;
-  if (info.poll === "cell" ? !cellPossible : info.pollCell !== 0 || info.unwindBase !== 0) {
+  if (mobile ? info.unwindBytes === 0 : info.unwindBytes !== 0 || info.unwindBase !== 0 || info.globals.length > 0) {
+    refuse("corrupt", "the godwit section gives a level and an unwind stack that do not go together");
+  }
+  if ((info.level === "fine") !== (info.poll !== "none")) {
+    refuse("corrupt", "the godwit section gives a level and a kind of poll that do not go together");
+  }
+  const cellPossible = info.pollCell > 0 && info.pollCell % 4 === 0 && info.pollCell + 4 <= 2 ** 32;
+  if (info.poll === "cell" ? !cellPossible : info.pollCell !== 0) {
     refuse("corrupt", `the godwit section puts the poll cell at 0x${info.pollCell.toString(16)}, which is not possible`);
   }
 }
@@ -61,7 +66,7 @@ export function decodeModuleInfo(payload) {
     globals: readGlobals(reader),
   };
   reader.expectEnd();
-  checkPlaces(info);
+  checkConsistent(info);
   return info;
 }
 

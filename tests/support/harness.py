@@ -82,7 +82,7 @@ def mobile(source: Path, *flags: str) -> Path:
     """The program built by `godwit build`. Not kept between runs: the builder under test may have changed, and has a cache of its own."""
     target = _scratch_path(f"mobile-{os.getpid()}", [source, *_headers_of(source)], list(flags), ".wasm")
     if not target.exists():
-        godwit("build", source, "-o", target, *flags, check=True)
+        godwit("build", source, "--output", target, *flags, check=True)
     return target
 
 

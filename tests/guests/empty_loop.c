@@ -1,0 +1,5 @@
+// Never ends, and does nothing inside its loop.
+int main(void) {
+  for (;;) {
+  }
+}
