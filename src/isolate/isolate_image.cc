@@ -3,6 +3,7 @@
 #include "isolate/isolate.h"
 #include "isolate/memory_history.h"
 #include "isolate/memory_watch.h"
+#include "isolate/page_advice.h"
 
 namespace gw::isolate {
 namespace {
@@ -22,6 +23,14 @@ std::vector<Bytes> compress(std::vector<wire::ImagePage>& pages) {
     page.stored = storage.back();
   }
   return storage;
+}
+
+// Room for an image, with few page faults to come.
+Bytes make_buffer(std::size_t size) {
+  Bytes buffer;
+  buffer.reserve(size);
+  prefer_huge_pages({buffer.data(), size});
+  return buffer;
 }
 
 }  // namespace
@@ -73,7 +82,7 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
   }
   std::vector<Bytes> compressed;
   if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
-  GW_TRY(wire::Image image, wire::Image::encode(content));
+  GW_TRY(wire::Image image, wire::Image::encode(content, make_buffer(wire::Image::encoded_size(content))));
   if (options.track == SaveOptions::Track::yes) {
     history->remember(image);
     history_ = std::move(history);

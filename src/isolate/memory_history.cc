@@ -1,10 +1,10 @@
 #include "isolate/memory_history.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
+
+#include "isolate/page_advice.h"
 
 namespace gw::isolate {
 namespace {
@@ -35,16 +35,14 @@ void each_present_page(const MemoryWatch& watch, std::span<std::uint8_t> memory,
   });
 }
 
-// Has the kernel make all pages of a stretch at once: one fault each would cost more than filling them.
-void populate(std::span<std::uint8_t> memory, std::uint32_t first, std::uint32_t count) {
-  (void)madvise(memory.data() + std::size_t{first} * kPageBytes, std::size_t{count} * kPageBytes, MADV_POPULATE_WRITE);
-}
-
+// Has the kernel make the pages of each stretch at once.
 void populate_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pages) {
   for (std::size_t i = 0; i < pages.size();) {
     std::size_t end = i + 1;
     while (end < pages.size() && pages[end].index == pages[end - 1].index + 1) end++;
-    populate(memory, pages[i].index, static_cast<std::uint32_t>(end - i));
+    auto stretch = memory.subspan(std::size_t{pages[i].index} * kPageBytes, (end - i) * kPageBytes);
+    prefer_huge_pages(stretch);
+    populate(stretch);
     i = end;
   }
 }

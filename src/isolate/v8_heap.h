@@ -41,6 +41,7 @@ struct WasmInstance::Impl {
   ImportHost& host;
   v8::Global<v8::Object> exports;
   std::shared_ptr<v8::BackingStore> memory;
+  std::uint8_t* memory_base = nullptr;
   bool ended_by_host = false;
 };
 

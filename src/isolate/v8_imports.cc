@@ -20,8 +20,7 @@ void on_call(const v8::FunctionCallbackInfo<v8::Value>& info) {
   std::uint64_t args[kMaxImportParams];
   for (std::size_t i = 0; i < import.params.size(); i++) args[i] = argument(info, static_cast<int>(i), import.params[i]);
 
-  v8::BackingStore& memory = *instance->memory;
-  CallResult result = instance->host.on_import(import, GuestMemory(static_cast<std::uint8_t*>(memory.Data()), memory.ByteLength()), args);
+  CallResult result = instance->host.on_import(import, GuestMemory(instance->memory_base, instance->memory->ByteLength()), args);
   if (result.after == After::end) {
     instance->ended_by_host = true;
     isolate->ThrowException(v8::Null(isolate));  // unwinds the guest's frames; no guest can catch it

@@ -78,6 +78,7 @@ Status find_memory(const HeapScope& scope, WasmInstance::Impl& instance) {
   if (!exported_object(scope, instance, "memory").ToLocal(&memory) || !memory->IsWasmMemoryObject())
     return fail(Kind::invalid, "the module does not export its memory as 'memory'");
   instance.memory = memory.As<v8::WasmMemoryObject>()->Buffer()->GetBackingStore();
+  instance.memory_base = static_cast<std::uint8_t*>(instance.memory->Data());
   return ok();
 }
 
@@ -172,7 +173,7 @@ Status WasmInstance::grow_memory(std::uint32_t pages) {
   return ok();
 }
 
-std::uint8_t* WasmInstance::memory_base() const { return static_cast<std::uint8_t*>(impl_->memory->Data()); }
+std::uint8_t* WasmInstance::memory_base() const { return impl_->memory_base; }
 
 std::size_t WasmInstance::memory_bytes() const { return impl_->memory->ByteLength(); }
 

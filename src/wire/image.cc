@@ -120,7 +120,7 @@ void write_head(ByteWriter& writer, const ImageContent& content) {
   writer.u16(kImageVersion);
   writer.u16(static_cast<std::uint16_t>((content.parent ? kHasParent : 0) | (content.module_wasm.empty() ? 0 : kHasModule)));
   writer.u32(static_cast<std::uint32_t>(metadata_size(content)));
-  writer.u64(metadata_size(content) + payload_size(content));
+  writer.u64(Image::encoded_size(content));
   writer.bytes(Hash256{}.bytes);  // the id, known when all the rest is written
   writer.bytes(content.module_hash.bytes);
   writer.u8(kAbiVersion);
@@ -265,10 +265,13 @@ Result<ImageContent> read_content(const Head& head, ByteView file) {
 
 }  // namespace
 
-Result<Image> Image::encode(const ImageContent& content) {
+std::size_t Image::encoded_size(const ImageContent& content) { return metadata_size(content) + payload_size(content); }
+
+Result<Image> Image::encode(const ImageContent& content, Bytes buffer) {
   GW_TRY_VOID(check(content));
-  auto file = std::make_shared<Bytes>();
-  file->reserve(metadata_size(content) + payload_size(content));
+  auto file = std::make_shared<Bytes>(std::move(buffer));
+  file->clear();
+  file->reserve(encoded_size(content));
   Bytes metadata = write_metadata(content);
   Hash256 id = metadata_hash(metadata);
   std::copy(id.bytes.begin(), id.bytes.end(), metadata.begin() + kIdOffset);

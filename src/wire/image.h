@@ -71,8 +71,10 @@ struct ImageContent {
 // verify_pages(). Damage is Kind::corrupt, a format of the future Kind::unsupported.
 class Image {
  public:
-  // Copies page data and module once. Fails if the content breaks a rule above or exceeds a limit.
-  static Result<Image> encode(const ImageContent& content);
+  // Copies page data and module once. Fails if the content breaks a rule above or exceeds a limit. `buffer` becomes the encoded form: a
+  // caller that knows how to make a large one cheaply reserves encoded_size() there.
+  static Result<Image> encode(const ImageContent& content, Bytes buffer = {});
+  static std::size_t encoded_size(const ImageContent& content);
   static Result<Image> decode(Bytes file);
 
   const ImageContent& content() const { return *content_; }
