@@ -51,23 +51,15 @@ Status check_cell(const ModuleInfo& info) {
               info.poll_cell, info.unwind_base, info.unwind_bytes);
 }
 
-Status check_counter(const ModuleInfo& info) {
-  if (info.poll_cell != 0) return fail(Kind::corrupt, "the godwit section of a module with counter polls names a poll cell");
-  return ok();
-}
-
 Status check_consistent(const ModuleInfo& info) {
   if (info.level == Level::off) return check_immobile(info);
-  GW_TRY_VOID(check_unwind_stack(info));
-  switch (info.poll) {
-    case Poll::cell:
-      return check_cell(info);
-    case Poll::counter:
-      return check_counter(info);
-    case Poll::none:
-      break;
+  if ((info.level == Level::fine) != (info.poll != Poll::none)) {
+    return fail(Kind::corrupt, "the godwit section describes a module of level {} with poll {}", name(info.level), name(info.poll));
   }
-  return fail(Kind::corrupt, "the godwit section describes a mobile module without polls");
+  GW_TRY_VOID(check_unwind_stack(info));
+  if (info.poll == Poll::cell) return check_cell(info);
+  if (info.poll_cell != 0) return fail(Kind::corrupt, "the godwit section names a poll cell for a module that does not use one");
+  return ok();
 }
 
 Status read_kinds(ByteReader& in, ModuleInfo& info) {

@@ -28,10 +28,10 @@ std::string_view name(Poll poll);
 std::string_view name(ValueType type);
 
 // A module that says nothing has an immobile one: level off. A decoded one is consistent:
-//  - level off: poll none, no cell, no unwind stack, no globals; otherwise poll cell or counter
+//  - level off: poll none, no cell, no unwind stack, no globals
+//  - level coarse: poll none, as it stops only in host calls; level fine: poll cell or counter
 //  - poll cell: cell and unwind stack not at 0, inside a wasm32 memory, aligned to 4 and 16, apart from each other
-//  - poll counter: no cell; the unwind stack is reserved as with cells, or its base is 0: it is taken by memory.grow at the first
-//  suspension
+//  - other polls: no cell; the unwind stack is reserved as with cells, or its base is 0 and it is taken by memory.grow when first needed
 //  - globals hold numbers or v128, not references
 struct ModuleInfo {
   Level level = Level::off;

@@ -34,10 +34,10 @@ Bytes module_with(std::initializer_list<ByteView> payloads) {
 }
 
 TEST(ModuleInfo, RoundTrips) {
-  const ModuleInfo growing{.level = Level::coarse, .poll = Poll::counter, .unwind_bytes = 65536, .source_hash = {}, .globals = {}};
-  ModuleInfo reserved = growing;
-  reserved.unwind_base = 65536;
-  for (const ModuleInfo& info : {ModuleInfo{}, cell_module(), growing, reserved}) {
+  const ModuleInfo growing{.level = Level::fine, .poll = Poll::counter, .unwind_bytes = 65536};
+  const ModuleInfo reserved{.level = Level::fine, .poll = Poll::counter, .unwind_base = 65536, .unwind_bytes = 65536};
+  const ModuleInfo coarse{.level = Level::coarse, .poll = Poll::none, .unwind_base = 65536, .unwind_bytes = 65536};
+  for (const ModuleInfo& info : {ModuleInfo{}, cell_module(), growing, reserved, coarse}) {
     EXPECT_EQ(decode_module_info(encode(info)).value(), info);
     const Bytes section = encode(info);
     EXPECT_EQ(read_module_info(module_with({section})).value(), info);
@@ -70,7 +70,8 @@ TEST(ModuleInfo, RefusesWhatIsInconsistent) {
     std::function<void(ModuleInfo&)> damage;
   } cases[] = {
       {"level off with a cell", [](ModuleInfo& m) { m.level = Level::off; }},
-      {"mobile without polls", [](ModuleInfo& m) { m.poll = Poll::none; }},
+      {"fine without polls", [](ModuleInfo& m) { m.poll = Poll::none; }},
+      {"coarse with polls", [](ModuleInfo& m) { m.level = Level::coarse; }},
       {"cell at zero", [](ModuleInfo& m) { m.poll_cell = 0; }},
       {"cell not aligned", [](ModuleInfo& m) { m.poll_cell = 1026; }},
       {"cell inside the unwind stack", [](ModuleInfo& m) { m.poll_cell = 4096; }},
