@@ -12,7 +12,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .PHONY: build setup build-asan build-tsan demo test lint soak bench check clean
 
+# Clones of this repository on one machine share what they compiled.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 CTEST := ctest --output-on-failure --no-tests=error -j $(shell nproc)
 
 setup:
