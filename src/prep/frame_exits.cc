@@ -4,14 +4,20 @@
 
 namespace gw::prep {
 
-Expr FrameExits::poll(const Site& site) const { return context_.build.br(label(site.save_set).c_str(), context_.poll_condition()); }
-
-Expr FrameExits::check(const Site& site) const {
+Expr FrameExits::leave_if(Expr condition, const Site& site) const {
   const Builder& build = context_.build;
   const std::string target = label(site.save_set);
-  if (site.kind != SiteKind::call) return build.br(target.c_str(), build.global(kUnwinding));
-  // Several calls share one exit: each tells it its number.
-  return build.drop(build.br(target.c_str(), build.global(kUnwinding), build.i32(static_cast<std::int32_t>(site.number))));
+  if (!is_shared(site.save_set)) return build.br(target.c_str(), condition);
+  // Several sites share one exit: each tells it its number.
+  return build.drop(build.br(target.c_str(), condition, build.i32(static_cast<std::int32_t>(site.number))));
+}
+
+Expr FrameExits::poll(const Site& site) const { return leave_if(context_.poll_condition(), site); }
+
+Expr FrameExits::check(const Site& site) const { return leave_if(context_.build.global(kUnwinding), site); }
+
+bool FrameExits::is_shared(unsigned set) const {
+  return std::ranges::count_if(plan_.sites, [&](const Site& site) { return site.save_set == set; }) > 1;
 }
 
 std::vector<unsigned> FrameExits::used_sets() const {
@@ -28,36 +34,30 @@ std::vector<std::pair<Local, Type>> FrameExits::saved(unsigned set) const {
 }
 
 Expr FrameExits::wrap(Expr body, Local number) const {
-  std::vector<bool> wrapped(plan_.sets.size(), false);
-  for (const Site& site : plan_.sites) {
-    if (wrapped[site.save_set]) continue;
-    wrapped[site.save_set] = true;
-    body = site.kind == SiteKind::call ? leave_by_number(body, site.save_set, number) : leave_at_stop_point(body, site);
-  }
+  for (unsigned set : used_sets()) body = with_exit(body, set, number);
   return body;
 }
 
-Expr FrameExits::leave_by_number(Expr body, unsigned set, Local number) const {
+Expr FrameExits::with_exit(Expr body, unsigned set, Local number) const {
   const Builder& build = context_.build;
-  Expr left_with = build.block(label(set).c_str(), {body, build.unreachable()}, BinaryenTypeInt32());
-  std::vector<Expr> statements{build.set(number, left_with)};
-  std::ranges::copy(push_and_return(set, build.get_i32(number)), std::back_inserter(statements));
-  return build.sequence(std::move(statements));
-}
-
-Expr FrameExits::leave_at_stop_point(Expr body, const Site& site) const {
-  const Builder& build = context_.build;
-  std::vector<Expr> statements{build.block(label(site.save_set).c_str(), {body}, BinaryenTypeNone())};
-  if (site.kind == SiteKind::poll) statements.push_back(build.call(kBeginUnwind, {}, BinaryenTypeNone()));
-  std::ranges::copy(push_and_return(site.save_set, build.i32(static_cast<std::int32_t>(site.number))), std::back_inserter(statements));
-  return build.sequence(std::move(statements));
-}
-
-std::vector<Expr> FrameExits::push_and_return(unsigned set, Expr number) const {
-  std::vector<Expr> statements = context_.stack.push(saved(set), number);
+  const std::string exit = label(set);
+  auto in_set = [&](const Site& site) { return site.save_set == set; };
+  std::vector<Expr> statements;
+  Expr left_at = nullptr;
+  if (is_shared(set)) {
+    statements.push_back(build.set(number, build.block(exit.c_str(), {body, build.unreachable()}, BinaryenTypeInt32())));
+    left_at = build.get_i32(number);
+  } else {
+    statements.push_back(build.block(exit.c_str(), {body}, BinaryenTypeNone()));
+    left_at = build.i32(static_cast<std::int32_t>(std::ranges::find_if(plan_.sites, in_set)->number));
+  }
+  // After a call the guest is unwinding already; to begin once more does no harm.
+  const bool begins_here = std::ranges::any_of(plan_.sites, [&](const Site& site) { return in_set(site) && site.kind == SiteKind::poll; });
+  if (begins_here) statements.push_back(build.call(kBeginUnwind, {}, BinaryenTypeNone()));
+  std::ranges::copy(context_.stack.push(saved(set), left_at), std::back_inserter(statements));
   const bool has_result = draft_.results != BinaryenTypeNone();
-  statements.push_back(context_.build.ret(has_result ? context_.build.zero(draft_.results) : nullptr));
-  return statements;
+  statements.push_back(build.ret(has_result ? build.zero(draft_.results) : nullptr));
+  return build.sequence(std::move(statements));
 }
 
 }  // namespace gw::prep

@@ -26,9 +26,9 @@ class FrameExits {
   std::vector<unsigned> used_sets() const;
 
  private:
-  Expr leave_by_number(Expr body, unsigned set, Local number) const;
-  Expr leave_at_stop_point(Expr body, const Site& site) const;
-  std::vector<Expr> push_and_return(unsigned set, Expr number) const;
+  Expr leave_if(Expr condition, const Site& site) const;
+  Expr with_exit(Expr body, unsigned set, Local number) const;
+  bool is_shared(unsigned set) const;  // by several sites
   static std::string label(unsigned set) { return "gw$exit" + std::to_string(set); }
 
   const FunctionDraft& draft_;

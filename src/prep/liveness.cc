@@ -36,7 +36,8 @@ class LocalSetBits {
 class SavePlanner {
  public:
   SavePlanner(const FunctionDraft& draft, const SiteRules& rules) : draft_(draft), rules_(rules), sites_map_(rules, draft.body) {
-    collect(draft.body, new_set());
+    collect(draft.body, regions_++);
+    assign_sets();
   }
 
   SavePlan run() {
@@ -54,20 +55,31 @@ class SavePlanner {
     return static_cast<unsigned>(sets_.size() - 1);
   }
 
-  // Numbers the sites in the order of the text. `shared` is the save set of the calls in the innermost loop around `e`.
-  void collect(Expr e, unsigned shared) {
+  // Numbers the sites in the order of the text. A region is the inside of one loop, without the loops in it.
+  void collect(Expr e, unsigned region) {
     if (!sites_map_.contains(e)) return;
     Expr call = is(e, Node::local_set) || is(e, Node::drop) ? child_at(e, 0) : e;
     const SiteKind kind = rules_.kind_of(call);
     if (kind == SiteKind::none) {
-      const unsigned inner = is(e, Node::loop) ? new_set() : shared;
+      const unsigned inner = is(e, Node::loop) ? regions_++ : region;
       for_each_child(e, [&](Expr child) { collect(child, inner); });
       return;
     }
-    Site site{e, call, kind, static_cast<unsigned>(plan_.sites.size() + 1), kind == SiteKind::call ? shared : new_set(), std::nullopt};
+    Site site{e, call, kind, static_cast<unsigned>(plan_.sites.size() + 1), 0, std::nullopt};
     if (is(e, Node::local_set)) site.result = BinaryenLocalSetGetIndex(e);
     by_call_[call] = plan_.sites.size();
     plan_.sites.push_back(site);
+    region_of_.push_back(region);
+  }
+
+  void assign_sets() {
+    std::map<unsigned, unsigned> shared;  // by region
+    for (std::size_t i = 0; i < plan_.sites.size(); ++i)
+      if (plan_.sites[i].kind == SiteKind::call && !shared.contains(region_of_[i])) shared[region_of_[i]] = new_set();
+    for (std::size_t i = 0; i < plan_.sites.size(); ++i) {
+      auto it = shared.find(region_of_[i]);
+      plan_.sites[i].save_set = it != shared.end() ? it->second : new_set();
+    }
   }
 
   // Backwards: `live` holds what is live after `e`, and then what is live before it.
@@ -143,9 +155,10 @@ class SavePlanner {
       live.merge(saved);
       if (site.result) live.remove(*site.result);
       flow_children(call, live);
-    } else {
+    } else {  // left before the call, which is made after the rewind
       flow_children(call, live);
-      saved.merge(live);  // no feedback: used by nothing but this site
+      grew_ |= saved.merge(live);
+      live.merge(saved);
     }
   }
 
@@ -162,6 +175,8 @@ class SavePlanner {
   SiteMap sites_map_;
   SavePlan plan_;
   std::unordered_map<Expr, std::size_t> by_call_;
+  std::vector<unsigned> region_of_;  // by site
+  unsigned regions_ = 0;
   std::vector<LocalSetBits> sets_;
   std::map<std::string, LocalSetBits, std::less<>> labels_;  // live at the target of a branch to the label
   std::unordered_map<Expr, LocalSetBits> loop_live_;

@@ -26,9 +26,9 @@ struct SavePlan {
 
 // Analyses a lifted body.
 //
-// A stop point keeps exactly the locals that are live there. The calls inside one loop (or outside all) share one set, the union of what is
-// live at each: saved and restored by one piece of code. A local that is saved counts as used, so what is saved is always well defined and
-// does not depend on whether the frame was ever restored.
+// The sites inside one loop (or outside all) share one set, the union of what is live at each: saved and restored by one piece of code.
+// Where there are no calls among them, as in the tight loops that matter, each keeps exactly what is live there. A local that is saved
+// counts as used, so what is saved is always well defined and does not depend on whether the frame was ever restored.
 SavePlan plan_saves(const FunctionDraft& draft, const SiteRules& rules);
 
 }  // namespace gw::prep

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "prep/branch_hints.h"
 #include "prep/bulk_memory.h"
+#include "prep/engine_hints.h"
 #include "prep/mobility.h"
 #include "prep/nans.h"
 #include "prep/polls.h"
 #include "prep/source_module.h"
+#include "prep/two_bodies.h"
 #include "wire/wasm_binary.h"
 
 namespace gw::prep {
@@ -26,8 +27,10 @@ void run_passes(BinaryenModuleRef module, std::vector<const char*> passes) {
 void tidy(BinaryenModuleRef module) {
   BinaryenSetOptimizeLevel(2);
   BinaryenSetShrinkLevel(1);
-  run_passes(module, {"merge-blocks", "remove-unused-brs", "remove-unused-names", "merge-blocks", "simplify-locals-notee-nostructure",
-                      "vacuum", "coalesce-locals", "reorder-locals", "vacuum", "remove-unused-module-elements", "reorder-functions"});
+  run_passes(module,
+             {"merge-blocks", "optimize-instructions", "remove-unused-brs", "remove-unused-names", "merge-blocks",
+              "simplify-locals-nostructure", "vacuum", "coalesce-locals", "reorder-locals", "vacuum", "code-folding", "merge-blocks",
+              "remove-unused-brs", "vacuum", "duplicate-function-elimination", "remove-unused-module-elements", "reorder-functions"});
 }
 
 void count_functions(BinaryenModuleRef module, Report& report) {
@@ -51,6 +54,16 @@ void make_module_mobile(const SourceModule& source, const Options& options, wire
   info.unwind_base = area.base;
   info.unwind_bytes = area.bytes;
   info.globals = export_state_globals(source.ref());
+}
+
+// By defined function, in module order.
+std::vector<bool> rewind_bodies(BinaryenModuleRef module) {
+  std::vector<bool> flags;
+  for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i) {
+    BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module, i);
+    if (BinaryenFunctionGetBody(function)) flags.push_back(is_rewind_name(BinaryenFunctionGetName(function)));
+  }
+  return flags;
 }
 
 Bytes write(BinaryenModuleRef module) {
@@ -88,7 +101,9 @@ Result<Output> process(ByteView wasm, const Options& options) {
   BinaryenSetDebugInfo(has_names);
   output.wasm = write(source.ref());
   if (options.level != wire::Level::off) {
-    GW_TRY(output.wasm, add_branch_hints(output.wasm, info.poll_cell != 0 ? std::optional(info.poll_cell) : std::nullopt));
+    EngineHints hints{.rarely_called = rewind_bodies(source.ref())};
+    if (info.poll == wire::Poll::cell) hints.poll_cell = info.poll_cell;
+    GW_TRY(output.wasm, add_engine_hints(output.wasm, hints));
   }
   output.report.bytes_after = output.wasm.size();
   return output;

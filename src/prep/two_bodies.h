@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "prep/ir.h"
 #include "prep/liveness.h"
@@ -21,7 +22,9 @@ struct MobilityContext {
   std::uint32_t table_half = 0;          // entry i + table_half of the function table is the rewind body of entry i
 };
 
-inline std::string rewind_name(const std::string& function) { return function + "$rewind"; }
+inline constexpr std::string_view kRewindSuffix = "$rewind";
+inline std::string rewind_name(const std::string& function) { return function + std::string(kRewindSuffix); }
+inline bool is_rewind_name(std::string_view function) { return function.ends_with(kRewindSuffix); }
 
 struct TwoBodies {
   FunctionDraft fast;    // keeps the name

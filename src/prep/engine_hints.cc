@@ -1,4 +1,4 @@
-#include "prep/branch_hints.h"
+#include "prep/engine_hints.h"
 
 #include <array>
 #include <string_view>
@@ -11,7 +11,9 @@ namespace gw::prep {
 namespace {
 
 constexpr std::uint8_t kBrIf = 0x0d, kGlobalGet = 0x23, kI32Load = 0x28, kI32Const = 0x41, kI32LtS = 0x48;
-constexpr std::string_view kSectionName = "metadata.code.branch_hint";
+constexpr std::string_view kBranchHints = "metadata.code.branch_hint";
+constexpr std::string_view kCompilationHints = "compilationHints";
+constexpr std::uint8_t kCompileEagerly = 0, kCompileLazily = 1;
 
 struct RareConditions {
   std::optional<std::uint32_t> unwinding, counter;  // global indices
@@ -39,7 +41,19 @@ Result<std::vector<std::size_t>> rare_branches(ByteView body, const RareConditio
   }
 }
 
-Result<Bytes> make_section(ByteView code, std::uint32_t imported_functions, const RareConditions& rare) {
+Bytes custom_section(std::string_view name, ByteView content) {
+  ByteWriter payload;
+  payload.leb_u32(static_cast<std::uint32_t>(name.size()));
+  payload.bytes({reinterpret_cast<const std::uint8_t*>(name.data()), name.size()});
+  payload.bytes(content);
+  ByteWriter section;
+  section.u8(static_cast<std::uint8_t>(wire::SectionId::custom));
+  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
+  section.bytes(payload.view());
+  return section.take();
+}
+
+Result<Bytes> make_branch_hints(ByteView code, std::uint32_t imported_functions, const RareConditions& rare) {
   ByteReader in(code);
   ByteWriter hints;
   std::uint32_t hinted = 0;
@@ -59,15 +73,16 @@ Result<Bytes> make_section(ByteView code, std::uint32_t imported_functions, cons
     }
   }
   ByteWriter payload;
-  payload.leb_u32(static_cast<std::uint32_t>(kSectionName.size()));
-  payload.bytes({reinterpret_cast<const std::uint8_t*>(kSectionName.data()), kSectionName.size()});
   payload.leb_u32(hinted);
   payload.bytes(hints.view());
-  ByteWriter section;
-  section.u8(static_cast<std::uint8_t>(wire::SectionId::custom));
-  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
-  section.bytes(payload.view());
-  return section.take();
+  return custom_section(kBranchHints, payload.view());
+}
+
+Bytes make_compilation_hints(const std::vector<bool>& rarely_called) {
+  ByteWriter payload;
+  payload.leb_u32(static_cast<std::uint32_t>(rarely_called.size()));
+  for (bool rare : rarely_called) payload.u8(rare ? kCompileLazily : kCompileEagerly);
+  return custom_section(kCompilationHints, payload.view());
 }
 
 Result<RareConditions> find_conditions(ByteView wasm, std::optional<std::uint32_t> poll_cell) {
@@ -83,17 +98,19 @@ Result<RareConditions> find_conditions(ByteView wasm, std::optional<std::uint32_
 
 }  // namespace
 
-Result<Bytes> add_branch_hints(ByteView wasm, std::optional<std::uint32_t> poll_cell) {
-  GW_TRY(auto rare, find_conditions(wasm, poll_cell));
+Result<Bytes> add_engine_hints(ByteView wasm, const EngineHints& hints) {
+  GW_TRY(auto rare, find_conditions(wasm, hints.poll_cell));
   GW_TRY(auto imports, wire::read_imports(wasm));
   std::uint32_t imported_functions = 0;
   for (const wire::Import& import : imports) imported_functions += import.kind == wire::ExternKind::function ? 1 : 0;
   GW_TRY(auto sections, wire::read_sections(wasm));
   for (const wire::Section& section : sections) {
     if (section.id != wire::SectionId::code) continue;
-    GW_TRY(auto hints, make_section(section.payload, imported_functions, rare));
+    GW_TRY(auto branch_hints, make_branch_hints(section.payload, imported_functions, rare));
+    const Bytes compilation_hints = make_compilation_hints(hints.rarely_called);
     Bytes out(wasm.begin(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset));
-    out.insert(out.end(), hints.begin(), hints.end());
+    out.insert(out.end(), compilation_hints.begin(), compilation_hints.end());
+    out.insert(out.end(), branch_hints.begin(), branch_hints.end());
     out.insert(out.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset), wasm.end());
     return out;
   }
