@@ -119,7 +119,7 @@ Stop Isolate::run(const ResumeOptions& options) {
 
 Status Isolate::prepare(const ResumeOptions& options) {
   unwinding_for_.reset();
-  failed_.reset();
+  ended_.reset();
   if (!module_->mobile()) return ok();
   if (module_->info().poll == wire::Poll::counter) GW_TRY_VOID(set_i32("godwit.counter", options.polls.value_or(kEndlessPolls)));
   return set_i32("godwit.rewinding", phase_ == wire::Phase::suspended ? 1 : 0);
@@ -129,13 +129,8 @@ Status Isolate::set_i32(std::string_view name, std::uint32_t value) { return ins
 
 Stop Isolate::stop_of(const CallOutcome& outcome) {
   if (std::holds_alternative<Terminated>(outcome)) return end_stop();
-  if (failed_) return *failed_;
+  if (ended_) return *ended_;
   if (std::holds_alternative<Returned>(outcome)) return stop_after_return();
-  if (std::holds_alternative<EndedByHost>(outcome)) {
-    Stop stop = wasi_.ending();
-    if (auto* limit = std::get_if<LimitReached>(&stop)) limit->sentence = describe(limit->which, limits_);
-    return stop;
-  }
   const TrapReport& trap = std::get<TrapReport>(outcome);
   return Trapped{trap.kind, trap.function ? module_->function_name(*trap.function) : "", trap.message};
 }
@@ -163,18 +158,16 @@ Stop Isolate::end_stop() const {
 // --- host calls ---
 
 CallResult Isolate::on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) {
-  if (memory.size() > std::size_t{limits_.memory_pages} * wire::kPageBytes) {
-    failed_ = LimitReached{LimitKind::memory, describe(LimitKind::memory, limits_)};
-    return After::end;
-  }
+  if (memory.size() > std::size_t{limits_.memory_pages} * wire::kPageBytes) return end(LimitReached{LimitKind::memory, ""});
   bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe;
   // The call has not begun, so it can as well happen after the move. This is where coarse programs are suspended.
   if (can_unwind && control_->suspend_requested()) return unwind(Suspended{});
   for (;;) {
     CallResult result = import.call(wasi_, memory, args);
-    if (result.after != After::park) return result;
+    if (result.after == After::proceed) return result;
+    if (result.after == After::end) return end(wasi_.ending());
     if (can_unwind) return unwind(Parked{wasi_.waiting()});
-    if (!wait_in_place(wasi_.waiting())) return After::end;
+    if (!wait_in_place(wasi_.waiting())) return end(end_stop());
   }
 }
 
@@ -182,7 +175,12 @@ CallResult Isolate::unwind(Stop reason) {
   unwinding_for_ = std::move(reason);
   CallOutcome outcome = instance_->call("godwit.begin_unwind");
   if (std::holds_alternative<Returned>(outcome)) return Errno::success;
-  failed_ = stop_of(outcome);
+  return end(stop_of(outcome));
+}
+
+CallResult Isolate::end(Stop stop) {
+  if (auto* limit = std::get_if<LimitReached>(&stop)) limit->sentence = describe(limit->which, limits_);
+  ended_ = std::move(stop);
   return After::end;
 }
 
@@ -199,7 +197,7 @@ bool Isolate::wait_in_place(const Wait& wait) {
 
 void Isolate::on_interrupt() {
   if (control_->take_counter_request()) {
-    if (Status set = set_i32("godwit.counter", 0); !set) failed_ = Trapped{TrapKind::host_failure, "", set.error().detail};
+    if (Status set = set_i32("godwit.counter", 0); !set) ended_ = Trapped{TrapKind::host_failure, "", set.error().detail};
   }
   control_->hold_while_paused();
 }

@@ -138,6 +138,7 @@ class Isolate final : private ImportHost {
   CallResult on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) override;
   void on_interrupt() override;
   CallResult unwind(Stop reason);
+  CallResult end(Stop stop);
   bool wait_in_place(const Wait& wait);
 
   Stop run(const ResumeOptions& options);
@@ -162,7 +163,7 @@ class Isolate final : private ImportHost {
   std::unique_ptr<RunControl> control_;
   std::unique_ptr<MemoryHistory> history_;  // null: writes are not tracked
   std::optional<Stop> unwinding_for_;       // set while a host call makes the guest unwind
-  std::optional<Stop> failed_;              // the end a host call could not report in its answer
+  std::optional<Stop> ended_;               // how a host call has ended the guest
 };
 
 }  // namespace gw::isolate

@@ -66,10 +66,11 @@ Status check_exports(ByteView wasm, const wire::ModuleInfo& info) {
 
 // The host writes to the poll cell without asking, so it must lie in memory that exists from the start.
 Status check_reserved_words(const wire::ModuleInfo& info, const wire::MemoryType& memory) {
-  if (info.poll != wire::Poll::cell) return ok();
   std::uint64_t bytes = memory.min_pages * wire::kPageBytes;
-  bool inside = std::uint64_t{info.poll_cell} + 4 <= bytes && std::uint64_t{info.unwind_base} + info.unwind_bytes <= bytes;
-  return inside ? ok() : fail(Kind::invalid, "the poll cell or unwind stack of the module lies outside its initial memory");
+  bool cell_inside = info.poll != wire::Poll::cell || std::uint64_t{info.poll_cell} + 4 <= bytes;
+  bool stack_inside = info.unwind_base == 0 || std::uint64_t{info.unwind_base} + info.unwind_bytes <= bytes;
+  if (cell_inside && stack_inside) return ok();
+  return fail(Kind::invalid, "the poll cell or unwind stack of the module lies outside its initial memory");
 }
 
 }  // namespace

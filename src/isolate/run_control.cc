@@ -98,8 +98,9 @@ void RunControl::on_tick(nanoseconds now) {
   if (state_ == RunState::running && patience_ends_ && now >= *patience_ends_) {
     patience_ends_.reset();
     hold_ = true;
-    target_.heap.interrupt();
   }
+  // Said again until it is heard: an interrupt that comes just before the guest's first instruction is lost.
+  if (state_ == RunState::running && (hold_ || counter_requested_)) target_.heap.interrupt();
 }
 
 std::optional<LimitKind> RunControl::limit_reached(nanoseconds now) const {

@@ -132,8 +132,8 @@ Bytes summing_guest(wire::Poll poll) {
   return with_info(std::move(wasm), cell ? cell_info() : counter_info());
 }
 
-Bytes mobile_guest(std::string_view imports, std::string_view body) {
-  return with_info(assemble(fmt::format("(module {} {} {})", imports, kAbi, body)), cell_info());
+Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info) {
+  return with_info(assemble(fmt::format("(module {} {} {})", imports, kAbi, body)), info);
 }
 
 Bytes plain_guest(std::string_view body) { return assemble(fmt::format("(module {})", body)); }

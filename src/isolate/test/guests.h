@@ -27,7 +27,7 @@ wire::ModuleInfo counter_info();
 Bytes summing_guest(wire::Poll poll);
 
 // A mobile module of these parts and the ABI: $begin_unwind, $push, $pop (i64), the globals $unwinding and $rewinding, two pages of memory.
-Bytes mobile_guest(std::string_view imports, std::string_view body);
+Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info = cell_info());
 // A module of level off.
 Bytes plain_guest(std::string_view body);
 
