@@ -3,6 +3,7 @@
 // The way it works and the ABI it produces: docs/design/000-mobile-isolates.md.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@
 #include "wire/module_info.h"
 
 namespace gw::prep {
+
+// Size of the unwind stack, fixed by the ABI: what the guest runtime reserves at link time, and what is taken at the first suspension of a
+// module that was linked without it.
+inline constexpr std::uint32_t kUnwindBytes = 8u << 20;
 
 enum class PollChoice {
   automatic,  // the cell where the module was linked with our runtime, else the counter

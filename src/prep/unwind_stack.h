@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "prep/ir.h"
+#include "prep/prep.h"
 
 namespace gw::prep {
 
@@ -15,8 +16,6 @@ inline constexpr const char* kUnwinding = "gw$unwinding";
 inline constexpr const char* kRewinding = "gw$rewinding";
 inline constexpr const char* kBeginUnwind = "gw$begin_unwind";
 inline constexpr std::uint32_t kWasmPageBytes = 65536;
-// Fixed by the ABI: what the guest runtime reserves, and what is taken at the first suspension where there is no runtime.
-inline constexpr std::uint32_t kUnwindBytes = 128 * kWasmPageBytes;
 
 // Where the unwound frames go.
 struct UnwindArea {

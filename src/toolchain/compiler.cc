@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "os/process.h"
-#include "prep/unwind_stack.h"
+#include "prep/prep.h"
 #include "toolchain/embedded_files.h"
 #include "wire/wasm_binary.h"
 
