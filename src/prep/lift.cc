@@ -1,6 +1,7 @@
 #include "prep/lift.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/check.h"
@@ -17,29 +18,37 @@ void move_branch_values_to_locals(FunctionDraft& draft, const Builder& build) {
   });
   if (carrier.empty()) return;
 
-  auto strip = [&](Expr e, Expr value, auto make_branch) {
+  // The value is evaluated before the condition, which may contain branches to the same label: it waits in a local of its own.
+  auto strip = [&](Expr e, Expr value, Expr condition) {
     if (!is_concrete(type_of(value))) return value;  // never gets as far as the branch
-    const std::vector<const char*> targets = branch_targets(e);
-    const Local first = carrier.at(targets.front());
-    const Type type = draft.locals[first];
-    std::vector<Expr> statements{build.set(first, value)};
-    for (const char* target : targets)
-      if (const Local local = carrier.at(target); local != first) statements.push_back(build.set(local, build.get(first, type)));
-    statements.push_back(make_branch());
-    if (is(e, Node::br) && BinaryenBreakGetCondition(e)) statements.push_back(build.get(first, type));  // br_if passes its value on
+    const Type type = type_of(value);
+    const Local waiting = draft.add_local(type);
+    std::vector<Expr> statements{build.set(waiting, value)};
+    std::vector<const char*> targets = branch_targets(e);
+    std::vector<Expr> branch;
+    Expr selector = condition;
+    if (is(e, Node::br_table)) {
+      const Local selected = draft.add_local(BinaryenTypeInt32());
+      statements.push_back(build.set(selected, condition));
+      selector = build.get_i32(selected);
+    }
+    std::set<Local> carriers;
+    for (const char* target : targets) carriers.insert(carrier.at(target));
+    for (Local local : carriers) branch.push_back(build.set(local, build.get(waiting, type)));
+    if (is(e, Node::br_table)) {
+      branch.push_back(BinaryenSwitch(build.module(), targets.data(), static_cast<BinaryenIndex>(targets.size() - 1), targets.back(),
+                                      selector, nullptr));
+    } else {
+      branch.push_back(build.br(targets.front()));
+      if (condition)
+        branch = {build.if_else(condition, build.sequence(std::move(branch))), build.get(waiting, type)};  // br_if passes its value on
+    }
+    statements.insert(statements.end(), branch.begin(), branch.end());
     return build.sequence(std::move(statements));
   };
   draft.body = rewrite(draft.body, [&](Expr e) {
-    if (is(e, Node::br) && BinaryenBreakGetValue(e)) {
-      return strip(e, BinaryenBreakGetValue(e), [&] { return build.br(BinaryenBreakGetName(e), BinaryenBreakGetCondition(e)); });
-    }
-    if (is(e, Node::br_table) && BinaryenSwitchGetValue(e)) {
-      return strip(e, BinaryenSwitchGetValue(e), [&] {
-        std::vector<const char*> targets = branch_targets(e);
-        return BinaryenSwitch(build.module(), targets.data(), static_cast<BinaryenIndex>(targets.size() - 1), targets.back(),
-                              BinaryenSwitchGetCondition(e), nullptr);
-      });
-    }
+    if (is(e, Node::br) && BinaryenBreakGetValue(e)) return strip(e, BinaryenBreakGetValue(e), BinaryenBreakGetCondition(e));
+    if (is(e, Node::br_table) && BinaryenSwitchGetValue(e)) return strip(e, BinaryenSwitchGetValue(e), BinaryenSwitchGetCondition(e));
     if (is(e, Node::block) && BinaryenBlockGetName(e) && carrier.contains(BinaryenBlockGetName(e))) {
       const Local local = carrier.at(BinaryenBlockGetName(e));
       const Type type = draft.locals[local];
@@ -206,10 +215,11 @@ class Lifter {
         return false;
       }
       const bool last = i + 1 == fixed;
-      if (last && kind != SiteKind::blocking_call && !target_is_needed_again) {
+      const bool needed_again = kind == SiteKind::blocking_call || (last && target_is_needed_again);
+      if (last && !needed_again) {
         set_child(e, i, v);
       } else {
-        set_child(e, i, in_local(v, e, i, fixed, last && target_is_needed_again ? Fresh::yes : Fresh::no, out));
+        set_child(e, i, in_local(v, e, i, fixed, needed_again ? Fresh::yes : Fresh::no, out));
       }
     }
     return true;
@@ -217,8 +227,8 @@ class Lifter {
 
   enum class Fresh { no, yes };
 
-  // A value that stays the same while operands (index, fixed) of `e` are evaluated. The target of an indirect call gets a fresh local: the
-  // result of the call may go where it came from.
+  // A value that stays the same while operands (index, fixed) of `e` are evaluated. What is needed again after a rewind gets a fresh local:
+  // the result of the call may go where the operand came from.
   Expr in_local(Expr v, Expr e, unsigned index, unsigned fixed, Fresh fresh, Statements& out) {
     if (is(v, Node::constant)) return v;
     if (is(v, Node::local_get) && fresh == Fresh::no) {

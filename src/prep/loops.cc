@@ -13,6 +13,12 @@ constexpr std::uint64_t kMemoryGrowCost = 5000;
 std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a > LoopCosts::kUnbounded - b ? LoopCosts::kUnbounded : a + b; }
 std::uint64_t multiply(std::uint64_t a, std::uint64_t b) { return b != 0 && a > LoopCosts::kUnbounded / b ? LoopCosts::kUnbounded : a * b; }
 
+std::uint64_t bulk_cost(Expr size) {
+  constexpr std::uint64_t kBytesPerNode = 16;
+  const auto bytes = const_i32(size);
+  return bytes && *bytes >= 0 ? 1 + static_cast<std::uint64_t>(*bytes) / kBytesPerNode : LoopCosts::kUnbounded;
+}
+
 bool jumps_to(Expr e, const char* label) {
   for (const char* target : branch_targets(e))
     if (std::strcmp(target, label) == 0) return true;
@@ -145,6 +151,7 @@ std::uint64_t LoopCosts::measure(Expr e) {
   if (is(e, Node::loop)) return measure_loop(e);
   if (is(e, Node::call) || is(e, Node::call_indirect)) cost = measure_call(e);
   if (is(e, Node::memory_grow)) cost = kMemoryGrowCost;
+  if (is(e, Node::memory_fill) || is(e, Node::memory_copy)) cost = bulk_cost(child_at(e, 2));
   path_.push_back({e, 0});
   for (unsigned i = 0; i < child_count(e); ++i) {
     path_.back().child = i;
@@ -191,10 +198,10 @@ std::optional<std::uint64_t> LoopCosts::constant_trips(Expr loop) const {
 std::optional<std::int32_t> LoopCosts::value_before(Local local) const {
   for (auto place = path_.rbegin(); place != path_.rend(); ++place) {
     if (is(place->node, Node::loop)) return std::nullopt;
-    if (is(place->node, Node::if_else) && place->child == 2) continue;  // the other arm was not executed; the condition is looked at below
     for (unsigned i = place->child; i-- > 0;) {
+      const bool other_arm = is(place->node, Node::if_else) && i == 1;  // not executed
       Expr before = child_at(place->node, i);
-      if (!before) continue;
+      if (!before || other_arm) continue;
       if (is(before, Node::local_set) && BinaryenLocalSetGetIndex(before) == local) return const_i32(BinaryenLocalSetGetValue(before));
       bool written = false;
       walk(before, [&](Expr e) { written |= is(e, Node::local_set) && BinaryenLocalSetGetIndex(e) == local; });

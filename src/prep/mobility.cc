@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "prep/call_graph.h"
+#include "prep/function_table.h"
 #include "prep/lift.h"
 #include "prep/two_bodies.h"
 
@@ -15,7 +16,6 @@ namespace gw::prep {
 namespace {
 
 constexpr const char* kCounter = "gw$counter";
-constexpr const char* kNoRewind = "gw$no_rewind";
 
 Expr cell_condition(const Builder& build, std::uint32_t cell) {
   return BinaryenLoad(build.module(), 4, false, 0, 4, BinaryenTypeInt32(), build.i32(static_cast<std::int32_t>(cell)));
@@ -32,36 +32,6 @@ SiteRules make_rules(const CallGraph& graph) {
   for (CallGraph::Index f = 0; f < seeds.size(); ++f)
     seeds[f] = graph.functions()[f].is_poll_marker || graph.functions()[f].blocking_import;
   return SiteRules(graph, graph.callers_of(std::move(seeds)));
-}
-
-std::uint32_t table_size(BinaryenModuleRef module) {
-  return BinaryenGetNumTables(module) == 0 ? 0 : BinaryenTableGetInitial(BinaryenGetTableByIndex(module, 0));
-}
-
-// Doubles the function table: entry i + half is the rewind body of entry i.
-void add_rewind_entries(const Builder& build, const CallGraph& graph, const SiteRules& rules) {
-  BinaryenModuleRef module = build.module();
-  const std::uint32_t half = table_size(module);
-  std::vector<std::string> entries(half, kNoRewind);
-  for (BinaryenIndex i = 0; i < BinaryenGetNumElementSegments(module); ++i) {
-    BinaryenElementSegmentRef segment = BinaryenGetElementSegmentByIndex(module, i);
-    const auto offset = static_cast<std::uint32_t>(*const_i32(BinaryenElementSegmentGetOffset(segment)));
-    for (BinaryenIndex k = 0; k < BinaryenElementSegmentGetLength(segment); ++k) {
-      const std::string function = BinaryenElementSegmentGetData(segment, k);
-      const CallGraph::Index f = graph.index_of(function);
-      const bool two_bodies = rules.may_suspend(f) && !graph.functions()[f].imported;
-      if (two_bodies && offset + k < half) entries[offset + k] = rewind_name(function);
-    }
-  }
-  if (std::ranges::all_of(entries, [](const std::string& entry) { return entry == kNoRewind; })) return;
-  build.add({kNoRewind, BinaryenTypeNone(), BinaryenTypeNone(), {}, build.unreachable()});
-  BinaryenTableRef table = BinaryenGetTableByIndex(module, 0);
-  BinaryenTableSetInitial(table, 2 * half);
-  if (BinaryenTableHasMax(table)) BinaryenTableSetMax(table, std::max(BinaryenTableGetMax(table), 2 * half));
-  std::vector<const char*> names;
-  for (const std::string& entry : entries) names.push_back(entry.c_str());
-  BinaryenAddActiveElementSegment(module, BinaryenTableGetName(table), "gw$rewind_entries", names.data(), half,
-                                  build.i32(static_cast<std::int32_t>(half)));
 }
 
 // The host enters through exports: one that may suspend goes to the body that fits.
@@ -89,11 +59,11 @@ void dispatch_exports(const Builder& build, const CallGraph& graph, const SiteRu
   }
 }
 
-void export_controls(const Builder& build, const PollPlan& polls) {
+void export_controls(const Builder& build, const MobilityPlan& plan) {
   BinaryenModuleRef module = build.module();
   BinaryenAddGlobalExport(module, kUnwinding, "godwit.unwinding");
   BinaryenAddGlobalExport(module, kRewinding, "godwit.rewinding");
-  if (polls.poll == wire::Poll::counter) BinaryenAddGlobalExport(module, kCounter, "godwit.counter");
+  if (plan.poll == wire::Poll::counter) BinaryenAddGlobalExport(module, kCounter, "godwit.counter");
   BinaryenAddFunctionExport(module, kBeginUnwind, "godwit.begin_unwind");
 }
 
@@ -107,14 +77,16 @@ wire::ValueType value_type(Type type) {
 
 }  // namespace
 
-void make_mobile(BinaryenModuleRef module, const PollPlan& polls, const UnwindArea& area, Report& report) {
+void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& report) {
   const Builder build(module);
+  wrap_addressed_imports(build);
+  confine_indirect_calls(build);
   const CallGraph graph(module);
   const SiteRules rules = make_rules(graph);
-  if (polls.poll == wire::Poll::counter) BinaryenAddGlobal(module, kCounter, BinaryenTypeInt32(), true, build.i32(INT32_MAX));
-  UnwindStack stack(build, area);
+  if (plan.poll == wire::Poll::counter) BinaryenAddGlobal(module, kCounter, BinaryenTypeInt32(), true, build.i32(INT32_MAX));
+  UnwindStack stack(build, plan.unwind, plan.verify);
   const std::function<Expr()> condition = [&] {
-    return polls.poll == wire::Poll::counter ? counter_condition(build) : cell_condition(build, polls.cell);
+    return plan.poll == wire::Poll::counter ? counter_condition(build) : cell_condition(build, plan.poll_cell);
   };
   const MobilityContext context{build, rules, stack, condition, table_size(module)};
   for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
@@ -131,7 +103,7 @@ void make_mobile(BinaryenModuleRef module, const PollPlan& polls, const UnwindAr
   dispatch_exports(build, graph, rules);
   if (BinaryenGetFunction(module, kPollMarker)) BinaryenRemoveFunction(module, kPollMarker);
   stack.hide_area_from_memory_size();
-  export_controls(build, polls);
+  export_controls(build, plan);
 }
 
 std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module) {

@@ -9,15 +9,16 @@
 
 namespace gw::prep {
 
-// Where the poll looks.
-struct PollPlan {
+struct MobilityPlan {
   wire::Poll poll = wire::Poll::none;
-  std::uint32_t cell = 0;
+  std::uint32_t poll_cell = 0;  // poll cell: its address
+  UnwindArea unwind;
+  Verify verify = Verify::no;
 };
 
 // Gives every function that may be on the stack during a suspension its two bodies, and exports what the host needs.
 // REQUIRES: polls are inserted.
-void make_mobile(BinaryenModuleRef module, const PollPlan& polls, const UnwindArea& area, Report& report);
+void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& report);
 
 // Exports every mutable global that is part of the program's state and returns their types, in the order of the image.
 std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module);

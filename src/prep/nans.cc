@@ -53,6 +53,9 @@ class NanPass {
     static const std::set<BinaryenOp> copysigns = {BinaryenCopySignFloat32(), BinaryenCopySignFloat64()};
     if (makes_f32x4(e)) return canonical_vector(e, BinaryenEqVecF32x4(), lanes(kCanonicalF32));
     if (makes_f64x2(e)) return canonical_vector(e, BinaryenEqVecF64x2(), lanes(kCanonicalF64));
+    static const std::set<BinaryenOp> splats = {BinaryenSplatVecF32x4(), BinaryenSplatVecF64x2()};
+    if (is(e, Node::unary) && splats.contains(BinaryenUnaryGetOp(e))) change_child(e, 0);
+    if (BinaryenExpressionGetId(e) == BinaryenSIMDReplaceId()) change_child(e, 1);
     if (is(e, Node::store)) change_child(e, 1);
     if (is(e, Node::global_set)) change_child(e, 0);
     if (is(e, Node::unary) && reinterprets.contains(BinaryenUnaryGetOp(e))) change_child(e, 0);
@@ -73,16 +76,11 @@ class NanPass {
     set_child(e, index, canonical_scalar(value));
   }
 
-  // value == value ? value : NaN
   Expr canonical_scalar(Expr value) {
     const Type type = type_of(value);
-    const bool is_f32 = type == BinaryenTypeFloat32();
     const Local local = scratch(type);
-    Expr nan =
-        BinaryenConst(build_.module(), is_f32 ? BinaryenLiteralFloat32Bits(kCanonicalF32) : BinaryenLiteralFloat64Bits(kCanonicalF64));
-    Expr is_number = build_.binary(is_f32 ? BinaryenEqFloat32() : BinaryenEqFloat64(), build_.get(local, type), build_.get(local, type));
     ++changed_;
-    return BinaryenSelect(build_.module(), is_number, BinaryenLocalTee(build_.module(), local, value, type), nan, type);
+    return canonical_float(build_, BinaryenLocalTee(build_.module(), local, value, type), local);
   }
 
   Expr canonical_vector(Expr value, BinaryenOp equal, const std::array<std::uint8_t, 16>& nan) {
@@ -115,6 +113,14 @@ class NanPass {
 };
 
 }  // namespace
+
+Expr canonical_float(const Builder& build, Expr value, Local same) {
+  const Type type = type_of(value);
+  const bool is_f32 = type == BinaryenTypeFloat32();
+  Expr nan = BinaryenConst(build.module(), is_f32 ? BinaryenLiteralFloat32Bits(kCanonicalF32) : BinaryenLiteralFloat64Bits(kCanonicalF64));
+  Expr is_number = build.binary(is_f32 ? BinaryenEqFloat32() : BinaryenEqFloat64(), build.get(same, type), build.get(same, type));
+  return BinaryenSelect(build.module(), is_number, value, nan, type);
+}
 
 unsigned make_nans_canonical(BinaryenModuleRef module) {
   const Builder build(module);

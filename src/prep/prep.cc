@@ -40,19 +40,19 @@ void count_functions(BinaryenModuleRef module, Report& report) {
 
 void make_module_mobile(const SourceModule& source, const Options& options, wire::ModuleInfo& info, Report& report) {
   const auto reservation = source.reservation();
-  UnwindArea area = reservation ? reservation->unwind : UnwindArea{0, kUnwindBytes};
-  PollPlan polls;
+  MobilityPlan plan{.unwind = reservation ? reservation->unwind : UnwindArea{0, kUnwindBytes}, .verify = options.verify};
   if (options.level == wire::Level::fine) {
     const bool by_cell = reservation && options.poll == PollChoice::automatic;
-    polls = by_cell ? PollPlan{wire::Poll::cell, reservation->poll_cell} : PollPlan{wire::Poll::counter, 0};
+    plan.poll = by_cell ? wire::Poll::cell : wire::Poll::counter;
+    plan.poll_cell = by_cell ? reservation->poll_cell : 0;
     split_bulk_memory(source.ref());
     insert_polls(source.ref(), report);
   }
-  make_mobile(source.ref(), polls, area, report);
-  info.poll = polls.poll;
-  info.poll_cell = polls.cell;
-  info.unwind_base = area.base;
-  info.unwind_bytes = area.bytes;
+  make_mobile(source.ref(), plan, report);
+  info.poll = plan.poll;
+  info.poll_cell = plan.poll_cell;
+  info.unwind_base = plan.unwind.base;
+  info.unwind_bytes = plan.unwind.bytes;
   info.globals = export_state_globals(source.ref());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "prep/two_bodies.h"
 #include "wire/wasm_binary.h"
 
 namespace gw::prep {
@@ -36,6 +37,18 @@ Status append_memory_section(ByteView wasm, std::uint32_t extra_pages, Bytes& ou
   return ok();
 }
 
+// What the transformation adds starts or ends like this; see two_bodies.h, unwind_stack.h.
+bool is_reserved_name(std::string_view name) { return name.starts_with("gw$") || is_rewind_name(name); }
+
+Status check_not_mobile_yet(ByteView wasm) {
+  if (wire::read_module_info(wasm)) return fail(Kind::invalid, "the module is mobile already: run it as it is, or start from the original");
+  GW_TRY(auto exports, wire::read_exports(wasm));
+  for (const wire::Export& symbol : exports)
+    if (symbol.name.starts_with("godwit."))
+      return fail(Kind::invalid, "the module exports '{}': names that start with 'godwit.' are reserved", symbol.name);
+  return ok();
+}
+
 struct Prepared {
   Bytes wasm;
   std::optional<std::uint32_t> start_function;
@@ -45,10 +58,15 @@ struct Prepared {
 // no start section, and room for the unwind area above the declared maximum.
 Result<Prepared> prepare(ByteView wasm) {
   GW_TRY(auto sections, wire::read_sections(wasm));
+  GW_TRY(auto names, wire::read_function_names(wasm));
+  // Names are for people only: a module that uses ours goes without.
+  const bool names_collide = std::ranges::any_of(names, [](const auto& entry) { return is_reserved_name(entry.second); });
   Prepared prepared;
   prepared.wasm.assign(wasm.begin(), wasm.begin() + 8);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const wire::Section& section = sections[i];
+    const bool misleading = section.id == wire::SectionId::custom && section.name == "name" && names_collide;
+    if (misleading) continue;
     if (section.id == wire::SectionId::start) {
       ByteReader reader(section.payload);
       GW_TRY(prepared.start_function, reader.leb_u32());
@@ -76,6 +94,7 @@ std::optional<std::uint32_t> exported_address(BinaryenModuleRef module, const ch
 }  // namespace
 
 Result<SourceModule> SourceModule::parse(ByteView wasm) {
+  GW_TRY_VOID(check_not_mobile_yet(wasm));
   GW_TRY(auto prepared, prepare(wasm));
   SourceModule source(BinaryenModuleRead(reinterpret_cast<char*>(prepared.wasm.data()), prepared.wasm.size()));
   source.features_ = allowed_features();

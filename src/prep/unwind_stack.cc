@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "prep/nans.h"
 
 namespace gw::prep {
 namespace {
@@ -29,7 +30,7 @@ std::vector<Type> stack_types() {
 
 }  // namespace
 
-UnwindStack::UnwindStack(const Builder& build, UnwindArea area) : build_(build), area_(area) {
+UnwindStack::UnwindStack(const Builder& build, UnwindArea area, Verify verify) : build_(build), area_(area), verify_(verify) {
   add_globals();
   add_begin_unwind();
 }
@@ -76,7 +77,12 @@ std::string UnwindStack::push_function(Type type, unsigned count) {
   Expr new_top = build_.binary(BinaryenAddInt32(), build_.global(kStackPointer), build_.i32(static_cast<std::int32_t>(size * count)));
   Expr too_far = build_.binary(BinaryenGtUInt32(), BinaryenLocalTee(build_.module(), top, new_top, BinaryenTypeInt32()), stack_limit());
   std::vector<Expr> body{build_.if_else(too_far, build_.unreachable())};
-  for (unsigned i = 0; i < count; ++i) body.push_back(build_.store(type, i * size, build_.global(kStackPointer), build_.get(i, type)));
+  const bool is_float = type == BinaryenTypeFloat32() || type == BinaryenTypeFloat64();
+  for (unsigned i = 0; i < count; ++i) {
+    Expr value = build_.get(i, type);
+    if (is_float && verify_ == Verify::yes) value = canonical_float(build_, value, i);
+    body.push_back(build_.store(type, i * size, build_.global(kStackPointer), value));
+  }
   body.push_back(build_.set_global(kStackPointer, build_.get_i32(top)));
   draft.body = build_.sequence(std::move(body));
   build_.add(draft);

@@ -27,7 +27,7 @@ struct UnwindArea {
 // an empty stack is all zero. A push that does not fit traps: nothing is lost, since the state before the suspension can be replayed.
 class UnwindStack {
  public:
-  UnwindStack(const Builder& build, UnwindArea area);
+  UnwindStack(const Builder& build, UnwindArea area, Verify verify);
 
   // Statements that push the locals, grouped by type, then `number`.
   std::vector<Expr> push(const std::vector<std::pair<Local, Type>>& locals, Expr number);
@@ -48,6 +48,7 @@ class UnwindStack {
 
   const Builder& build_;
   UnwindArea area_;
+  Verify verify_;  // yes: NaNs in frames are made canonical, since images are compared
   std::set<std::string> made_;
 };
 
