@@ -28,7 +28,7 @@ class Journey:
         target = self._next_image()
         stop = (*until, "--image", target) if until else ()
         if self.image is None:
-            done = godwit("run", self._module, *stop, "--", *self._program.args, stdin=self._stdin)
+            done = godwit("run", self._module, "--seed", "1", *stop, "--", *self._program.args, stdin=self._stdin)
         else:
             done = godwit("resume", self.image, *stop, stdin=self._stdin)
         self._take(done, target)
