@@ -18,10 +18,10 @@ Expr BodyWriter::value(Type type) {
     MakeValue make;
   };
   static constexpr std::array kChoices{
-      Choice{26, &BodyWriter::operation},   Choice{18, &BodyWriter::leaf},        Choice{9, &BodyWriter::tee},
-      Choice{4, &BodyWriter::division},     Choice{6, &BodyWriter::load},         Choice{5, &BodyWriter::select},
-      Choice{6, &BodyWriter::if_value},     Choice{7, &BodyWriter::block_value},  Choice{6, &BodyWriter::branch_passing_value},
-      Choice{9, &BodyWriter::direct_call},  Choice{7, &BodyWriter::indirect_call}, Choice{4, &BodyWriter::lane_operation},
+      Choice{26, &BodyWriter::operation},  Choice{18, &BodyWriter::leaf},         Choice{9, &BodyWriter::tee},
+      Choice{4, &BodyWriter::division},    Choice{6, &BodyWriter::load},          Choice{5, &BodyWriter::select},
+      Choice{6, &BodyWriter::if_value},    Choice{7, &BodyWriter::block_value},   Choice{6, &BodyWriter::branch_passing_value},
+      Choice{9, &BodyWriter::direct_call}, Choice{7, &BodyWriter::indirect_call}, Choice{4, &BodyWriter::lane_operation},
       Choice{4, &BodyWriter::loop_value},
   };
   if (exhausted()) return leaf(type);
@@ -207,8 +207,6 @@ Expr BodyWriter::finite(Expr e) {
 
 Expr BodyWriter::masked(std::int32_t mask) { return build_.binary(BinaryenAndInt32(), value(kI32), build_.i32(mask)); }
 
-Expr BodyWriter::address() {
-  return build_.binary(BinaryenAddInt32(), masked(memory_map::kScratchMask), build_.i32(memory_map::kScratch));
-}
+Expr BodyWriter::address() { return build_.binary(BinaryenAddInt32(), masked(memory_map::kScratchMask), build_.i32(memory_map::kScratch)); }
 
 }  // namespace gw::transform

@@ -104,7 +104,8 @@ Expr BodyWriter::counted_loop() {
 
   const bool surprising_start = fueled && chance(30);  // the step may miss the bound, or the loop run the wrong way round
   Statements all{build_.set(i, surprising_start ? masked(31) : build_.i32(first)),
-                 build_.set(bound, fueled && chance(30) ? masked(31) : build_.i32(last)), build_.loop(label.c_str(), sequence(std::move(body)))};
+                 build_.set(bound, fueled && chance(30) ? masked(31) : build_.i32(last)),
+                 build_.loop(label.c_str(), sequence(std::move(body)))};
   Expr whole = build_.block(exit.c_str(), std::move(all), BinaryenTypeNone());
   return chance(50) ? sequence({whole, mix(build_.get_i32(i))}) : whole;
 }

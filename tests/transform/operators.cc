@@ -57,7 +57,8 @@ Operators f32_operators() {
   add_binary(list, f32,
              {BinaryenAddFloat32(), BinaryenSubFloat32(), BinaryenMulFloat32(), BinaryenDivFloat32(), BinaryenMinFloat32(),
               BinaryenMaxFloat32(), BinaryenCopySignFloat32()});
-  add_unary(list, f32, {BinaryenAbsFloat32(), BinaryenNegFloat32(), BinaryenCeilFloat32(), BinaryenNearestFloat32(), BinaryenSqrtFloat32()});
+  add_unary(list, f32,
+            {BinaryenAbsFloat32(), BinaryenNegFloat32(), BinaryenCeilFloat32(), BinaryenNearestFloat32(), BinaryenSqrtFloat32()});
   add_unary(list, i32, {BinaryenConvertSInt32ToFloat32(), BinaryenConvertUInt32ToFloat32(), BinaryenReinterpretInt32()});
   add_unary(list, i64, {BinaryenConvertSInt64ToFloat32(), BinaryenConvertUInt64ToFloat32()});
   add_unary(list, f64, {BinaryenDemoteFloat64()});

@@ -26,9 +26,9 @@ Stage::Stage() {
   thread_ = *std::move(thread);
 }
 
-Result<std::unique_ptr<ProgramRun>> ProgramRun::start(Stage& stage, Bytes mobile_wasm) {
+Result<std::unique_ptr<ProgramRun>> ProgramRun::start(Stage& stage, std::shared_ptr<const isolate::Module> module) {
   std::unique_ptr<ProgramRun> run(new ProgramRun(stage));
-  GW_TRY(run->module_, stage.engine().load(std::move(mobile_wasm)));
+  run->module_ = std::move(module);
   GW_TRY(run->isolate_, isolate::Isolate::make(stage.engine(), stage.thread(), run->module_, {}, run->host()));
   return run;
 }

@@ -36,7 +36,7 @@ class Stage {
 // A program from its start on. Whoever resumes it decides where it stops; it keeps its output and input over all moves.
 class ProgramRun {
  public:
-  static Result<std::unique_ptr<ProgramRun>> start(Stage& stage, Bytes mobile_wasm);
+  static Result<std::unique_ptr<ProgramRun>> start(Stage& stage, std::shared_ptr<const isolate::Module> module);
 
   // polls: see isolate::ResumeOptions. REQUIRES: can_go_on().
   const isolate::Stop& resume(std::optional<std::uint32_t> polls = std::nullopt);

@@ -61,11 +61,11 @@ BinaryenModuleRef parse_prelude(const ProgramPlan& plan, Rng& rng) {
   const unsigned pages = 1 + (reserved ? memory_map::kUnwindPages : 0);
   std::string scratch;
   for (std::size_t i = 0; i < kScratchDataBytes; ++i) scratch += fmt::format("\\{:02x}", rng.below(256));
-  const std::string text =
-      fmt::format(fmt::runtime(kPrelude), fmt::arg("pages", pages), fmt::arg("max_pages", pages + memory_map::kMaxGrowth),
-                  fmt::arg("scratch", scratch), fmt::arg("fuel", 20 + rng.below(300)), fmt::arg("growth", memory_map::kMaxGrowth),
-                  fmt::arg("reservation", reserved ? fmt::format(fmt::runtime(kReservation), memory_map::kPollCell, memory_map::kUnwindStack)
-                                                   : std::string()));
+  const std::string text = fmt::format(
+      fmt::runtime(kPrelude), fmt::arg("pages", pages), fmt::arg("max_pages", pages + memory_map::kMaxGrowth), fmt::arg("scratch", scratch),
+      fmt::arg("fuel", 20 + rng.below(300)), fmt::arg("growth", memory_map::kMaxGrowth),
+      fmt::arg("reservation",
+               reserved ? fmt::format(fmt::runtime(kReservation), memory_map::kPollCell, memory_map::kUnwindStack) : std::string()));
   return BinaryenModuleParse(text.c_str());
 }
 
@@ -106,7 +106,8 @@ Bytes write(BinaryenModuleRef module) {
 RandomProgram make_random_program(std::uint64_t seed) {
   Rng rng(seed);
   const ProgramPlan plan = plan_program(rng);
-  const std::unique_ptr<std::remove_pointer_t<BinaryenModuleRef>, decltype(&BinaryenModuleDispose)> module(parse_prelude(plan, rng), &BinaryenModuleDispose);
+  const std::unique_ptr<std::remove_pointer_t<BinaryenModuleRef>, decltype(&BinaryenModuleDispose)> module(parse_prelude(plan, rng),
+                                                                                                           &BinaryenModuleDispose);
   BinaryenModuleSetFeatures(module.get(), BinaryenFeatureMutableGlobals() | BinaryenFeatureBulkMemory() | BinaryenFeatureSignExt() |
                                               BinaryenFeatureNontrappingFPToInt() | BinaryenFeatureSIMD128());
   const Builder build(module.get());

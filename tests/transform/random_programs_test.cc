@@ -18,7 +18,7 @@ namespace gw::transform {
 namespace {
 
 constexpr std::uint64_t kDefaultSeeds = 150;
-constexpr unsigned kMovesMax = 40;        // into new isolates
+constexpr unsigned kMovesMax = 40;         // into new isolates
 constexpr unsigned kSuspensionsMax = 300;  // in place
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
@@ -38,35 +38,43 @@ class SeedCase {
 
   void check() {
     using prep::Options, prep::PollChoice, prep::Verify, wire::Level;
-    const std::string expected = outcome({.level = Level::off}, Disturb::never);
-    if (HasFailure()) return;
-    EXPECT_EQ(outcome({.level = Level::coarse}, Disturb::in_place), expected) << "coarse";
-    EXPECT_EQ(outcome({.poll = PollChoice::automatic}, Disturb::never), expected) << "fine, not suspended";
-    EXPECT_EQ(outcome({.poll = PollChoice::counter}, Disturb::in_place), expected) << "fine, suspended";
-    EXPECT_EQ(outcome({.poll = PollChoice::counter}, Disturb::move), expected) << "fine, moved";
-    EXPECT_EQ(outcome({.poll = PollChoice::counter, .verify = Verify::yes}, Disturb::in_place), expected) << "verify build, suspended";
-    if (program_.layout == Layout::reserved) compare_images();
+    const auto plain = load({.level = Level::off}), coarse = load({.level = Level::coarse});
+    const auto counter = load({.poll = PollChoice::counter}), verified = load({.poll = PollChoice::counter, .verify = Verify::yes});
+    if (!plain || !coarse || !counter || !verified) return;
+    const std::string expected = outcome(plain, Disturb::never);
+    EXPECT_EQ(outcome(coarse, Disturb::in_place), expected) << "coarse";
+    EXPECT_EQ(outcome(counter, Disturb::never), expected) << "fine, not suspended";
+    EXPECT_EQ(outcome(counter, Disturb::in_place), expected) << "fine, suspended";
+    EXPECT_EQ(outcome(counter, Disturb::move), expected) << "fine, moved";
+    EXPECT_EQ(outcome(verified, Disturb::in_place), expected) << "verify build, suspended";
+    if (program_.layout != Layout::reserved) return;
+    if (const auto cell = load({})) EXPECT_EQ(outcome(cell, Disturb::never), expected) << "polls of a cell";
+    compare_images(counter);
   }
 
   const Bytes& wasm() const { return program_.wasm; }
 
  private:
-  static bool HasFailure() { return ::testing::Test::HasFailure(); }
-
-  std::unique_ptr<ProgramRun> start(const prep::Options& options) {
+  std::shared_ptr<const isolate::Module> load(const prep::Options& options) {
     auto prepared = prep::process(program_.wasm, options);
     EXPECT_TRUE(prepared.has_value()) << prepared.error().detail;
     if (!prepared) return nullptr;
-    auto run = ProgramRun::start(stage_, std::move(prepared->wasm));
+    auto module = stage_.engine().load(std::move(prepared->wasm));
+    EXPECT_TRUE(module.has_value()) << module.error().detail;
+    return module ? *std::move(module) : nullptr;
+  }
+
+  std::unique_ptr<ProgramRun> start(std::shared_ptr<const isolate::Module> module) {
+    auto run = ProgramRun::start(stage_, std::move(module));
     EXPECT_TRUE(run.has_value()) << run.error().detail;
     return run ? *std::move(run) : nullptr;
   }
 
-  std::string outcome(const prep::Options& options, Disturb disturb) {
-    auto run = start(options);
+  std::string outcome(std::shared_ptr<const isolate::Module> module, Disturb disturb) {
+    const bool has_counter = module->info().poll == wire::Poll::counter;
+    auto run = start(std::move(module));
     if (!run) return "not started";
     const unsigned limit = disturb == Disturb::never ? 0 : disturb == Disturb::move ? kMovesMax : kSuspensionsMax;
-    const bool has_counter = options.level == wire::Level::fine && options.poll == prep::PollChoice::counter;
     for (unsigned stops = 0; run->can_go_on(); ++stops) {
       const bool disturbed = stops < limit;
       run->resume(disturbed && has_counter ? std::optional(random_polls(rng_)) : std::nullopt);
@@ -101,9 +109,8 @@ class SeedCase {
     }
   }
 
-  void compare_images() {
-    const prep::Options options{.poll = prep::PollChoice::counter};
-    auto calm = start(options), moved = start(options);
+  void compare_images(const std::shared_ptr<const isolate::Module>& module) {
+    auto calm = start(module), moved = start(module);
     if (!calm || !moved) return;
     const Place place{static_cast<unsigned>(rng_.below(4)), static_cast<std::uint32_t>(rng_.below(one_in(rng_, 2) ? 20 : 500))};
     go_to(*calm, place, Disturb::never);

@@ -22,11 +22,11 @@ Expr BodyWriter::statement() {
     MakeStatement make;
   };
   static constexpr std::array kChoices{
-      Choice{20, &BodyWriter::set_local},     Choice{5, &BodyWriter::set_global},   Choice{9, &BodyWriter::store},
-      Choice{12, &BodyWriter::mix_value},     Choice{4, &BodyWriter::drop_value},   Choice{9, &BodyWriter::if_statement},
-      Choice{6, &BodyWriter::block_statement}, Choice{6, &BodyWriter::branch},      Choice{3, &BodyWriter::branch_table},
-      Choice{2, &BodyWriter::leave_early},    Choice{9, &BodyWriter::call_statement}, Choice{3, &BodyWriter::bulk_memory},
-      Choice{2, &BodyWriter::grow_memory},    Choice{2, &BodyWriter::read_input},   Choice{4, &BodyWriter::call_prelude},
+      Choice{20, &BodyWriter::set_local},      Choice{5, &BodyWriter::set_global},     Choice{9, &BodyWriter::store},
+      Choice{12, &BodyWriter::mix_value},      Choice{4, &BodyWriter::drop_value},     Choice{9, &BodyWriter::if_statement},
+      Choice{6, &BodyWriter::block_statement}, Choice{6, &BodyWriter::branch},         Choice{3, &BodyWriter::branch_table},
+      Choice{2, &BodyWriter::leave_early},     Choice{9, &BodyWriter::call_statement}, Choice{3, &BodyWriter::bulk_memory},
+      Choice{2, &BodyWriter::grow_memory},     Choice{5, &BodyWriter::read_input},     Choice{6, &BodyWriter::call_prelude},
       Choice{14, &BodyWriter::loop_statement},
   };
   if (exhausted()) return build_.nop();
@@ -34,7 +34,7 @@ Expr BodyWriter::statement() {
   ++depth_;
   Expr made = nullptr;
   while (!made) {
-    std::uint64_t at = rng_.below(110);
+    std::uint64_t at = rng_.below(115);
     for (const Choice& choice : kChoices) {
       if (at < choice.weight) {
         made = (this->*choice.make)();
@@ -181,7 +181,7 @@ Expr BodyWriter::read_input() {
   });
 }
 
-Expr BodyWriter::call_prelude() { return build_.call(chance(30) ? "print" : "checkpoint", {}, BinaryenTypeNone()); }
+Expr BodyWriter::call_prelude() { return build_.call(chance(20) ? "print" : "checkpoint", {}, BinaryenTypeNone()); }
 
 Expr BodyWriter::sequence(Statements list) { return build_.block(nullptr, std::move(list), BinaryenTypeAuto()); }
 
