@@ -5,7 +5,7 @@ import unittest
 
 from support.harness import NODE, EndToEnd, mobile, native_output, run
 from support.journey import RESUME_IN_NODE, Journey
-from support.programs import ALL, KERNELS, SOURCE_ROOT
+from support.programs import ALL, EXAMPLES, KERNELS, SOURCE_ROOT, Program
 
 POLLS = 3000  # early enough for every program
 
@@ -13,14 +13,26 @@ POLLS = 3000  # early enough for every program
 class ResumedInNode(EndToEnd):
     def test_every_program_started_natively_ends_in_node(self):
         for program in ALL:
-            for flags, until in ((("--poll=counter",), ("--suspend-after-polls", str(POLLS))), ((), ("--suspend-after", "10ms"))):
-                with self.subTest(program=program.name, build=" ".join(flags)):
-                    journey = Journey(self, mobile(program.source, *flags), program)
-                    journey.leg(*until)
-                    self.assertFalse(journey.ended, "it ended before it could be suspended")
-                    journey.leg_in_node()
-                    self.assertTrue(journey.ended)
-                    self.assert_output(journey.out, native_output(program), program.name)
+            with self.subTest(program=program.name):
+                journey = Journey(self, mobile(program.source, "--poll=counter"), program)
+                journey.leg("--suspend-after-polls", str(POLLS))
+                self._end_in_node(journey, program)
+
+    def test_a_cell_module_suspended_at_any_time_ends_in_node(self):
+        for program in EXAMPLES:
+            with self.subTest(program=program.name):
+                for milliseconds in (10, 3, 0):  # sooner, if it has come to its end before the request
+                    journey = Journey(self, mobile(program.source), program)
+                    journey.leg("--suspend-after", f"{milliseconds}ms")
+                    if not journey.ended:
+                        break
+                self._end_in_node(journey, program)
+
+    def _end_in_node(self, journey: Journey, program: Program):
+        self.assertFalse(journey.ended, "it ended before it could be suspended")
+        journey.leg_in_node()
+        self.assertTrue(journey.ended)
+        self.assert_output(journey.out, native_output(program), program.name)
 
     def test_to_and_fro_between_the_engines(self):
         rng = random.Random(4)
