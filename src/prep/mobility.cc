@@ -102,7 +102,7 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   add_rewind_entries(build, graph, rules);
   dispatch_exports(build, graph, rules);
   if (BinaryenGetFunction(module, kPollMarker)) BinaryenRemoveFunction(module, kPollMarker);
-  stack.hide_area_from_memory_size();
+  stack.hide_area();
   export_controls(build, plan);
 }
 

@@ -39,19 +39,18 @@ void count_functions(BinaryenModuleRef module, Report& report) {
 }
 
 void make_module_mobile(const SourceModule& source, const Options& options, wire::ModuleInfo& info, Report& report) {
-  const auto reservation = source.reservation();
-  MobilityPlan plan{.unwind = reservation ? reservation->unwind : UnwindArea{0, kUnwindBytes}, .verify = options.verify};
+  MobilityPlan plan{.unwind = source.unwind_area(), .verify = options.verify};
   if (options.level == wire::Level::fine) {
-    const bool by_cell = reservation && options.poll == PollChoice::automatic;
-    plan.poll = by_cell ? wire::Poll::cell : wire::Poll::counter;
-    plan.poll_cell = by_cell ? reservation->poll_cell : 0;
+    const auto cell = options.poll == PollChoice::automatic ? source.poll_cell() : std::nullopt;
+    plan.poll = cell ? wire::Poll::cell : wire::Poll::counter;
+    plan.poll_cell = cell.value_or(0);
     split_bulk_memory(source.ref());
     insert_polls(source.ref(), report);
   }
   make_mobile(source.ref(), plan, report);
   info.poll = plan.poll;
   info.poll_cell = plan.poll_cell;
-  info.unwind_base = plan.unwind.base;
+  info.unwind_base = plan.unwind.moves == UnwindArea::Moves::no ? plan.unwind.base : 0;
   info.unwind_bytes = plan.unwind.bytes;
   info.globals = export_state_globals(source.ref());
 }
@@ -78,7 +77,7 @@ Bytes write(BinaryenModuleRef module) {
 Result<Output> process(ByteView wasm, const Options& options) {
   GW_TRY(auto names, wire::read_function_names(wasm));
   const bool has_names = !names.empty();  // a stripped module stays one
-  GW_TRY(auto source, SourceModule::parse(wasm));
+  GW_TRY(auto source, SourceModule::parse(wasm, options.level));
   Output output;
   output.report.bytes_before = wasm.size();
   count_functions(source.ref(), output.report);

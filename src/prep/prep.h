@@ -13,7 +13,7 @@
 
 namespace gw::prep {
 
-// Size of the unwind stack, fixed by the ABI: what the guest runtime reserves at link time, and what is taken at the first suspension of a
+// Size of the unwind stack, fixed by the ABI: what the guest runtime reserves at link time, and what is put behind the memory of a
 // module that was linked without it.
 inline constexpr std::uint32_t kUnwindBytes = 8u << 20;
 

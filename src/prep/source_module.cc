@@ -20,21 +20,22 @@ BinaryenFeatures allowed_features() {
          BinaryenFeatureSIMD128();
 }
 
-Status append_memory_section(ByteView wasm, std::uint32_t extra_pages, Bytes& out) {
-  GW_TRY(auto memory, wire::read_memory(wasm));
+constexpr std::uint32_t kUnwindPages = kUnwindBytes / kWasmPageBytes;
+
+// The memory section with `extra` more pages.
+Result<Bytes> larger_memory_section(const wire::MemoryType& memory, std::uint32_t extra) {
+  if (memory.min_pages + extra > kMaxPages)
+    return fail(Kind::unsupported, "the module starts with {} pages of memory, which leaves no room for its frames", memory.min_pages);
   ByteWriter payload;
   payload.leb_u32(1);
   payload.u8(memory.max_pages ? 1 : 0);
-  payload.leb_u32(static_cast<std::uint32_t>(memory.min_pages));
-  if (memory.max_pages) payload.leb_u32(static_cast<std::uint32_t>(std::min(*memory.max_pages + extra_pages, kMaxPages)));
-  const Bytes bytes = payload.take();
+  payload.leb_u32(static_cast<std::uint32_t>(memory.min_pages) + extra);
+  if (memory.max_pages) payload.leb_u32(static_cast<std::uint32_t>(std::min(*memory.max_pages + extra, kMaxPages)));
   ByteWriter section;
   section.u8(static_cast<std::uint8_t>(wire::SectionId::memory));
-  section.leb_u32(static_cast<std::uint32_t>(bytes.size()));
-  section.bytes(bytes);
-  const Bytes whole = section.take();
-  out.insert(out.end(), whole.begin(), whole.end());
-  return ok();
+  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
+  section.bytes(payload.view());
+  return section.take();
 }
 
 // What the transformation adds starts or ends like this; see two_bodies.h, unwind_stack.h.
@@ -49,34 +50,44 @@ Status check_not_mobile_yet(ByteView wasm) {
   return ok();
 }
 
+bool has_export(const std::vector<wire::Export>& exports, std::string_view name) {
+  return std::ranges::any_of(exports, [&](const wire::Export& symbol) { return symbol.name == name; });
+}
+
 struct Prepared {
   Bytes wasm;
   std::optional<std::uint32_t> start_function;
+  std::optional<UnwindArea> behind_memory;  // made, unless the linker reserved one
 };
 
-// Binaryen's C API can neither read the start function nor the memory's maximum, so both are seen to before it parses the module:
-// no start section, and room for the unwind area above the declared maximum.
-Result<Prepared> prepare(ByteView wasm) {
+// Binaryen's C API can neither read the start function nor change the size of the memory, so both are seen to before it parses the module.
+Result<Prepared> prepare(ByteView wasm, wire::Level level) {
   GW_TRY(auto sections, wire::read_sections(wasm));
   GW_TRY(auto names, wire::read_function_names(wasm));
+  GW_TRY(auto exports, wire::read_exports(wasm));
   // Names are for people only: a module that uses ours goes without.
   const bool names_collide = std::ranges::any_of(names, [](const auto& entry) { return is_reserved_name(entry.second); });
+  const bool reserved = has_export(exports, kPollCellSymbol) && has_export(exports, kUnwindStackSymbol);
   Prepared prepared;
   prepared.wasm.assign(wasm.begin(), wasm.begin() + 8);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const wire::Section& section = sections[i];
-    const bool misleading = section.id == wire::SectionId::custom && section.name == "name" && names_collide;
-    if (misleading) continue;
+    if (section.id == wire::SectionId::custom && section.name == "name" && names_collide) continue;
     if (section.id == wire::SectionId::start) {
       ByteReader reader(section.payload);
       GW_TRY(prepared.start_function, reader.leb_u32());
-    } else if (section.id == wire::SectionId::memory) {
-      GW_TRY_VOID(append_memory_section(wasm, kUnwindBytes / kWasmPageBytes, prepared.wasm));
-    } else {
-      const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
-      prepared.wasm.insert(prepared.wasm.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset),
-                           wasm.begin() + static_cast<std::ptrdiff_t>(end));
+      continue;
     }
+    if (section.id == wire::SectionId::memory && !reserved && level != wire::Level::off) {
+      GW_TRY(auto memory, wire::read_memory(wasm));
+      GW_TRY(auto larger, larger_memory_section(memory, kUnwindPages));
+      prepared.wasm.insert(prepared.wasm.end(), larger.begin(), larger.end());
+      prepared.behind_memory = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes, UnwindArea::Moves::yes};
+      continue;
+    }
+    const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
+    prepared.wasm.insert(prepared.wasm.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset),
+                         wasm.begin() + static_cast<std::ptrdiff_t>(end));
   }
   return prepared;
 }
@@ -91,11 +102,20 @@ std::optional<std::uint32_t> exported_address(BinaryenModuleRef module, const ch
   return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
+Result<UnwindArea> reserved_area(BinaryenModuleRef module) {
+  const auto cell = exported_address(module, kPollCellSymbol);
+  const auto base = exported_address(module, kUnwindStackSymbol);
+  if (!cell || !base || *cell == 0 || *base == 0)
+    return fail(Kind::invalid, "the module exports {} or {} as something else than the address of data", kPollCellSymbol,
+                kUnwindStackSymbol);
+  return UnwindArea{*base, kUnwindBytes, UnwindArea::Moves::no};
+}
+
 }  // namespace
 
-Result<SourceModule> SourceModule::parse(ByteView wasm) {
+Result<SourceModule> SourceModule::parse(ByteView wasm, wire::Level level) {
   GW_TRY_VOID(check_not_mobile_yet(wasm));
-  GW_TRY(auto prepared, prepare(wasm));
+  GW_TRY(auto prepared, prepare(wasm, level));
   SourceModule source(BinaryenModuleRead(reinterpret_cast<char*>(prepared.wasm.data()), prepared.wasm.size()));
   source.features_ = allowed_features();
   BinaryenModuleSetFeatures(source.module_, source.features_);
@@ -103,10 +123,14 @@ Result<SourceModule> SourceModule::parse(ByteView wasm) {
   if (!BinaryenModuleValidate(source.module_))
     return fail(Kind::unsupported, "the module uses wasm features that cannot be moved (see the lines above): build it without them");
   GW_TRY_VOID(source.call_start_function_from_start_export(prepared.start_function));
+  if (level != wire::Level::off) {
+    GW_TRY(source.unwind_area_, prepared.behind_memory ? Result<UnwindArea>(*prepared.behind_memory) : reserved_area(source.module_));
+  }
   return source;
 }
 
-SourceModule::SourceModule(SourceModule&& other) noexcept : module_(std::exchange(other.module_, nullptr)), features_(other.features_) {}
+SourceModule::SourceModule(SourceModule&& other) noexcept
+    : module_(std::exchange(other.module_, nullptr)), features_(other.features_), unwind_area_(other.unwind_area_) {}
 
 SourceModule::~SourceModule() {
   if (module_) BinaryenModuleDispose(module_);
@@ -153,11 +177,8 @@ Status SourceModule::call_start_function_from_start_export(std::optional<std::ui
   return ok();
 }
 
-std::optional<Reservation> SourceModule::reservation() const {
-  const auto cell = exported_address(module_, kPollCellSymbol);
-  const auto base = exported_address(module_, kUnwindStackSymbol);
-  if (!cell || !base || *cell == 0 || *base == 0) return std::nullopt;
-  return Reservation{*cell, {*base, kUnwindBytes}};
+std::optional<std::uint32_t> SourceModule::poll_cell() const {
+  return unwind_area_.moves == UnwindArea::Moves::no ? exported_address(module_, kPollCellSymbol) : std::nullopt;
 }
 
 }  // namespace gw::prep

@@ -9,20 +9,15 @@
 #include "base/result.h"
 #include "prep/ir.h"
 #include "prep/unwind_stack.h"
+#include "wire/module_info.h"
 
 namespace gw::prep {
-
-// What the linker reserved for us, if the module was linked with our guest runtime.
-struct Reservation {
-  std::uint32_t poll_cell;
-  UnwindArea unwind;
-};
 
 // Owns a parsed Binaryen module.
 class SourceModule {
  public:
   // Refuses what cannot be made mobile. REQUIRES: well-formed wasm.
-  static Result<SourceModule> parse(ByteView wasm);
+  static Result<SourceModule> parse(ByteView wasm, wire::Level level);
 
   SourceModule(SourceModule&& other) noexcept;
   SourceModule& operator=(SourceModule&&) = delete;
@@ -30,7 +25,10 @@ class SourceModule {
 
   BinaryenModuleRef ref() const { return module_; }
   std::uint32_t features() const { return features_; }  // bits of Binaryen's feature set that are switched on
-  std::optional<Reservation> reservation() const;
+  // Reserved by the linker, if the module was linked with our guest runtime; else made room for behind its memory. Level off has none.
+  const UnwindArea& unwind_area() const { return unwind_area_; }
+  // Its address, if the module was linked with our guest runtime.
+  std::optional<std::uint32_t> poll_cell() const;
 
  private:
   explicit SourceModule(BinaryenModuleRef module) : module_(module) {}
@@ -40,6 +38,7 @@ class SourceModule {
 
   BinaryenModuleRef module_;
   std::uint32_t features_ = 0;
+  UnwindArea unwind_area_;
 };
 
 }  // namespace gw::prep

@@ -42,28 +42,15 @@ void UnwindStack::add_globals() {
   add(kUnwinding, 0);
   add(kRewinding, 0);
   add(kStackPointer, static_cast<std::int32_t>(area_.base));
-  if (area_.base == 0) add(kStackBase, 0);
+  if (moves()) add(kStackBase, static_cast<std::int32_t>(area_.base));
 }
 
 void UnwindStack::add_begin_unwind() {
-  std::vector<Expr> body;
-  FunctionDraft draft{kBeginUnwind, BinaryenTypeNone(), BinaryenTypeNone(), {}, nullptr};
-  if (area_.base == 0) {
-    const Local page = draft.add_local(BinaryenTypeInt32());
-    Expr grown = BinaryenMemoryGrow(build_.module(), build_.i32(static_cast<std::int32_t>(area_.bytes / kWasmPageBytes)));
-    Expr refused = build_.binary(BinaryenEqInt32(), BinaryenLocalTee(build_.module(), page, grown, BinaryenTypeInt32()), build_.i32(-1));
-    Expr address = build_.binary(BinaryenMulInt32(), build_.get_i32(page), build_.i32(kWasmPageBytes));
-    body.push_back(build_.if_else(build_.eqz(build_.global(kStackBase)),
-                                  build_.sequence({build_.if_else(refused, build_.unreachable()), build_.set_global(kStackBase, address),
-                                                   build_.set_global(kStackPointer, build_.global(kStackBase))})));
-  }
-  body.push_back(build_.set_global(kUnwinding, build_.i32(1)));
-  draft.body = build_.sequence(std::move(body));
-  build_.add(draft);
+  build_.add({kBeginUnwind, BinaryenTypeNone(), BinaryenTypeNone(), {}, build_.set_global(kUnwinding, build_.i32(1))});
 }
 
 Expr UnwindStack::stack_limit() const {
-  if (area_.base != 0) return build_.i32(static_cast<std::int32_t>(area_.base + area_.bytes));
+  if (!moves()) return build_.i32(static_cast<std::int32_t>(area_.base + area_.bytes));
   return build_.binary(BinaryenAddInt32(), build_.global(kStackBase), build_.i32(static_cast<std::int32_t>(area_.bytes)));
 }
 
@@ -131,25 +118,34 @@ std::vector<Expr> UnwindStack::pop(const std::vector<std::pair<Local, Type>>& lo
   return statements;
 }
 
-void UnwindStack::hide_area_from_memory_size() {
-  if (area_.base != 0) return;
-  constexpr const char* kGuestMemorySize = "gw$memory_size";
+void UnwindStack::hide_area() {
+  if (!moves()) return;
+  constexpr const char* kSize = "gw$memory_size";
+  constexpr const char* kGrow = "gw$memory_grow";
+  constexpr std::int32_t kPageShift = 16;
   BinaryenModuleRef module = build_.module();
+  auto replace = [&](Expr e) {
+    if (is(e, Node::memory_size)) return build_.call(kSize, {}, BinaryenTypeInt32());
+    if (is(e, Node::memory_grow)) return build_.call(kGrow, {BinaryenMemoryGrowGetDelta(e)}, BinaryenTypeInt32());
+    return e;
+  };
   for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i) {
     BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module, i);
-    if (Expr body = BinaryenFunctionGetBody(function))
-      BinaryenFunctionSetBody(function, rewrite(body, [&](Expr e) {
-                                return is(e, Node::memory_size) ? build_.call(kGuestMemorySize, {}, BinaryenTypeInt32()) : e;
-                              }));
+    if (Expr body = BinaryenFunctionGetBody(function)) BinaryenFunctionSetBody(function, rewrite(body, replace));
   }
-  auto base_page = [&] { return build_.binary(BinaryenShrUInt32(), build_.global(kStackBase), build_.i32(16)); };
-  Expr area_is_last =
-      build_.binary(BinaryenEqInt32(), BinaryenMemorySize(module),
-                    build_.binary(BinaryenAddInt32(), base_page(), build_.i32(static_cast<std::int32_t>(area_.bytes / kWasmPageBytes))));
-  Expr taken = build_.binary(BinaryenNeInt32(), build_.global(kStackBase), build_.i32(0));
-  FunctionDraft draft{kGuestMemorySize, BinaryenTypeNone(), BinaryenTypeInt32(), {}, nullptr};
-  draft.body = build_.if_else(build_.binary(BinaryenAndInt32(), taken, area_is_last), base_page(), BinaryenMemorySize(module));
-  build_.add(draft);
+  auto base_page = [&] { return build_.binary(BinaryenShrUInt32(), build_.global(kStackBase), build_.i32(kPageShift)); };
+  build_.add({kSize, BinaryenTypeNone(), BinaryenTypeInt32(), {}, base_page()});
+
+  FunctionDraft grow{kGrow, BinaryenTypeInt32(), BinaryenTypeInt32(), {BinaryenTypeInt32()}, nullptr};
+  const Local pages = 0;
+  const Local before = grow.add_local(BinaryenTypeInt32());
+  Expr refused = build_.binary(BinaryenEqInt32(), BinaryenMemoryGrow(module, build_.get_i32(pages)), build_.i32(-1));
+  Expr moved = build_.binary(BinaryenAddInt32(), build_.global(kStackBase),
+                             build_.binary(BinaryenShlInt32(), build_.get_i32(pages), build_.i32(kPageShift)));
+  grow.body = build_.sequence({build_.if_else(refused, build_.ret(build_.i32(-1))), build_.set(before, base_page()),
+                               build_.set_global(kStackBase, moved), build_.set_global(kStackPointer, build_.global(kStackBase)),
+                               build_.get_i32(before)});
+  build_.add(grow);
 }
 
 }  // namespace gw::prep

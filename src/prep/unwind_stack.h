@@ -19,8 +19,11 @@ inline constexpr std::uint32_t kWasmPageBytes = 65536;
 
 // Where the unwound frames go.
 struct UnwindArea {
-  std::uint32_t base = 0;  // 0: taken with memory.grow at the first suspension
+  std::uint32_t base = 0;
   std::uint32_t bytes = 0;
+  // no: reserved by the linker. yes: behind the guest's memory, which the module knows nothing of; when the guest's memory grows the area,
+  // which is empty then, moves up.
+  enum class Moves : std::uint8_t { no, yes } moves = Moves::no;
 };
 
 // Adds what a module needs to save frames. Values lie packed, in the order in which they were pushed. Popping a value clears its place, so
@@ -35,9 +38,8 @@ class UnwindStack {
   // Statements that undo push(), number excepted.
   std::vector<Expr> pop(const std::vector<std::pair<Local, Type>>& locals);
 
-  // In a module whose unwind area is taken at run time, memory.size must not show it: allocators take what lies below memory.size as
-  // theirs.
-  void hide_area_from_memory_size();
+  // Makes memory.size and memory.grow speak of the guest's memory only, where the area moves.
+  void hide_area();
 
  private:
   std::string push_function(Type type, unsigned count);
@@ -45,6 +47,7 @@ class UnwindStack {
   Expr stack_limit() const;
   void add_globals();
   void add_begin_unwind();
+  bool moves() const { return area_.moves == UnwindArea::Moves::yes; }
 
   const Builder& build_;
   UnwindArea area_;
