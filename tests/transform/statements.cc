@@ -143,7 +143,7 @@ Expr BodyWriter::bulk_memory() {
   return second ? BinaryenMemoryCopy(module, to, second, size) : BinaryenMemoryFill(module, to, filling, size);
 }
 
-// The new page is written and read back, and its number goes into the hash where suspensions do not change it.
+// The new page is written and read back. Suspensions must not show in its number nor in the size.
 Expr BodyWriter::grow_memory() {
   BinaryenModuleRef module = build_.module();
   const Local page = draft_.add_local(kI32);
@@ -154,11 +154,9 @@ Expr BodyWriter::grow_memory() {
       build_.set(page, BinaryenMemoryGrow(module, build_.i32(1))),
       build_.store(kI32, 0, at_page(), value(kI32)),
       mix(build_.load(kI32, at_page())),
+      mix(build_.get_i32(page)),
+      mix(BinaryenMemorySize(module)),
   };
-  if (plan_.layout == Layout::reserved) {
-    list.push_back(mix(build_.get_i32(page)));
-    list.push_back(mix(BinaryenMemorySize(module)));
-  }
   return build_.if_else(allowed, sequence(std::move(list)));
 }
 
