@@ -11,14 +11,13 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "os/io.h"
 #include "os/unique_fd.h"
 
 namespace gw::os {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 Kind kind_of(int error) {
   if (error == ENOENT || error == ENOTDIR) return Kind::not_found;
@@ -37,16 +36,6 @@ Result<std::size_t> read_fully(int fd, std::uint8_t* to, std::size_t count, cons
     done += static_cast<std::size_t>(got);
   }
   return done;
-}
-
-Status write_fully(int fd, ByteView content, const fs::path& path) {
-  while (!content.empty()) {
-    const ssize_t put = ::write(fd, content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Kind::internal, "cannot write {}: {}", path.string(), reason(errno));
-    content = content.subspan(static_cast<std::size_t>(put));
-  }
-  return ok();
 }
 
 struct NewFile {
@@ -69,7 +58,8 @@ Result<NewFile> create_beside(const fs::path& path) {
 }
 
 Status replace(NewFile& file, ByteView content, const fs::path& path, Durability durability) {
-  GW_TRY_VOID(write_fully(file.fd.get(), content, file.path));
+  Status written = write_fully(file.fd.get(), content);
+  if (!written) return fail(Kind::internal, "cannot write {}: {}", file.path.string(), written.error().detail);
   if (durability == Durability::flushed && ::fdatasync(file.fd.get()) != 0)
     return fail(Kind::internal, "cannot flush {}: {}", file.path.string(), reason(errno));
   if (::rename(file.path.c_str(), path.c_str()) != 0) {

@@ -13,10 +13,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <system_error>
 
 #include "os/clock.h"
+#include "os/io.h"
 #include "os/unique_fd.h"
 
 namespace gw::os {
@@ -26,8 +25,6 @@ using std::chrono::milliseconds;
 
 constexpr int kExecFailed = 127;
 constexpr int kAnswerFailed = 126;
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 struct Pipe {
   UniqueFd read_end, write_end;
@@ -39,21 +36,12 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-Status write_fully(int fd, ByteView content) {
-  while (!content.empty()) {
-    const ssize_t put = ::write(fd, content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(Kind::internal, "cannot write to a child process: {}", reason(errno));
-    content = content.subspan(static_cast<std::size_t>(put));
-  }
-  return ok();
-}
-
 // A file in memory instead of a pipe: nothing has to be fed while the child runs, and a child that does not read its input does no harm.
 Result<UniqueFd> make_stdin(ByteView content) {
   UniqueFd fd(::memfd_create("stdin", MFD_CLOEXEC));
   if (!fd) return fail(Kind::internal, "cannot create the input of a child process: {}", reason(errno));
-  GW_TRY_VOID(write_fully(fd.get(), content));
+  Status written = write_fully(fd.get(), content);
+  if (!written) return fail(Kind::internal, "cannot write the input of a child process: {}", written.error().detail);
   ::lseek(fd.get(), 0, SEEK_SET);
   return fd;
 }
@@ -189,7 +177,7 @@ Result<ProcessResult> run_process(const ProcessRequest& request) {
          }));
   start_error.write_end.reset();
   int error = 0;
-  if (::read(start_error.read_end.get(), &error, sizeof error) == sizeof error) {
+  if (TEMP_FAILURE_RETRY(::read(start_error.read_end.get(), &error, sizeof error)) == sizeof error) {
     return fail(error == ENOENT ? Kind::not_found : Kind::internal, "cannot start {}: {}", request.argv[0], reason(error));
   }
   auto result = child.finish(request.timeout, request.max_output);
