@@ -7,15 +7,29 @@
 #include "isolate/pool_thread.h"
 #include "isolate/wasm_engine.h"
 #include "os/file.h"
+#include "wire/wasm_binary.h"
 
 namespace gw::isolate {
 namespace {
+
+// The pre-processor hints that rewind bodies be compiled when they are first called. The cache shall hold them compiled.
+Result<Bytes> without_compilation_hints(ByteView wasm) {
+  GW_TRY(auto sections, wire::read_sections(wasm));
+  Bytes out(wasm.begin(), wasm.begin() + 8);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].id == wire::SectionId::custom && sections[i].name == "compilationHints") continue;
+    const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
+    out.insert(out.end(), wasm.begin() + static_cast<std::ptrdiff_t>(sections[i].offset), wasm.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return out;
+}
 
 Status compile_to_cache(const std::string& root) {
   GW_TRY(Bytes wasm, os::read_file("/dev/stdin", wire::kMaxModuleBytes));
   GW_TRY_VOID(check_module(wasm));
   GW_TRY(auto thread, PoolThread::make({.name = "gw-compile"}));
-  GW_TRY(auto code, thread->call([&] { return thread->heap().compile(wasm); }));
+  GW_TRY(Bytes eager, without_compilation_hints(wasm));
+  GW_TRY(auto code, thread->call([&] { return thread->heap().compile(eager); }));
   Bytes native = code->serialize();
   if (native.empty()) return fail(Kind::internal, "V8 does not give out the code it compiled");
   GW_TRY(CodeCache cache, CodeCache::open(root));

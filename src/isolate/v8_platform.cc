@@ -19,10 +19,11 @@ constexpr int kCompileThreads = 2;
 
 // Only the optimising compiler: V8 10.2 has no on-stack replacement for wasm, a loop entered in baseline code would stay there.
 // Guests may not use threads or exceptions (design 6), so the engine does not accept them either. The pre-processor hints which branches
-// are rare.
+// are rare and which functions: those are compiled on their first call.
 constexpr char kFlags[] =
     "--no-liftoff --no-wasm-tier-up --no-wasm-dynamic-tiering --wasm-write-protect-code-memory "
-    "--no-experimental-wasm-threads --no-experimental-wasm-eh --experimental-wasm-branch-hinting";
+    "--no-experimental-wasm-threads --no-experimental-wasm-eh --experimental-wasm-branch-hinting "
+    "--experimental-wasm-compilation-hints";
 
 // V8 otherwise opens /dev/urandom for every heap, which a sandboxed process may not.
 bool fill_with_entropy(unsigned char* buffer, std::size_t length) { return getrandom(buffer, length, 0) == static_cast<ssize_t>(length); }
