@@ -5,7 +5,7 @@ import random
 import unittest
 from pathlib import Path
 
-from support.harness import EXIT_SUSPENDED, EndToEnd, godwit, mobile
+from support.harness import EXIT_SUSPENDED, EndToEnd, godwit, mobile, show
 from support.image_file import PARKED_INPUT, ImageFile
 from support.journey import Journey
 from support.programs import KERNELS, SOURCE_ROOT
@@ -37,6 +37,16 @@ class EqualImages(EndToEnd):
                 for begin, end in zip([0, *stops], stops):
                     disturbed.leg("--suspend-after-polls", str(end - begin))
                 self.assert_equal_images(undisturbed, disturbed.image)
+
+    def test_image_show_tells_what_is_in_the_file(self):
+        program = KERNELS[0]
+        journey = Journey(self, mobile(program.source, "--poll=counter"), program)
+        journey.leg("--suspend-after-polls", "1000")
+        image, shown = ImageFile.read(journey.image), show(journey.image)
+        self.assertEqual({page["index"]: page["hash"] for page in shown["pages"]}, image.pages)
+        self.assertEqual(shown["memory_pages"], image.memory_pages)
+        self.assertEqual(shown["module_bytes"], image.module_bytes)
+        self.assertEqual(shown["file_bytes"], journey.image.stat().st_size)
 
     def test_where_it_waits_for_input(self):
         """With cell polls, which can be stopped anywhere, the same later point is a read that has to wait."""

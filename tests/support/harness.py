@@ -4,9 +4,12 @@ The test's environment says where things are: GODWIT is the command under test, 
 (builds of guests are cached there by content), GODWIT_SCALE multiplies the amount of random testing (1 in `make test`, more in `make soak`).
 """
 
+import atexit
+import functools
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -54,22 +57,19 @@ def godwit(*words, stdin=b"", check: bool = False) -> Finished:
     return run([GODWIT, *words], stdin=stdin, check=check)
 
 
-def _scratch_path(kind: str, sources: list[Path], flags: list[str], suffix: str) -> Path:
-    digest = hashlib.sha256("\0".join([kind, *flags]).encode())
-    for source in sources:
-        digest.update(source.read_bytes())
-    folder = SCRATCH / kind
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{sources[0].stem}-{digest.hexdigest()[:16]}{suffix}"
-
-
-def _headers_of(source: Path) -> list[Path]:
-    return sorted([*source.parent.glob("*.h"), *source.parent.parent.glob("*.h")])
+def _key(source: Path, flags: tuple[str, ...] = ()) -> str:
+    """Names a build by its inputs: the source, the headers beside and above it, the flags."""
+    digest = hashlib.sha256("\0".join(flags).encode())
+    for path in [source, *sorted([*source.parent.glob("*.h"), *source.parent.parent.glob("*.h")])]:
+        digest.update(path.read_bytes())
+    return f"{source.stem}-{digest.hexdigest()[:16]}"
 
 
 def native(source: Path) -> Path:
-    """The program built for this machine: what every other run of it is compared with."""
-    target = _scratch_path("native", [source, *_headers_of(source)], [], "")
+    """The program built for this machine: what every other run of it is compared with. Kept between runs of the tests."""
+    folder = SCRATCH / "native"
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / _key(source)
     if not target.exists():
         compiler = ["clang-19", "-std=c17"] if source.suffix == ".c" else ["clang++-19", "-std=c++20"]
         building = target.with_name(f"{target.name}.{os.getpid()}")
@@ -78,9 +78,17 @@ def native(source: Path) -> Path:
     return target
 
 
+@functools.cache
+def _module_folder() -> Path:
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix="modules-", dir=SCRATCH)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
 def mobile(source: Path, *flags: str) -> Path:
-    """The program built by `godwit build`. Not kept between runs: the builder under test may have changed, and has a cache of its own."""
-    target = _scratch_path(f"mobile-{os.getpid()}", [source, *_headers_of(source)], list(flags), ".wasm")
+    """The program built by `godwit build`. Kept for this test only: the builder may have changed since, and has a cache of its own."""
+    target = _module_folder() / f"{_key(source, flags)}.wasm"
     if not target.exists():
         godwit("build", source, "--output", target, *flags, check=True)
     return target
