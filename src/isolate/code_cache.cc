@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "isolate/page_advice.h"
 #include "isolate/wasm_engine.h"
 #include "os/file.h"
 #include "os/unique_fd.h"
@@ -26,8 +27,6 @@ constexpr std::size_t kMacBytes = 32;
 constexpr std::size_t kHeadBytes = 8 + 32 + 32;  // magic, module, engine
 constexpr std::size_t kMaxEntryBytes = 1u << 30;
 
-Hash256 engine_hash() { return sha256(as_bytes(wasm_engine_fingerprint())); }
-
 Hash256 mac(ByteView key, ByteView bytes) {
   Hash256 out;
   unsigned size = 0;
@@ -36,8 +35,14 @@ Hash256 mac(ByteView key, ByteView bytes) {
   return out;
 }
 
+struct Buffer {
+  std::unique_ptr<std::uint8_t[]> bytes;
+  std::size_t size;
+  ByteView view() const { return {bytes.get(), size}; }
+};
+
 // Reads a file that must be this user's own and closed to everybody else.
-Result<Bytes> read_private(const fs::path& path, std::size_t max_bytes) {
+Result<Buffer> read_private(const fs::path& path, std::size_t max_bytes) {
   os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return fail(Kind::not_found, "{} does not exist", path.string());
   struct stat status{};
@@ -45,14 +50,15 @@ Result<Bytes> read_private(const fs::path& path, std::size_t max_bytes) {
   if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
     return fail(Kind::corrupt, "{} is not a private file of this user", path.string());
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes) return fail(Kind::corrupt, "{} is too large", path.string());
-  Bytes bytes(static_cast<std::size_t>(status.st_size));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    ssize_t count = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
+  auto size = static_cast<std::size_t>(status.st_size);
+  Buffer buffer{std::make_unique_for_overwrite<std::uint8_t[]>(size), size};
+  prefer_huge_pages({buffer.bytes.get(), size});
+  for (std::size_t done = 0; done < size;) {
+    ssize_t count = ::read(fd.get(), buffer.bytes.get() + done, size - done);
     if (count <= 0) return fail(Kind::corrupt, "{} cannot be read", path.string());
     done += static_cast<std::size_t>(count);
   }
-  return bytes;
+  return buffer;
 }
 
 // Several processes may do this at once: link() lets exactly one of them win.
@@ -84,49 +90,47 @@ Status make_private_folder(const fs::path& path) {
 
 }  // namespace
 
+CodeCache::CodeCache(fs::path folder, const Key& key)
+    : folder_(std::move(folder)), key_(key), engine_(sha256(as_bytes(wasm_engine_fingerprint()))) {}
+
 Result<CodeCache> CodeCache::open(const fs::path& root) {
   GW_TRY_VOID(make_private_folder(root / "code"));
-  auto bytes = read_private(root / "code.key", 32);
-  if (!bytes && bytes.error().kind == Kind::not_found) {
-    GW_TRY_VOID(create_key(root / "code.key"));
-    bytes = read_private(root / "code.key", 32);
-  }
-  if (!bytes) return bytes.error();
   Key key;
-  if (bytes->size() != key.size()) return fail(Kind::corrupt, "{} is not a key of 32 bytes; delete it", (root / "code.key").string());
-  std::copy(bytes->begin(), bytes->end(), key.begin());
+  auto found = read_private(root / "code.key", key.size());
+  if (!found && found.error().kind == Kind::not_found) {
+    GW_TRY_VOID(create_key(root / "code.key"));
+    found = read_private(root / "code.key", key.size());
+  }
+  if (!found) return found.error();
+  if (found->size != key.size()) return fail(Kind::corrupt, "{} is not a key of 32 bytes; delete it", (root / "code.key").string());
+  std::copy_n(found->bytes.get(), key.size(), key.begin());
   return CodeCache(root / "code", key);
 }
 
-fs::path CodeCache::path_of(const Hash256& module) const {
-  Sha256 name;
-  name.update(module.bytes);
-  name.update(engine_hash().bytes);
-  return folder_ / name.finish().hex();
+Bytes CodeCache::head(const Hash256& module) const {
+  ByteWriter writer;
+  writer.bytes(as_bytes(kMagic));
+  writer.bytes(module.bytes);
+  writer.bytes(engine_.bytes);
+  return writer.take();
 }
 
-Result<Bytes> CodeCache::find(const Hash256& module) const {
-  GW_TRY(Bytes entry, read_private(path_of(module), kMaxEntryBytes));
-  if (entry.size() < kHeadBytes + kMacBytes) return fail(Kind::corrupt, "the entry is too short");
-  ByteView signed_part = ByteView(entry).first(entry.size() - kMacBytes);
-  if (CRYPTO_memcmp(mac(key_, signed_part).bytes.data(), entry.data() + signed_part.size(), kMacBytes) != 0)
+fs::path CodeCache::path_of(const Hash256& module) const { return folder_ / sha256(head(module)).hex(); }
+
+Result<CachedCode> CodeCache::find(const Hash256& module) const {
+  GW_TRY(Buffer entry, read_private(path_of(module), kMaxEntryBytes));
+  if (entry.size < kHeadBytes + kMacBytes) return fail(Kind::corrupt, "the entry is too short");
+  ByteView signed_part = entry.view().first(entry.size - kMacBytes);
+  if (CRYPTO_memcmp(mac(key_, signed_part).bytes.data(), entry.view().last(kMacBytes).data(), kMacBytes) != 0)
     return fail(Kind::corrupt, "the entry was not written by this user on this machine");
-  Hash256 engine = engine_hash();
-  bool ours = std::memcmp(entry.data(), kMagic.data(), 8) == 0 && std::memcmp(entry.data() + 8, module.bytes.data(), 32) == 0 &&
-              std::memcmp(entry.data() + 40, engine.bytes.data(), 32) == 0;
-  if (!ours) return fail(Kind::corrupt, "the entry is of another module or engine");
-  entry.resize(signed_part.size());
-  entry.erase(entry.begin(), entry.begin() + kHeadBytes);
-  return entry;
+  if (!std::ranges::equal(signed_part.first(kHeadBytes), head(module)))
+    return fail(Kind::corrupt, "the entry is of another module or engine");
+  return CachedCode(std::move(entry.bytes), kHeadBytes, signed_part.size() - kHeadBytes);
 }
 
 Status CodeCache::store(const Hash256& module, ByteView native) const {
-  Bytes entry;
-  entry.reserve(kHeadBytes + native.size() + kMacBytes);
+  Bytes entry = head(module);
   auto append = [&](ByteView bytes) { entry.insert(entry.end(), bytes.begin(), bytes.end()); };
-  append(as_bytes(kMagic));
-  append(module.bytes);
-  append(engine_hash().bytes);
   append(native);
   append(mac(key_, entry).bytes);
   GW_TRY_VOID(os::write_file_atomic(path_of(module), entry));

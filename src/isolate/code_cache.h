@@ -4,11 +4,24 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 
 namespace gw::isolate {
+
+// An entry of the cache as it was read: the code is a part of it, not moved, because a copy of megabytes would cost more than all else.
+class CachedCode {
+ public:
+  CachedCode(std::unique_ptr<std::uint8_t[]> entry, std::size_t offset, std::size_t size)
+      : entry_(std::move(entry)), offset_(offset), size_(size) {}
+  ByteView code() const { return {entry_.get() + offset_, size_}; }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> entry_;
+  std::size_t offset_, size_;
+};
 
 // Entries are executed as they are, so whoever can write one owns the process that reads it. Therefore an entry is taken only if
 //  - it is a regular file of this user that nobody else may touch,
@@ -25,18 +38,20 @@ class CodeCache {
   static Result<CodeCache> open(const std::filesystem::path& root);
 
   // Kind::not_found: no entry. Kind::corrupt: there is one, and it is not to be trusted.
-  Result<Bytes> find(const Hash256& module) const;
+  Result<CachedCode> find(const Hash256& module) const;
   Status store(const Hash256& module, ByteView native) const;
 
  private:
   using Key = std::array<std::uint8_t, 32>;
 
-  CodeCache(std::filesystem::path folder, const Key& key) : folder_(std::move(folder)), key_(key) {}
+  CodeCache(std::filesystem::path folder, const Key& key);
+  Bytes head(const Hash256& module) const;
   std::filesystem::path path_of(const Hash256& module) const;
   void remove_oldest() const;
 
   std::filesystem::path folder_;
   Key key_;
+  Hash256 engine_;  // of its fingerprint
 };
 
 }  // namespace gw::isolate

@@ -43,8 +43,6 @@ Result<std::shared_ptr<const Module>> Engine::load(Bytes wasm) {
   module->hash_ = sha256(module->wasm_);
   module->info_ = std::move(facts.info);
   module->memory_ = facts.memory;
-  // Names only make messages better: damaged ones are as good as none.
-  if (auto names = wire::read_function_names(module->wasm_)) module->function_names_ = *std::move(names);
   GW_TRY(module->code_, loader_->call([&] { return code_of(*module); }));
   return std::shared_ptr<const Module>(std::move(module));
 }
@@ -65,7 +63,7 @@ Result<std::shared_ptr<const WasmCode>> Engine::from_cache(const Module& module)
     if (native.error().kind != Kind::not_found) log::warn("isolate", "cached code refused", kv("reason", native.error().detail));
     return native.error();
   }
-  auto code = loader_->heap().load(module.wasm_, *native);
+  auto code = loader_->heap().load(module.wasm_, native->code());
   if (!code) log::warn("isolate", "cached code refused", kv("reason", code.error().detail));
   return code;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "isolate/page_advice.h"
@@ -19,9 +21,33 @@ ByteView page_at(std::span<std::uint8_t> memory, std::uint32_t index) {
   return memory.subspan(std::size_t{index} * kPageBytes, kPageBytes);
 }
 
+// The hash is left to hash_all().
 void append_if_not_zero(std::vector<ImagePage>& pages, std::span<std::uint8_t> memory, std::uint32_t index) {
   ByteView page = page_at(memory, index);
-  if (!is_zero(page)) pages.push_back({.index = index, .hash = sha256(page), .storage = Storage::raw, .stored = page});
+  if (!is_zero(page)) pages.push_back({.index = index, .hash = {}, .storage = Storage::raw, .stored = page});
+}
+
+// Below this many pages a second thread is not worth starting.
+constexpr std::size_t kPagesPerThread = 64;
+constexpr std::size_t kMaxThreads = 4;
+
+// Calls `work` for all of [0, count), in parts [first, last) on several threads if it is much: hashing takes most of the time of a save or
+// restore, and pages do not depend on each other.
+template <class Work>
+void in_parts(std::size_t count, Work work) {
+  std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t parts = std::clamp<std::size_t>(count / kPagesPerThread, 1, std::min(kMaxThreads, cores));
+  std::vector<std::jthread> threads;
+  for (std::size_t part = 1; part < parts; part++) threads.emplace_back([=] { work(part * count / parts, (part + 1) * count / parts); });
+  work(0, count / parts);
+}
+
+void hash_all(std::span<ImagePage> pages) {
+  in_parts(pages.size(), [pages](std::size_t first, std::size_t last) {
+    for (ImagePage& page : pages.subspan(first, last - first)) {
+      if (page.storage == Storage::raw) page.hash = sha256(page.stored);
+    }
+  });
 }
 
 // Calls `visit` once for each page that may be other than zero, ascending.
@@ -56,16 +82,22 @@ void clear_others(const MemoryWatch& watch, std::span<const ImagePage> pages, st
   });
 }
 
-using StoredPages = std::unordered_map<Hash256, const ImagePage*>;
-
-StoredPages stored_pages(std::span<const wire::Image> images) {
-  StoredPages stored;
-  for (const wire::Image& image : images) {
+// For each page the one that holds its bytes, here or in an ancestor.
+Result<std::vector<const ImagePage*>> find_sources(std::span<const ImagePage> pages, std::span<const wire::Image> ancestors) {
+  std::unordered_map<Hash256, const ImagePage*> stored;
+  for (const wire::Image& image : ancestors) {
     for (const ImagePage& page : image.content().pages) {
       if (page.storage != Storage::in_parent) stored.emplace(page.hash, &page);
     }
   }
-  return stored;
+  std::vector<const ImagePage*> sources;
+  for (const ImagePage& page : pages) {
+    auto found = page.storage == Storage::in_parent ? stored.find(page.hash) : stored.end();
+    if (page.storage == Storage::in_parent && found == stored.end())
+      return fail(Kind::not_found, "page {} of the image is in another image it builds on, which was not given", page.index);
+    sources.push_back(found == stored.end() ? &page : found->second);
+  }
+  return sources;
 }
 
 }  // namespace
@@ -73,6 +105,7 @@ StoredPages stored_pages(std::span<const wire::Image> images) {
 std::vector<ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory) {
   std::vector<ImagePage> pages;
   each_present_page(watch, memory, [&](std::uint32_t index) { append_if_not_zero(pages, memory, index); });
+  hash_all(pages);
   return pages;
 }
 
@@ -92,6 +125,7 @@ Result<std::vector<ImagePage>> MemoryHistory::changed_pages(std::span<std::uint8
     append_if_not_zero(pages, memory, index);
   }
   pages.insert(pages.end(), old, pages_.end());
+  hash_all(pages);
   return pages;
 }
 
@@ -107,20 +141,20 @@ void MemoryHistory::remember(const wire::Image& image) {
 Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<const wire::Image> ancestors,
                   std::span<std::uint8_t> memory) {
   const auto& pages = image.content().pages;
-  StoredPages stored = stored_pages(ancestors);
+  GW_TRY(auto sources, find_sources(pages, ancestors));
   clear_others(watch, pages, memory);
   populate_all(memory, pages);
-  for (const ImagePage& page : pages) {
-    const ImagePage* source = &page;
-    if (page.storage == Storage::in_parent) {
-      auto found = stored.find(page.hash);
-      if (found == stored.end())
-        return fail(Kind::not_found, "page {} of the image is in another image it builds on, which was not given", page.index);
-      source = found->second;
+  std::mutex mutex;
+  Status done = ok();  // or one of the errors; guarded by mutex
+  in_parts(pages.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; i++) {
+      Status loaded = wire::load_page(*sources[i], memory.subspan(std::size_t{pages[i].index} * kPageBytes, kPageBytes));
+      if (loaded) continue;
+      std::lock_guard lock(mutex);
+      done = std::move(loaded);
     }
-    GW_TRY_VOID(wire::load_page(*source, memory.subspan(std::size_t{page.index} * kPageBytes, kPageBytes)));
-  }
-  return ok();
+  });
+  return done;
 }
 
 void copy_pages(const MemoryWatch& watch, std::span<std::uint8_t> from, std::span<std::uint8_t> to) {

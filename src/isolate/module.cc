@@ -19,9 +19,10 @@ std::string demangled(const std::string& name) {
 }  // namespace
 
 std::string Module::function_name(std::uint32_t index) const {
-  auto found = function_names_.find(index);
-  if (found == function_names_.end() || found->second.empty()) return fmt::format("function[{}]", index);
-  std::string name = found->second;
+  // Damaged names are as good as none.
+  auto names = wire::read_function_names(wasm_);
+  std::string name = names && names->contains(index) ? names->at(index) : "";
+  if (name.empty()) return fmt::format("function[{}]", index);
   if (name.ends_with(kRewindSuffix)) name.resize(name.size() - kRewindSuffix.size());
   return demangled(name);
 }

@@ -2,7 +2,6 @@
 // A program ready to run: compiled once, shared by every isolate and thread of the process.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -25,7 +24,8 @@ class Module {
   ByteView wasm() const { return wasm_; }
   bool mobile() const { return info_.level != wire::Level::off; }
 
-  // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]".
+  // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]". Reads
+  // the whole section each time: names are needed once, if ever, and reading them takes as long as loading the rest from the cache.
   std::string function_name(std::uint32_t index) const;
 
  private:
@@ -37,7 +37,6 @@ class Module {
   Hash256 hash_;
   wire::ModuleInfo info_;
   wire::MemoryType memory_;
-  std::map<std::uint32_t, std::string> function_names_;
   std::shared_ptr<const WasmCode> code_;
 };
 
