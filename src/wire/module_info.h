@@ -31,7 +31,7 @@ std::string_view name(ValueType type);
 //  - level off: poll none, no cell, no unwind stack, no globals
 //  - level coarse: poll none, as it stops only in host calls; level fine: poll cell or counter
 //  - poll cell: cell and unwind stack not at 0, inside a wasm32 memory, aligned to 4 and 16, apart from each other
-//  - other polls: no cell; the unwind stack is reserved as with cells, or its base is 0 and it is taken by memory.grow when first needed
+//  - other polls: no cell; the unwind stack is reserved as with cells, or its base is 0 and it lies behind the memory and moves with it
 //  - globals hold numbers or v128, not references
 struct ModuleInfo {
   Level level = Level::off;
