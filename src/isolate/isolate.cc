@@ -99,7 +99,7 @@ Stop Isolate::resume(ResumeOptions options) {
 Stop Isolate::run(const ResumeOptions& options) {
   switch (control_->begin_run()) {
     case RunControl::Begin::ended:
-      return end_stop();
+      return last_stop_ && !can_resume(*last_stop_) ? *last_stop_ : end_stop();
     case RunControl::Begin::suspended:
       return Suspended{};
     case RunControl::Begin::go:
@@ -114,7 +114,9 @@ Stop Isolate::run(const ResumeOptions& options) {
   }
   engine_.watchdog().forget(*control_);
   RunState state = control_->end_run(can_resume(stop) ? RunState::stopped : RunState::ended);
-  return state == RunState::ended && can_resume(stop) ? end_stop() : stop;
+  if (state == RunState::ended && can_resume(stop)) stop = end_stop();
+  last_stop_ = stop;
+  return stop;
 }
 
 Status Isolate::prepare(const ResumeOptions& options) {

@@ -88,7 +88,7 @@ class Isolate final : private ImportHost {
 
   // --- carried out on the pool thread ---
 
-  // REQUIRES: state() is stopped.
+  // Of an isolate that has ended it says again how.
   Stop resume(ResumeOptions options = {});
 
   Result<wire::Image> save(SaveOptions options = {});
@@ -114,6 +114,8 @@ class Isolate final : private ImportHost {
   const Module& module() const { return *module_; }
   const Limits& limits() const { return limits_; }
   std::uint32_t memory_pages() const;
+  // To record or replay what its clocks say. REQUIRES: it has not run yet.
+  ClockGate& clock_gate() { return clock_; }
   std::chrono::nanoseconds cpu_time() const { return control_->cpu_time(); }
 
  private:
@@ -164,6 +166,7 @@ class Isolate final : private ImportHost {
   std::unique_ptr<MemoryHistory> history_;  // null: writes are not tracked
   std::optional<Stop> unwinding_for_;       // set while a host call makes the guest unwind
   std::optional<Stop> ended_;               // how a host call has ended the guest
+  std::optional<Stop> last_stop_;           // none: it has never run
 };
 
 }  // namespace gw::isolate

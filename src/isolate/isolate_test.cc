@@ -45,6 +45,7 @@ TEST_P(IsolateWithPoll, IsMadeStoppedAndRunsToItsEnd) {
   EXPECT_EQ(isolate->state(), RunState::ended);
   EXPECT_EQ(world.output.text(), kSumOfOneMillion);
   EXPECT_GT(isolate->cpu_time(), 0ns);
+  EXPECT_EQ(describe(isolate->resume()), "exited with code 0");
 }
 
 TEST_P(IsolateWithPoll, StopsWhereItIsAndGoesOn) {

@@ -19,7 +19,6 @@ std::vector<wire::ImagePage> hash_pages(const MemoryWatch& watch, std::span<std:
 // The image an isolate was last saved to, and the writes since. Belongs to the isolate's pool thread.
 class MemoryHistory {
  public:
-  // REQUIRES: `pages` describe the memory as it is now.
   static Result<std::unique_ptr<MemoryHistory>> begin(MemoryWatch& watch, std::span<std::uint8_t> memory);
 
   // All pages that are not zero: unchanged ones marked as in_parent, changed ones hashed anew, their views pointing into the memory.

@@ -90,7 +90,8 @@ std::invoke_result_t<F> PoolThread::call(F&& function) {
       done.count_down();
     });
     done.wait();
-    return std::move(*result);
+    GW_ASSERT(result.has_value());
+    return *std::move(result);
   }
 }
 

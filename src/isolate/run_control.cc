@@ -106,7 +106,7 @@ void RunControl::on_tick(nanoseconds now) {
 std::optional<LimitKind> RunControl::limit_reached(nanoseconds now) const {
   if (target_.instance.memory_bytes() > std::size_t{limits_.memory_pages} * wire::kPageBytes) return LimitKind::memory;
   if (cpu_time_locked() > limits_.cpu_time) return LimitKind::cpu_time;
-  if (now - *first_start_ > limits_.wall_time) return LimitKind::wall_time;
+  if (now - first_start_.value_or(now) > limits_.wall_time) return LimitKind::wall_time;
   return std::nullopt;
 }
 

@@ -116,7 +116,7 @@ Result<std::unique_ptr<WasmInstance>> WasmInstance::make(WasmHeap& owner, const 
   if (!heap.make_instance.Get(heap.isolate)->NewInstance(scope.context, 2, arguments).ToLocal(&instance))
     return instantiation_error(heap.isolate, catcher.Exception());
   auto exports = instance->Get(scope.context, v8_name(heap.isolate, "exports")).ToLocalChecked().As<v8::Object>();
-  auto impl = std::unique_ptr<Impl>(new Impl{.heap = heap, .host = host, .exports = {heap.isolate, exports}, .memory = nullptr});
+  auto impl = std::make_unique<Impl>(heap, host, v8::Global<v8::Object>(heap.isolate, exports));
   GW_TRY_VOID(find_memory(scope, *impl));
   return std::unique_ptr<WasmInstance>(new WasmInstance(std::move(impl)));
 }

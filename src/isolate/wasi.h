@@ -81,7 +81,10 @@ class Wasi {
   // After a call that parked.
   Wait waiting() const;
   // After a call that ended the guest.
-  const Stop& ending() const { return *ending_; }
+  const Stop& ending() const {
+    GW_ASSERT(ending_.has_value());
+    return *ending_;
+  }
 
   // As it goes into an image: with the time of the guest's clock.
   WasiState saved_state();
