@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "base/check.h"
+
 namespace gw::isolate {
 
 // A checked window; every address and length the guest gives is tested here and nowhere else. Valid during one host call: growing the
@@ -29,6 +31,14 @@ class GuestMemory {
     T value;
     std::memcpy(&value, bytes->data(), sizeof value);
     return value;
+  }
+
+  // REQUIRES: it lies inside, as the caller has found out with span().
+  template <class T>
+  T get(std::uint32_t address) const {
+    auto value = load<T>(address);
+    GW_ASSERT(value.has_value());
+    return *value;
   }
 
   // False if it lies outside.

@@ -123,7 +123,7 @@ Status MemoryWatch::scan(Range range, const Query& query, const Visitor& visit) 
     long count = ioctl(pagemap_.get(), kScanRequest, &argument);
     if (count < 0) return fail(Kind::internal, "the kernel does not scan {} bytes of memory: {}", range.second, std::strerror(errno));
     for (const PageRegion& region : std::span(regions).first(static_cast<std::size_t>(count)))
-      visit(reinterpret_cast<std::uint8_t*>(region.start), region.end - region.start);
+      visit(range.first + (region.start - address(range.first)), region.end - region.start);
   }
   return ok();
 }

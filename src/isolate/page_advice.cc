@@ -13,7 +13,7 @@ void prefer_huge_pages(std::span<std::uint8_t> memory) {
   auto start = reinterpret_cast<std::uintptr_t>(memory.data());
   std::uintptr_t first = (start + kHugePage - 1) & ~(kHugePage - 1);
   std::uintptr_t end = (start + memory.size()) & ~(kHugePage - 1);
-  if (first < end) (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  if (first < end) (void)madvise(memory.data() + (first - start), end - first, MADV_HUGEPAGE);
 }
 
 void populate(std::span<std::uint8_t> memory) { (void)madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE); }

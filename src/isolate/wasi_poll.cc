@@ -1,6 +1,6 @@
 // poll_oneoff: sleeping, and waiting for the standard streams.
 
-#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "isolate/wasi.h"
@@ -26,11 +26,11 @@ struct Wasi::Subscription {
   // REQUIRES: all 48 bytes are in the memory.
   static Subscription load(GuestMemory memory, std::uint32_t address) {
     return Subscription{
-        .userdata = *memory.load<std::uint64_t>(address),
-        .type = static_cast<EventType>(*memory.load<std::uint8_t>(address + 8)),
-        .target = *memory.load<std::uint32_t>(address + 16),
-        .timeout = *memory.load<std::uint64_t>(address + 24),
-        .absolute = (*memory.load<std::uint16_t>(address + 40) & kAbsoluteTime) != 0,
+        .userdata = memory.get<std::uint64_t>(address),
+        .type = static_cast<EventType>(memory.get<std::uint8_t>(address + 8)),
+        .target = memory.get<std::uint32_t>(address + 16),
+        .timeout = memory.get<std::uint64_t>(address + 24),
+        .absolute = (memory.get<std::uint16_t>(address + 40) & kAbsoluteTime) != 0,
     };
   }
 };
@@ -41,12 +41,12 @@ class Wasi::EventWriter {
   EventWriter(GuestMemory memory, std::uint32_t address) : memory_(memory), address_(address) {}
 
   void add(const Subscription& subscription, Errno error, std::uint64_t readable_bytes) {
-    auto bytes = *memory_.span(address_ + count_ * kEventBytes, kEventBytes);
-    std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+    std::array<std::uint8_t, kEventBytes> bytes{};
     std::memcpy(bytes.data(), &subscription.userdata, 8);
     std::memcpy(bytes.data() + 8, &error, 2);
     bytes[10] = static_cast<std::uint8_t>(subscription.type);
     std::memcpy(bytes.data() + 16, &readable_bytes, 8);
+    GW_ASSERT(memory_.store(address_ + count_ * kEventBytes, bytes));
     count_++;
   }
   std::uint32_t count() const { return count_; }
@@ -103,6 +103,7 @@ CallResult Wasi::poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t
   if (!memory.span(in, count * kSubscriptionBytes) || !memory.span(out, count * kEventBytes) || !memory.span(stored, 4))
     return Errno::fault;
   std::vector<Subscription> list;
+  list.reserve(count);
   for (std::uint32_t i = 0; i < count; i++) list.push_back(Subscription::load(memory, in + i * kSubscriptionBytes));
 
   EventWriter events(memory, out);

@@ -25,7 +25,7 @@ struct Buffers {
     auto entries = memory.span(vectors, wanted * 8);
     if (!entries) return Errno::fault;
     for (std::uint32_t i = 0; i < wanted; i++) {
-      auto buffer = memory.span(*memory.load<std::uint32_t>(vectors + 8 * i), *memory.load<std::uint32_t>(vectors + 8 * i + 4));
+      auto buffer = memory.span(memory.get<std::uint32_t>(vectors + 8 * i), memory.get<std::uint32_t>(vectors + 8 * i + 4));
       if (!buffer) return Errno::fault;
       list[count++] = *buffer;
       bytes += buffer->size();
