@@ -90,8 +90,8 @@ Status make_private_folder(const fs::path& path) {
 
 }  // namespace
 
-CodeCache::CodeCache(fs::path folder, const Key& key)
-    : folder_(std::move(folder)), key_(key), engine_(sha256(as_bytes(wasm_engine_fingerprint()))) {}
+CodeCache::CodeCache(fs::path root, const Key& key)
+    : root_(std::move(root)), folder_(root_ / "code"), key_(key), engine_(sha256(as_bytes(wasm_engine_fingerprint()))) {}
 
 Result<CodeCache> CodeCache::open(const fs::path& root) {
   GW_TRY_VOID(make_private_folder(root / "code"));
@@ -104,7 +104,7 @@ Result<CodeCache> CodeCache::open(const fs::path& root) {
   if (!found) return found.error();
   if (found->size != key.size()) return fail(Kind::corrupt, "{} is not a key of 32 bytes; delete it", (root / "code.key").string());
   std::copy_n(found->bytes.get(), key.size(), key.begin());
-  return CodeCache(root / "code", key);
+  return CodeCache(root, key);
 }
 
 Bytes CodeCache::head(const Hash256& module) const {

@@ -41,15 +41,17 @@ class CodeCache {
   Result<CachedCode> find(const Hash256& module) const;
   Status store(const Hash256& module, ByteView native) const;
 
+  const std::filesystem::path& root() const { return root_; }
+
  private:
   using Key = std::array<std::uint8_t, 32>;
 
-  CodeCache(std::filesystem::path folder, const Key& key);
+  CodeCache(std::filesystem::path root, const Key& key);
   Bytes head(const Hash256& module) const;
   std::filesystem::path path_of(const Hash256& module) const;
   void remove_oldest() const;
 
-  std::filesystem::path folder_;
+  std::filesystem::path root_, folder_;
   Key key_;
   Hash256 engine_;  // of its fingerprint
 };

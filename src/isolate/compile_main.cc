@@ -15,13 +15,11 @@ namespace {
 // The pre-processor hints that rewind bodies be compiled when they are first called. The cache shall hold them compiled.
 Result<Bytes> without_compilation_hints(ByteView wasm) {
   GW_TRY(auto sections, wire::read_sections(wasm));
-  Bytes out(wasm.begin(), wasm.begin() + 8);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    if (sections[i].id == wire::SectionId::custom && sections[i].name == "compilationHints") continue;
-    const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
-    out.insert(out.end(), wasm.begin() + static_cast<std::ptrdiff_t>(sections[i].offset), wasm.begin() + static_cast<std::ptrdiff_t>(end));
-  }
-  return out;
+  ByteWriter out;
+  out.bytes(wasm.first(wire::kModuleHeaderBytes));
+  for (const wire::Section& section : sections)
+    if (section.name != "compilationHints") out.bytes(section.whole);
+  return out.take();
 }
 
 Status compile_to_cache(const std::string& root) {

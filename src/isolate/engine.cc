@@ -24,11 +24,11 @@ Result<std::unique_ptr<Engine>> Engine::make(Config config) {
   GW_TRY(engine->loader_, PoolThread::make({.name = "gw-loader"}));
   engine->watchdog_ = std::make_unique<Watchdog>();
   engine->memory_watch_ = std::make_unique<MemoryWatch>();
-  engine->config_ = std::move(config);
-  if (engine->config_.cache_root) {
-    GW_TRY(CodeCache cache, CodeCache::open(*engine->config_.cache_root));
+  if (config.cache_root) {
+    GW_TRY(CodeCache cache, CodeCache::open(*config.cache_root));
     engine->cache_ = std::make_unique<CodeCache>(std::move(cache));
   }
+  engine->compiler_ = std::move(config.compiler);
   return engine;
 }
 
@@ -69,10 +69,10 @@ Result<std::shared_ptr<const WasmCode>> Engine::from_cache(const Module& module)
 }
 
 bool Engine::fill_cache(const Module& module) {
-  if (config_.compiler.empty()) return false;
+  if (compiler_.empty()) return false;
   os::ProcessRequest request;
-  request.argv = config_.compiler;
-  request.argv.push_back(config_.cache_root->string());
+  request.argv = compiler_;
+  request.argv.push_back(cache_->root().string());
   request.stdin_bytes = module.wasm_;
   request.timeout = kCompileTimeout;
   auto result = os::run_process(request);

@@ -52,11 +52,11 @@ class Engine {
   Result<std::shared_ptr<const WasmCode>> from_cache(const Module& module);
   bool fill_cache(const Module& module);
 
-  Config config_;
   std::unique_ptr<PoolThread> loader_;
   std::unique_ptr<Watchdog> watchdog_;
   std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<CodeCache> cache_;  // null: none
+  std::vector<std::string> compiler_;
 };
 
 }  // namespace gw::isolate

@@ -32,7 +32,7 @@ Result<std::unique_ptr<PoolThread>> PoolThread::make(Config config) {
     return fail(Kind::internal, "a thread cannot be started: {}", std::strerror(error));
   thread->joinable_ = true;
   started.wait();
-  if (thread->start_error_) return *thread->start_error_;
+  if (const auto& error = thread->start_error_) return *error;
   GW_ASSERT(pthread_getcpuclockid(thread->thread_, &thread->cpu_clock_) == 0);
   return thread;
 }
