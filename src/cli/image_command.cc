@@ -3,18 +3,15 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/image_file.h"
 #include "cli/report.h"
-#include "os/file.h"
 #include "wire/image.h"
 
 namespace gw::cli {
 namespace {
 
-constexpr std::size_t kMaxImageBytes = std::size_t{6} << 30;
-
 Result<wire::Image> load(const std::string& file) {
-  GW_TRY(auto bytes, os::read_file(file, kMaxImageBytes));
-  GW_TRY(auto image, wire::Image::decode(std::move(bytes)));
+  GW_TRY(auto image, read_image(file));
   GW_TRY_VOID(image.verify_pages());
   return image;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/duration.h"
+#include "cli/image_file.h"
 #include "cli/mobility.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -13,8 +14,6 @@
 
 namespace gw::cli {
 namespace {
-
-constexpr std::size_t kMaxImageBytes = std::size_t{6} << 30;
 
 struct StopOptions {
   std::string after;
@@ -100,8 +99,7 @@ Result<int> run(const RunOptions& options) {
 Result<int> resume(const std::string& file, const StopOptions& options) {
   GW_TRY(auto plan, make_plan(options));
   GW_TRY(auto limits, make_limits(options));
-  GW_TRY(auto bytes, os::read_file(file, kMaxImageBytes));
-  GW_TRY(auto image, wire::Image::decode(std::move(bytes)));
+  GW_TRY(auto image, read_image(file));
   GW_TRY(auto session, Session::resume(image, limits));
   return session->run(plan);
 }

@@ -41,18 +41,6 @@ Result<std::vector<std::size_t>> rare_branches(ByteView body, const RareConditio
   }
 }
 
-Bytes custom_section(std::string_view name, ByteView content) {
-  ByteWriter payload;
-  payload.leb_u32(static_cast<std::uint32_t>(name.size()));
-  payload.bytes({reinterpret_cast<const std::uint8_t*>(name.data()), name.size()});
-  payload.bytes(content);
-  ByteWriter section;
-  section.u8(static_cast<std::uint8_t>(wire::SectionId::custom));
-  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
-  section.bytes(payload.view());
-  return section.take();
-}
-
 Result<Bytes> make_branch_hints(ByteView code, std::uint32_t imported_functions, const RareConditions& rare) {
   ByteReader in(code);
   ByteWriter hints;
@@ -75,14 +63,14 @@ Result<Bytes> make_branch_hints(ByteView code, std::uint32_t imported_functions,
   ByteWriter payload;
   payload.leb_u32(hinted);
   payload.bytes(hints.view());
-  return custom_section(kBranchHints, payload.view());
+  return wire::make_custom_section(kBranchHints, payload.view());
 }
 
 Bytes make_compilation_hints(const std::vector<bool>& rarely_called) {
   ByteWriter payload;
   payload.leb_u32(static_cast<std::uint32_t>(rarely_called.size()));
   for (bool rare : rarely_called) payload.u8(rare ? kCompileLazily : kCompileEagerly);
-  return custom_section(kCompilationHints, payload.view());
+  return wire::make_custom_section(kCompilationHints, payload.view());
 }
 
 Result<RareConditions> find_conditions(ByteView wasm, std::optional<std::uint32_t> poll_cell) {
@@ -104,17 +92,17 @@ Result<Bytes> add_engine_hints(ByteView wasm, const EngineHints& hints) {
   std::uint32_t imported_functions = 0;
   for (const wire::Import& import : imports) imported_functions += import.kind == wire::ExternKind::function ? 1 : 0;
   GW_TRY(auto sections, wire::read_sections(wasm));
+  ByteWriter out;
+  out.bytes(wasm.first(wire::kModuleHeaderBytes));
   for (const wire::Section& section : sections) {
-    if (section.id != wire::SectionId::code) continue;
-    GW_TRY(auto branch_hints, make_branch_hints(section.payload, imported_functions, rare));
-    const Bytes compilation_hints = make_compilation_hints(hints.rarely_called);
-    Bytes out(wasm.begin(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset));
-    out.insert(out.end(), compilation_hints.begin(), compilation_hints.end());
-    out.insert(out.end(), branch_hints.begin(), branch_hints.end());
-    out.insert(out.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset), wasm.end());
-    return out;
+    if (section.id == wire::SectionId::code) {
+      GW_TRY(auto branch_hints, make_branch_hints(section.payload, imported_functions, rare));
+      out.bytes(make_compilation_hints(hints.rarely_called));
+      out.bytes(branch_hints);
+    }
+    out.bytes(section.whole);
   }
-  return Bytes(wasm.begin(), wasm.end());
+  return out.take();
 }
 
 }  // namespace gw::prep

@@ -31,11 +31,7 @@ Result<Bytes> larger_memory_section(const wire::MemoryType& memory, std::uint32_
   payload.u8(memory.max_pages ? 1 : 0);
   payload.leb_u32(static_cast<std::uint32_t>(memory.min_pages) + extra);
   if (memory.max_pages) payload.leb_u32(static_cast<std::uint32_t>(std::min(*memory.max_pages + extra, kMaxPages)));
-  ByteWriter section;
-  section.u8(static_cast<std::uint8_t>(wire::SectionId::memory));
-  section.leb_u32(static_cast<std::uint32_t>(payload.size()));
-  section.bytes(payload.view());
-  return section.take();
+  return wire::make_section(wire::SectionId::memory, payload.view());
 }
 
 // What the transformation adds starts or ends like this; see two_bodies.h, unwind_stack.h.
@@ -69,26 +65,23 @@ Result<Prepared> prepare(ByteView wasm, wire::Level level) {
   const bool names_collide = std::ranges::any_of(names, [](const auto& entry) { return is_reserved_name(entry.second); });
   const bool reserved = has_export(exports, kPollCellSymbol) && has_export(exports, kUnwindStackSymbol);
   Prepared prepared;
-  prepared.wasm.assign(wasm.begin(), wasm.begin() + 8);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const wire::Section& section = sections[i];
-    if (section.id == wire::SectionId::custom && section.name == "name" && names_collide) continue;
+  ByteWriter out;
+  out.bytes(wasm.first(wire::kModuleHeaderBytes));
+  for (const wire::Section& section : sections) {
+    if (section.name == "name" && names_collide) continue;
     if (section.id == wire::SectionId::start) {
       ByteReader reader(section.payload);
       GW_TRY(prepared.start_function, reader.leb_u32());
-      continue;
-    }
-    if (section.id == wire::SectionId::memory && !reserved && level != wire::Level::off) {
+    } else if (section.id == wire::SectionId::memory && !reserved && level != wire::Level::off) {
       GW_TRY(auto memory, wire::read_memory(wasm));
       GW_TRY(auto larger, larger_memory_section(memory, kUnwindPages));
-      prepared.wasm.insert(prepared.wasm.end(), larger.begin(), larger.end());
+      out.bytes(larger);
       prepared.behind_memory = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes, UnwindArea::Moves::yes};
-      continue;
+    } else {
+      out.bytes(section.whole);
     }
-    const std::size_t end = i + 1 < sections.size() ? sections[i + 1].offset : wasm.size();
-    prepared.wasm.insert(prepared.wasm.end(), wasm.begin() + static_cast<std::ptrdiff_t>(section.offset),
-                         wasm.begin() + static_cast<std::ptrdiff_t>(end));
   }
+  prepared.wasm = out.take();
   return prepared;
 }
 

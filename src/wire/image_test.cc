@@ -49,7 +49,7 @@ struct Example {
   }
 };
 
-std::filesystem::path testdata(std::string_view name) { return std::filesystem::path(__FILE__).parent_path() / "testdata" / name; }
+std::filesystem::path testdata(std::string_view name) { return std::filesystem::path(GODWIT_TESTDATA) / name; }
 
 Bytes copy(ByteView bytes) { return Bytes(bytes.begin(), bytes.end()); }
 

@@ -160,7 +160,7 @@ Result<Section> read_section(ByteReader& in, ByteView wasm) {
   auto payload = in.bytes(size);
   if (!payload)
     return fail(Kind::corrupt, "section {} at offset {} of {} bytes ends after the module ({} bytes)", id, offset, size, wasm.size());
-  Section section{static_cast<SectionId>(id), *payload, {}, offset};
+  Section section{static_cast<SectionId>(id), *payload, {}, offset, wasm.subspan(offset, in.position() - offset)};
   if (section.id == SectionId::custom) {
     ByteReader inner(section.payload);
     GW_TRY(auto length, inner.leb_u32());
@@ -174,6 +174,22 @@ Result<Section> read_section(ByteReader& in, ByteView wasm) {
 }  // namespace
 
 bool is_wasm(ByteView bytes) { return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin()); }
+
+Bytes make_section(SectionId id, ByteView payload) {
+  ByteWriter out;
+  out.u8(static_cast<std::uint8_t>(id));
+  out.leb_u32(static_cast<std::uint32_t>(payload.size()));
+  out.bytes(payload);
+  return out.take();
+}
+
+Bytes make_custom_section(std::string_view name, ByteView content) {
+  ByteWriter payload;
+  payload.leb_u32(static_cast<std::uint32_t>(name.size()));
+  payload.bytes(as_bytes(name));
+  payload.bytes(content);
+  return make_section(SectionId::custom, payload.view());
+}
 
 Result<std::vector<Section>> read_sections(ByteView wasm) {
   if (!is_wasm(wasm)) return fail(Kind::corrupt, "this is not a wasm module: it does not begin with \\0asm");

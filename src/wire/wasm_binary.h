@@ -38,11 +38,18 @@ struct Section {
   ByteView payload;       // of a custom section: what follows its name
   std::string_view name;  // custom sections only
   std::size_t offset;     // of the section's id byte in the module
+  ByteView whole;         // id and size included
 };
 
 bool is_wasm(ByteView bytes);  // starts with the magic number
 
 Result<std::vector<Section>> read_sections(ByteView wasm);
+
+inline constexpr std::size_t kModuleHeaderBytes = 8;  // magic number and version: the first section stands behind them
+
+// A section with id and size, ready to be put into a module.
+Bytes make_section(SectionId id, ByteView payload);
+Bytes make_custom_section(std::string_view name, ByteView content);
 
 enum class ExternKind : std::uint8_t { function = 0, table = 1, memory = 2, global = 3, tag = 4 };
 
