@@ -61,14 +61,13 @@ void each_present_page(const MemoryWatch& watch, std::span<std::uint8_t> memory,
   });
 }
 
-// Has the kernel make the pages of each stretch at once.
-void populate_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pages) {
+// What is about to be filled, by stretches.
+void announce_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pages) {
   for (std::size_t i = 0; i < pages.size();) {
     std::size_t end = i + 1;
     while (end < pages.size() && pages[end].index == pages[end - 1].index + 1) end++;
     auto stretch = memory.subspan(std::size_t{pages[i].index} * kPageBytes, (end - i) * kPageBytes);
     prefer_huge_pages(stretch);
-    populate(stretch);
     i = end;
   }
 }
@@ -143,7 +142,7 @@ Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<
   const auto& pages = image.content().pages;
   GW_TRY(auto sources, find_sources(pages, ancestors));
   clear_others(watch, pages, memory);
-  populate_all(memory, pages);
+  announce_all(memory, pages);
   std::mutex mutex;
   Status done = ok();  // or one of the errors; guarded by mutex
   in_parts(pages.size(), [&](std::size_t first, std::size_t last) {
@@ -164,7 +163,7 @@ void copy_pages(const MemoryWatch& watch, std::span<std::uint8_t> from, std::spa
       pages.push_back({.index = index, .hash = {}, .storage = Storage::raw, .stored = page_at(from, index)});
   });
   clear_others(watch, pages, to);
-  populate_all(to, pages);
+  announce_all(to, pages);
   for (const ImagePage& page : pages) std::memcpy(to.data() + std::size_t{page.index} * kPageBytes, page.stored.data(), kPageBytes);
 }
 
