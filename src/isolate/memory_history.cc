@@ -147,7 +147,9 @@ Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<
   Status done = ok();  // or one of the errors; guarded by mutex
   in_parts(pages.size(), [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; i++) {
-      Status loaded = wire::load_page(*sources[i], memory.subspan(std::size_t{pages[i].index} * kPageBytes, kPageBytes));
+      auto target = memory.subspan(std::size_t{pages[i].index} * kPageBytes, kPageBytes);
+      populate(target);
+      Status loaded = wire::load_page(*sources[i], target);
       if (loaded) continue;
       std::lock_guard lock(mutex);
       done = std::move(loaded);

@@ -18,4 +18,6 @@ void prefer_huge_pages(std::span<std::uint8_t> memory) {
   if (first < end) (void)madvise(memory.data() + (first - start), end - first, MADV_HUGEPAGE);
 }
 
+void populate(std::span<std::uint8_t> memory) { (void)madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE); }
+
 }  // namespace gw::isolate

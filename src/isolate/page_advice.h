@@ -12,4 +12,7 @@ namespace gw::isolate {
 // in 40 ms with them and in 14 without, 256 MiB in 115 and 200). Only for memory that will be filled: a huge page is there as a whole.
 void prefer_huge_pages(std::span<std::uint8_t> memory);
 
+// Make these pages now, with one call instead of one fault each. REQUIRES: starts and ends on a system page.
+void populate(std::span<std::uint8_t> memory);
+
 }  // namespace gw::isolate
