@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 
 #include "cli/commands.h"
 #include "cli/report.h"

@@ -1,17 +1,12 @@
 #pragma once
 // One program run by the command line: from its start or an image, to its end or the next image.
 
-#include <array>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "base/result.h"
 #include "isolate/isolate.h"

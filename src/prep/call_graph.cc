@@ -73,15 +73,13 @@ CallGraph::CallGraph(BinaryenModuleRef module) {
 }
 
 void CallGraph::collect_calls(Function& function) {
-  std::set<Index> direct;
+  std::set<Index> callees;
   walk(function.body, [&](Expr e) {
-    if (is(e, Node::call)) direct.insert(by_name_.at(BinaryenCallGetTarget(e)));
+    if (is(e, Node::call)) callees.insert(by_name_.at(BinaryenCallGetTarget(e)));
     if (is(e, Node::call_indirect)) function.indirect.insert(signature_of(e));
   });
-  std::set<Index> all = direct;
-  for (const Signature& signature : function.indirect) all.insert(in_table(signature).begin(), in_table(signature).end());
-  function.direct_callees.assign(direct.begin(), direct.end());
-  function.callees.assign(all.begin(), all.end());
+  for (const Signature& signature : function.indirect) callees.insert(in_table(signature).begin(), in_table(signature).end());
+  function.callees.assign(callees.begin(), callees.end());
 }
 
 const std::vector<CallGraph::Index>& CallGraph::in_table(const Signature& signature) const {

@@ -30,8 +30,7 @@ class CallGraph {
     bool is_poll_marker = false;   // see polls.h
     bool blocking_import = false;  // the host may park the isolate inside it
     Expr body = nullptr;
-    std::vector<Index> callees;         // direct and indirect, ascending, no duplicates
-    std::vector<Index> direct_callees;  // ascending, no duplicates
+    std::vector<Index> callees;  // direct and indirect, ascending, no duplicates
     std::set<Signature> indirect;
   };
 
