@@ -6,6 +6,9 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
+find_package(Protobuf REQUIRED)
+find_package(tomlplusplus REQUIRED)
 
 # V8 comes inside Debian's libnode. Where another vendor's nodejs is installed the package cannot be, and tools/setup unpacks it
 # under build/deps/node instead.
