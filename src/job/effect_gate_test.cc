@@ -1,0 +1,172 @@
+#include "job/effect_gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gw::job {
+namespace {
+
+Effect output(std::string bytes) {
+  Effect effect;
+  effect.mutable_output()->set_stream(1);
+  effect.mutable_output()->set_bytes(std::move(bytes));
+  return effect;
+}
+
+std::vector<std::uint64_t> sequences(const std::vector<Effect>& effects) {
+  std::vector<std::uint64_t> out;
+  for (const Effect& effect : effects) out.push_back(effect.sequence());
+  return out;
+}
+
+constexpr std::size_t kPlenty = 1u << 20;
+
+TEST(EffectGate, NumbersEffectsWithoutGaps) {
+  EffectGate gate(kMainThread);
+  EXPECT_EQ(gate.emit(output("a")), 1u);
+  EXPECT_EQ(gate.emit(output("b")), 2u);
+  EXPECT_THAT(sequences(gate.take_sendable(kPlenty)), testing::ElementsAre(1, 2));
+  EXPECT_TRUE(gate.take_sendable(kPlenty).empty());
+  EXPECT_EQ(gate.emit(output("c")), 3u);
+  EXPECT_THAT(sequences(gate.take_sendable(kPlenty)), testing::ElementsAre(3));
+}
+
+TEST(EffectGate, KeepsEffectsUntilTheyAreStored) {
+  EffectGate gate(kMainThread);
+  gate.emit(output("a"));
+  gate.emit(output("b"));
+  gate.take_sendable(kPlenty);
+  ASSERT_TRUE(gate.on_stored(1));
+  EXPECT_FALSE(gate.outbox_empty());
+  ASSERT_TRUE(gate.on_stored(2));
+  EXPECT_TRUE(gate.outbox_empty());
+  EXPECT_FALSE(gate.on_stored(3));
+}
+
+TEST(EffectGate, HoldsAnEffectUntilTheDeterminantsBeforeItAreStable) {
+  EffectGate gate(kMainThread);
+  gate.emit(output("before"));
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 42));
+  gate.emit(output("after"));
+  EXPECT_THAT(sequences(gate.take_sendable(kPlenty)), testing::ElementsAre(1));
+  ASSERT_EQ(gate.take_new_determinants().size(), 1u);
+  ASSERT_TRUE(gate.on_determinants_stable(1));
+  EXPECT_THAT(sequences(gate.take_sendable(kPlenty)), testing::ElementsAre(2));
+  EXPECT_FALSE(gate.on_determinants_stable(2));
+}
+
+TEST(EffectGate, IsFullByBytesAndByCount) {
+  EffectGate bytes(kMainThread, 1, {.outbox_bytes = 1000});
+  bytes.emit(output(std::string(999, 'x')));
+  EXPECT_TRUE(bytes.full());
+  ASSERT_TRUE(bytes.on_stored(1));
+  EXPECT_FALSE(bytes.full());
+  EffectGate count(kMainThread, 1, {.outbox_effects = 2});
+  count.emit(output("x"));
+  EXPECT_FALSE(count.full());
+  count.emit(output("x"));
+  EXPECT_TRUE(count.full());
+}
+
+TEST(EffectGate, RefusesMoreUnstableDeterminantsThanItsLimit) {
+  EffectGate gate(kMainThread, 1, {.unstable_determinants = 2});
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 1));
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 2));
+  EXPECT_EQ(gate.record(Determinant::CLOCK, 0, 3).error().kind, Kind::overloaded);
+  ASSERT_TRUE(gate.on_determinants_stable(1));
+  EXPECT_TRUE(gate.record(Determinant::CLOCK, 0, 3));
+}
+
+TEST(EffectGate, SendsWhatTheImageHeldInTheNewEpoch) {
+  EffectGate gate(kMainThread);
+  gate.set_job("words");
+  gate.emit(output("stored"));
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 7));
+  gate.emit(output("lost on its way"));
+  gate.on_input_taken();
+  ASSERT_TRUE(gate.on_stored(1));
+  auto again = EffectGate::restore(gate.save(), 2, {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->job(), "words");
+  EXPECT_EQ(again->input_pieces(), 1u);
+  EXPECT_EQ(again->next_sequence(), 3u);
+  const auto sent = again->take_sendable(kPlenty);
+  ASSERT_THAT(sequences(sent), testing::ElementsAre(2));
+  EXPECT_EQ(sent[0].epoch(), 2u);
+}
+
+TEST(EffectGate, AnswersRecordedDeterminantsAgain) {
+  EffectGate gate(kMainThread);
+  const Bytes image = gate.save();
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 10));
+  ASSERT_TRUE(gate.record(Determinant::INPUT_READY, 0, 1));
+  auto again = EffectGate::restore(image, 2, gate.take_new_determinants());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->replay(Determinant::CLOCK, 1).value(), 10u);
+  again->emit(output("between"));
+  EXPECT_EQ(again->take_sendable(kPlenty).size(), 1u) << "what comes from the log is stable";
+  EXPECT_TRUE(again->replaying());
+  EXPECT_EQ(again->replay(Determinant::INPUT_READY, 0).value(), 1u);
+  EXPECT_FALSE(again->replaying());
+  EXPECT_EQ(again->replay(Determinant::CLOCK, 1).value(), std::nullopt);
+  EXPECT_TRUE(again->record(Determinant::CLOCK, 1, 11));
+  EXPECT_EQ(again->take_new_determinants().at(0).index(), 2u);
+}
+
+TEST(EffectGate, NamesBothSidesOfADivergence) {
+  EffectGate gate(kMainThread);
+  const Bytes image = gate.save();
+  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 10));
+  auto again = EffectGate::restore(image, 2, gate.take_new_determinants());
+  auto answer = again->replay(Determinant::INPUT_READY, 0);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, Kind::guest_fault);
+  EXPECT_THAT(answer.error().detail, testing::AllOf(testing::HasSubstr("descriptor 0"), testing::HasSubstr("clock 1")));
+}
+
+TEST(EffectGate, RefusesDamagedStates) {
+  EffectGate gate(kMainThread, 5);
+  gate.emit(output("a"));
+  const Bytes good = gate.save();
+  EXPECT_FALSE(EffectGate::restore(good, 4, {})) << "an older epoch";
+  Determinant gap;
+  gap.set_index(1);
+  EXPECT_FALSE(EffectGate::restore(good, 6, {gap}));
+  wire::pb::GateState state;
+  ASSERT_TRUE(state.ParseFromArray(good.data(), static_cast<int>(good.size())));
+  auto damaged = [&](auto change) {
+    wire::pb::GateState copy = state;
+    change(copy);
+    const std::string bytes = copy.SerializeAsString();
+    return !EffectGate::restore(as_bytes(bytes), 6, {}).has_value();
+  };
+  EXPECT_TRUE(damaged([](auto& s) { s.mutable_outbox(0)->set_thread(9); }));
+  EXPECT_TRUE(damaged([](auto& s) { s.mutable_outbox(0)->set_sequence(2); }));
+  EXPECT_TRUE(damaged([](auto& s) { s.mutable_outbox(0)->clear_output(); }));
+  EXPECT_TRUE(damaged([](auto& s) { s.set_next_sequence(1); }));
+  EXPECT_TRUE(damaged([](auto& s) { s.set_thread(0); }));
+  EXPECT_FALSE(damaged([](auto&) {}));
+  EXPECT_FALSE(EffectGate::restore(as_bytes("garbage"), 6, {}));
+}
+
+TEST(EffectGate, AForkedChildStartsWithNothingButTheJob) {
+  EffectGate gate(kMainThread);
+  gate.set_job("words");
+  gate.emit(output("mine"));
+  gate.on_input_taken();
+  EffectGate child = gate.fork(child_of(kMainThread, gate.next_sequence()));
+  EXPECT_NE(child.thread(), kMainThread);
+  EXPECT_TRUE(child.outbox_empty());
+  EXPECT_EQ(child.input_pieces(), 0u);
+  EXPECT_EQ(child.next_sequence(), 1u);
+  EXPECT_EQ(child.job(), "words");
+}
+
+TEST(ThreadId, ChildrenAreNamedByWhereTheyWereForked) {
+  EXPECT_EQ(child_of(kMainThread, 3), child_of(kMainThread, 3));
+  EXPECT_NE(child_of(kMainThread, 3), child_of(kMainThread, 4));
+  EXPECT_NE(child_of(ThreadId{2}, 3), child_of(kMainThread, 3));
+}
+
+}  // namespace
+}  // namespace gw::job

@@ -1,0 +1,77 @@
+#include "job/effect_ledger.h"
+
+#include "base/hash.h"
+
+namespace gw::job {
+namespace {
+
+// Of everything but the epoch, which is another one in a replay.
+std::uint64_t digest_of(Effect effect) {
+  effect.clear_epoch();
+  const std::string bytes = effect.SerializeAsString();
+  const Hash256 hash = sha256(as_bytes(bytes));
+  std::uint64_t digest = 0;
+  for (std::size_t i = 0; i < sizeof digest; ++i) digest |= std::uint64_t{hash.bytes[i]} << (8 * i);
+  return digest;
+}
+
+}  // namespace
+
+Status EffectLedger::add(ThreadId thread) {
+  if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the job has reached its limit of {} threads", config_.threads);
+  if (!threads_.try_emplace(thread).second) return fail(Kind::invalid, "there is a thread {} already", thread.value());
+  ++running_;
+  return ok();
+}
+
+Result<std::uint64_t> EffectLedger::next_epoch(ThreadId thread) {
+  auto found = threads_.find(thread);
+  if (found == threads_.end()) return fail(Kind::not_found, "there is no thread {}", thread.value());
+  return ++found->second.epoch;
+}
+
+Status EffectLedger::set_epoch(ThreadId thread, std::uint64_t epoch) {
+  auto found = threads_.find(thread);
+  if (found == threads_.end()) return fail(Kind::not_found, "there is no thread {}", thread.value());
+  if (epoch < found->second.epoch) return fail(Kind::invalid, "thread {} is at epoch {}", thread.value(), found->second.epoch);
+  found->second.epoch = epoch;
+  return ok();
+}
+
+Result<EffectLedger::Verdict> EffectLedger::compare(const Thread& thread, const Effect& effect) const {
+  const std::uint64_t back = thread.stored - effect.sequence();
+  if (back >= thread.traces.size()) return Verdict::duplicate;
+  const Trace& was = thread.traces[thread.traces.size() - 1 - back];
+  if (was.digest == digest_of(effect)) return Verdict::duplicate;
+  return fail(Kind::guest_fault, "the replay of thread {} diverged at effect {}: it is {}, and was {}", effect.thread(), effect.sequence(),
+              describe(effect), was.description);
+}
+
+Result<EffectLedger::Verdict> EffectLedger::accept(const Effect& effect) {
+  auto found = threads_.find(ThreadId{effect.thread()});
+  if (found == threads_.end()) return fail(Kind::not_found, "an effect of thread {}, which does not exist", effect.thread());
+  Thread& thread = found->second;
+  if (effect.epoch() != thread.epoch)
+    return fail(Kind::disconnected, "an effect of thread {} in epoch {}: it is at {}", effect.thread(), effect.epoch(), thread.epoch);
+  if (effect.kind_case() == Effect::KIND_NOT_SET) return fail(Kind::invalid, "an effect of thread {} that is nothing", effect.thread());
+  if (effect.sequence() == 0 || effect.sequence() > thread.stored + 1)
+    return fail(Kind::invalid, "effect {} of thread {} came after {}", effect.sequence(), effect.thread(), thread.stored);
+  if (effect.sequence() <= thread.stored) return compare(thread, effect);
+  if (thread.ended) return fail(Kind::invalid, "effect {} of thread {}, which has ended", effect.sequence(), effect.thread());
+
+  if (effect.has_fork()) {
+    if (ThreadId{effect.fork().child()} != child_of(found->first, effect.sequence()))
+      return fail(Kind::invalid, "thread {} forked a child with a name that is not its own to give", effect.thread());
+    GW_TRY_VOID(add(ThreadId{effect.fork().child()}));
+  }
+  if (effect.has_end()) {
+    thread.ended = true;
+    --running_;
+  }
+  thread.stored = effect.sequence();
+  thread.traces.push_back({digest_of(effect), describe(effect)});
+  if (thread.traces.size() > kRemembered) thread.traces.pop_front();
+  return Verdict::fresh;
+}
+
+}  // namespace gw::job
