@@ -40,7 +40,7 @@ std::filesystem::path guest_source(const std::string& path) { return kBenchRoot 
 
 Result<Bytes> build_module(const std::filesystem::path& source, wire::Level level) {
   toolchain::BuildRequest request;
-  request.input = source;
+  request.inputs = {source};
   request.mobility.level = level;
   GW_TRY(toolchain::BuildOutput output, toolchain::build(request));
   return std::move(output.wasm);

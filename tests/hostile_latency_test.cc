@@ -24,7 +24,7 @@ constexpr int kAttempts = 3;        // the fastest counts: the machine may be bu
 
 Bytes build_guest(const std::string& name) {
   toolchain::BuildRequest request;
-  request.input = std::filesystem::path(GODWIT_TEST_GUESTS) / (name + ".c");
+  request.inputs = {std::filesystem::path(GODWIT_TEST_GUESTS) / (name + ".c")};
   auto output = toolchain::build(request);
   GW_ASSERT(output.has_value());
   return std::move(output->wasm);

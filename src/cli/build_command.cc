@@ -4,18 +4,16 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/mobility.h"
 #include "cli/report.h"
+#include "cli/source_options.h"
 #include "toolchain/build.h"
 
 namespace gw::cli {
 namespace {
 
 struct BuildOptions {
-  std::string input;
+  SourceOptions source;
   std::string output;
-  std::vector<std::string> flags;
-  MobilityOptions mobility;
   bool list_unpolled = false;
   Format format = Format::text;
 };
@@ -26,7 +24,7 @@ void print_report(const BuildOptions& options, const std::filesystem::path& outp
   std::vector<Row> rows{
       {"output", "output", output.string(), ""},
       {"cached", "cached", built.origin == toolchain::Origin::cached, built.origin == toolchain::Origin::cached ? "yes" : "no"},
-      {"mobile", "mobile", options.mobility.level, ""},
+      {"mobile", "mobile", options.source.mobility.level, ""},
       {"bytes_before", "size before", report.bytes_before, human_bytes(report.bytes_before)},
       {"bytes_after", "size after", report.bytes_after, fmt::format("{} (x{:.2f})", human_bytes(report.bytes_after), growth)},
       {"functions", "functions", report.functions, ""},
@@ -50,13 +48,17 @@ void print_report(const BuildOptions& options, const std::filesystem::path& outp
 }
 
 int build(const BuildOptions& options) {
+  const std::string& first = options.source.files.front();
   std::filesystem::path output = options.output;
-  if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".wasm");
-  std::error_code failure;
-  if (std::filesystem::equivalent(options.input, output, failure))
-    return report_error(fail(Kind::invalid, "the output {} would overwrite the input: name another one with --output", output.string()));
-  auto built =
-      toolchain::build({.input = options.input, .output = output, .mobility = to_prep(options.mobility), .extra_flags = options.flags});
+  if (output.empty()) output = std::filesystem::path(first).filename().replace_extension(".wasm");
+  for (const std::string& file : options.source.files) {
+    std::error_code failure;
+    if (std::filesystem::equivalent(file, output, failure))
+      return report_error(fail(Kind::invalid, "the output {} would overwrite the input: name another one with --output", output.string()));
+  }
+  toolchain::BuildRequest request = to_build_request(options.source);
+  request.output = output;
+  auto built = toolchain::build(request);
   if (!built) return report_error(built.error());
   if (!built->warnings.empty()) fmt::print(stderr, "{}", built->warnings);
   print_report(options, output, *built);
@@ -68,17 +70,15 @@ int build(const BuildOptions& options) {
 void add_build_command(CLI::App& app, Outcome& outcome) {
   CLI::App* command = app.add_subcommand("build", "Make a mobile program of C, C++ or WebAssembly");
   auto options = std::make_shared<BuildOptions>();
-  command->add_option("INPUT", options->input, "Source (.c, .cpp) or wasm module")->required();
-  command->add_option("FLAGS", options->flags, "Flags for the compiler, after --");
-  command->add_option("--output", options->output, "File to write; default: the input's name with .wasm, in this folder")
+  add_source_options(*command, options->source);
+  command->add_option("--output", options->output, "File to write; default: the first input's name with .wasm, in this folder")
       ->option_text("FILE");
-  add_mobility_options(*command, options->mobility);
   command->add_flag("--list-unpolled", options->list_unpolled, "List the loops that were left without a poll, and why");
   add_format_option(*command, options->format);
   command->footer(
       "Examples:\n"
       "  godwit build nbody.c\n"
-      "  godwit build render.cpp --output render.wasm -- -DWIDTH=640\n"
+      "  godwit build render.cpp scene.cpp -Iinclude -DWIDTH=640 --output render.wasm\n"
       "  godwit build plugin.wasm --output mobile.wasm --list-unpolled");
   command->callback([options, &outcome] { outcome.exit_code = build(*options); });
 }

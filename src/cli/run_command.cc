@@ -6,9 +6,9 @@
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/image_file.h"
-#include "cli/mobility.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/source_options.h"
 #include "os/file.h"
 #include "toolchain/build.h"
 
@@ -61,10 +61,12 @@ Result<isolate::Limits> make_limits(const StopOptions& options) {
 }
 
 // A module that is mobile already runs as it is; everything else is built first.
-Result<Bytes> load_program(const std::filesystem::path& file, const MobilityOptions& mobility) {
-  GW_TRY(auto bytes, os::read_file(file, wire::kMaxModuleBytes));
-  if (wire::read_module_info(bytes)) return bytes;
-  GW_TRY(auto output, toolchain::build({.input = file, .mobility = to_prep(mobility)}));
+Result<Bytes> load_program(const SourceOptions& source) {
+  if (source.files.size() == 1) {
+    GW_TRY(auto bytes, os::read_file(source.files.front(), wire::kMaxModuleBytes));
+    if (wire::read_module_info(bytes)) return bytes;
+  }
+  GW_TRY(auto output, toolchain::build(to_build_request(source)));
   if (!output.warnings.empty()) fmt::print(stderr, "{}", output.warnings);
   return std::move(output.wasm);
 }
@@ -78,20 +80,18 @@ std::array<std::uint8_t, 32> random_seed(const std::optional<std::uint64_t>& cho
 }
 
 struct RunOptions {
-  std::string file;
-  std::vector<std::string> args;
+  SourceOptions source;
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
-  MobilityOptions mobility;
   StopOptions stop;
 };
 
-Result<int> run(const RunOptions& options) {
+Result<int> run(const RunOptions& options, const std::vector<std::string>& args) {
   GW_TRY(auto plan, make_plan(options.stop));
-  isolate::IsolateConfig config{.args = {options.file}, .env = options.env, .random_seed = random_seed(options.seed)};
-  config.args.insert(config.args.end(), options.args.begin(), options.args.end());
+  isolate::IsolateConfig config{.args = {options.source.files.front()}, .env = options.env, .random_seed = random_seed(options.seed)};
+  config.args.insert(config.args.end(), args.begin(), args.end());
   GW_TRY(config.limits, make_limits(options.stop));
-  GW_TRY(auto wasm, load_program(options.file, options.mobility));
+  GW_TRY(auto wasm, load_program(options.source));
   GW_TRY(auto session, Session::start(std::move(wasm), std::move(config)));
   return session->run(plan);
 }
@@ -109,20 +109,19 @@ Result<int> resume(const std::string& file, const StopOptions& options) {
 void add_run_command(CLI::App& app, Outcome& outcome) {
   CLI::App* command = app.add_subcommand("run", "Run a program: C, C++ or WebAssembly");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("FILE", options->file, "Source (.c, .cpp) or wasm module")->required();
-  command->add_option("ARGS", options->args, "Arguments of the program, after --");
-  command->add_option("--env", options->env, "Environment variable of the program, NAME=value")->option_text("NAME=VALUE ...");
+  add_source_options(*command, options->source);
+  add_repeatable(*command, "--env", options->env, "Environment variable of the program")->option_text("NAME=VALUE");
   command->add_option("--seed", options->seed, "Make the program's random numbers repeatable")->option_text("N");
-  add_mobility_options(*command, options->mobility);
   add_stop_options(*command, options->stop);
   command->footer(
       "Examples:\n"
       "  godwit run examples/mandelbrot.c > picture.png\n"
       "  godwit run examples/primes.c -- 1000000\n"
+      "  godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program\n"
       "  godwit run nbody.c --suspend-after 2s --image nbody.gwi\n\n"
       "Exit code: that of the program; 75 if it was suspended; 1 if it trapped or reached a limit; 2 if it could not be started.");
   command->callback([options, &outcome] {
-    const Result<int> code = run(*options);
+    const Result<int> code = run(*options, outcome.program_args);
     outcome.exit_code = code ? *code : report_error(code.error());
   });
 }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxInputBytes = 256u << 20;
 
 // The error of `status` with the name of the input in front.
-Error about(const fs::path& input, const Error& error) { return Error{error.kind, fmt::format("{}: {}", input.string(), error.detail)}; }
+Error about(const std::string& input, const Error& error) { return Error{error.kind, fmt::format("{}: {}", input, error.detail)}; }
 
 Result<Language> language_of(const fs::path& input) {
   const std::string extension = input.extension().string();
@@ -56,42 +56,65 @@ class KeyHash {
 
 // Something that can be built: knows what decides its result, and how to make the module that goes into the pre-processor.
 struct Input {
-  Bytes content;                           // the module, or the source with its includes expanded
-  std::optional<Compilation> compilation;  // sources only
+  std::string name;                        // for messages
+  Bytes module;                            // if it is one
+  std::optional<Compilation> compilation;  // if it is source
+  Hash256 content;                         // of the module, or of the sources with their includes expanded
 };
 
-Result<Input> open_input(const BuildRequest& request) {
-  GW_TRY(Bytes content, os::read_file(request.input, kMaxInputBytes));
-  if (wire::is_wasm(content) || request.input.extension() == ".wasm") {
-    if (!request.extra_flags.empty())
-      return fail(Kind::invalid, "{}: compiler flags are for C and C++, this is wasm", request.input.string());
-    Status admissible = check_admissible(content);
-    if (!admissible) return about(request.input, admissible.error());
-    return Input{std::move(content), std::nullopt};
+Result<Input> open_module(const BuildRequest& request, Bytes content) {
+  const fs::path& file = request.inputs.front();
+  if (!request.extra_flags.empty()) return fail(Kind::invalid, "{}: compiler flags are for C and C++, this is wasm", file.string());
+  Status admissible = check_admissible(content);
+  if (!admissible) return about(file.string(), admissible.error());
+  const Hash256 hash = sha256(content);
+  return Input{file.string(), std::move(content), std::nullopt, hash};
+}
+
+bool is_module(const fs::path& file, ByteView content) { return wire::is_wasm(content) || file.extension() == ".wasm"; }
+
+Result<std::vector<Source>> open_sources(const BuildRequest& request) {
+  std::vector<Source> sources;
+  for (const fs::path& file : request.inputs) {
+    GW_TRY(Bytes content, os::read_file(file, kMaxInputBytes));
+    if (is_module(file, content))
+      return fail(Kind::invalid, "{} is a wasm module and cannot be combined with other inputs: build it alone", file.string());
+    GW_TRY(Language language, language_of(file));
+    sources.push_back({file, language});
   }
-  GW_TRY(Language language, language_of(request.input));
-  GW_TRY(Compilation compilation, Compilation::start(request.input, language, request.extra_flags));
-  GW_TRY(Bytes expanded, compilation.preprocess());
-  return Input{std::move(expanded), std::move(compilation)};
+  return sources;
+}
+
+Result<Input> open_input(const BuildRequest& request) {
+  if (request.inputs.empty()) return fail(Kind::invalid, "there is nothing to build: name a source or a wasm module");
+  const fs::path& first = request.inputs.front();
+  if (request.inputs.size() == 1) {
+    GW_TRY(Bytes content, os::read_file(first, kMaxInputBytes));
+    if (is_module(first, content)) return open_module(request, std::move(content));
+  }
+  GW_TRY(std::vector<Source> sources, open_sources(request));
+  GW_TRY(Compilation compilation, Compilation::start(std::move(sources), request.extra_flags));
+  GW_TRY(Hash256 content, compilation.preprocess());
+  return Input{first.string(), {}, std::move(compilation), content};
 }
 
 Hash256 key_of(const Input& input, const prep::Options& options) {
   KeyHash key;
-  key.add(pipeline_version()).add(options).add(input.compilation ? input.compilation->settings() : "wasm").add(input.content);
+  key.add(pipeline_version()).add(options).add(input.compilation ? input.compilation->settings() : "wasm").add(input.content.bytes);
   return key.finish();
 }
 
-Result<Product> make_product(const BuildRequest& request, Input input) {
+Result<Product> make_product(const prep::Options& mobility, Input input) {
   Compilation::Linked linked;
   if (input.compilation) {
     GW_TRY(linked, input.compilation->compile_and_link());
     Status admissible = check_admissible(linked.wasm);
-    if (!admissible) return about(request.input, admissible.error());
+    if (!admissible) return about(input.name, admissible.error());
   } else {
-    linked.wasm = std::move(input.content);
+    linked.wasm = std::move(input.module);
   }
-  auto mobile = process_in_child(linked.wasm, request.mobility);
-  if (!mobile) return about(request.input, mobile.error());
+  auto mobile = process_in_child(linked.wasm, mobility);
+  if (!mobile) return about(input.name, mobile.error());
   return Product{*std::move(mobile), std::move(linked.warnings)};
 }
 
@@ -119,7 +142,7 @@ Result<BuildOutput> build(const BuildRequest& request) {
   std::optional<Product> product = find_product(cache, key);
   if (!product) {
     origin = Origin::built;
-    GW_TRY(product, make_product(request, std::move(input)));
+    GW_TRY(product, make_product(request.mobility, std::move(input)));
     GW_TRY_VOID(cache.store(key, encode(*product)));
   }
   if (!request.output.empty()) GW_TRY_VOID(os::write_file_atomic(request.output, product->mobile.wasm));

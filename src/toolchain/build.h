@@ -1,5 +1,5 @@
 #pragma once
-// The build driver: a C or C++ source, or a wasm module of any toolchain, becomes a mobile module.
+// The build driver: C or C++ sources, or a wasm module of any toolchain, become a mobile module.
 
 #include <filesystem>
 #include <string>
@@ -11,8 +11,8 @@
 namespace gw::toolchain {
 
 struct BuildRequest {
-  std::filesystem::path input;   // .c, .cc, .cpp, .cxx, or a wasm module under any name
-  std::filesystem::path output;  // empty: nothing is written
+  std::vector<std::filesystem::path> inputs;  // .c, .cc, .cpp, .cxx in any number, or one wasm module under any name
+  std::filesystem::path output;               // empty: nothing is written
   prep::Options mobility;
   // For the compiler and linker, one word each: -DNAME=1, -Ifolder, -lm, -Wl,--option. Sources only.
   std::vector<std::string> extra_flags;

@@ -49,7 +49,7 @@ class BuildTest : public testing::Test {
   fs::path output() const { return dir_.path() / "out.wasm"; }
 
   Result<BuildOutput> build_text(const std::string& name, std::string_view text, std::vector<std::string> flags = {}) const {
-    return build({.input = write(name, text), .output = output(), .extra_flags = std::move(flags)});
+    return build({.inputs = {write(name, text)}, .output = output(), .extra_flags = std::move(flags)});
   }
 
   os::TempDir dir_ = os::TempDir::make().value();
@@ -99,7 +99,7 @@ TEST_F(BuildTest, TheSameInputGivesTheSameBytesFromTheCache) {
 TEST_F(BuildTest, WhateverDecidesTheResultIsPartOfTheKey) {
   const fs::path source = write("main.c", "#include \"n.h\"\nint main(void) { return N; }");
   write("n.h", "#define N 1\n");
-  BuildRequest request{.input = source};
+  BuildRequest request{.inputs = {source}};
   ASSERT_EQ(build(request).value().origin, Origin::built);
   ASSERT_EQ(build(request).value().origin, Origin::cached);
 
@@ -137,7 +137,7 @@ TEST_F(BuildTest, KeepsTheWarningsOfTheCompiler) {
 }
 
 TEST_F(BuildTest, TakesWasmWhateverItsName) {
-  BuildRequest immobile{.input = write("hello.c", kHello), .mobility = {.level = wire::Level::off}};
+  BuildRequest immobile{.inputs = {write("hello.c", kHello)}, .mobility = {.level = wire::Level::off}};
   const BuildOutput built = build_text("hello.bin", as_text(without_module_info(build(immobile).value().wasm))).value();
   EXPECT_EQ(wire::read_module_info(built.wasm).value().level, wire::Level::fine);
 }
@@ -175,8 +175,32 @@ TEST_F(BuildTest, RefusesBadInputWithTheReasonAndWritesNothing) {
   }
 }
 
+TEST_F(BuildTest, LinksSourcesOfBothLanguages) {
+  BuildRequest request{.inputs = {write("main.cc", "extern \"C\" int twice(int);\nint main(int n, char**) { return twice(n); }"),
+                                  write("twice.c", "int twice(int n) { return FACTOR * n; }")},
+                       .extra_flags = {"-DFACTOR=2"}};
+  const auto built = build(request);
+  ASSERT_TRUE(built) << built.error().detail;
+  EXPECT_EQ(build(request).value().origin, Origin::cached);
+  write("twice.c", "int twice(int n) { return FACTOR * n + 1; }");
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "the second source";
+  std::swap(request.inputs[0], request.inputs[1]);
+  EXPECT_EQ(build(request).value().origin, Origin::built) << "the order";
+}
+
+TEST_F(BuildTest, OfSeveralSourcesTheOneThatFailsIsNamed) {
+  const auto built = build({.inputs = {write("good.c", "int main(void) {}"), write("bad.c", "int f(void) { return }")}});
+  EXPECT_NE(built.error().detail.find("bad.c does not compile"), std::string::npos) << built.error().detail;
+}
+
+TEST_F(BuildTest, AModuleIsBuiltAlone) {
+  const auto built = build({.inputs = {write("main.c", "int main(void) {}"), write("m.wasm", std::string_view("\0asm\1\0\0\0", 8))}});
+  EXPECT_NE(built.error().detail.find("build it alone"), std::string::npos) << built.error().detail;
+  EXPECT_EQ(build({}).error().kind, Kind::invalid);
+}
+
 TEST_F(BuildTest, SaysWhenTheInputIsMissing) {
-  const auto built = build({.input = dir_.path() / "nowhere.c"});
+  const auto built = build({.inputs = {dir_.path() / "nowhere.c"}});
   EXPECT_EQ(built.error().kind, Kind::not_found);
 }
 

@@ -8,6 +8,7 @@
 #include "os/process.h"
 #include "prep/prep.h"
 #include "toolchain/embedded_files.h"
+#include "toolchain/parallel.h"
 #include "wire/wasm_binary.h"
 
 namespace gw::toolchain {
@@ -21,8 +22,11 @@ static_assert(GODWIT_UNWIND_BYTES == prep::kUnwindBytes, "the guest runtime rese
 constexpr std::size_t kMaxFileBytes = 256u << 20;
 constexpr std::chrono::minutes kTimeout{10};
 
-constexpr const char* kExpandedSource = "source";
-constexpr const char* kSourceObject = "source.o";
+constexpr const char* kCDriver = "clang-19";
+constexpr const char* kCxxDriver = "clang++-19";
+
+std::string expanded_name(std::size_t index) { return fmt::format("source{}", index); }
+std::string object_name(std::size_t index) { return fmt::format("source{}.o", index); }
 constexpr const char* kRuntimeSource = "godwit_runtime.c";
 constexpr const char* kRuntimeObject = "godwit_runtime.o";
 constexpr const char* kLinkedModule = "linked.wasm";
@@ -84,9 +88,12 @@ std::string joined(const Words& words) { return fmt::format("{}\n", fmt::join(wo
 
 }  // namespace
 
-Result<Compilation> Compilation::start(fs::path source, Language language, Words extra_flags) {
+Result<Compilation> Compilation::start(std::vector<Source> sources, Words extra_flags) {
+  GW_ASSERT(!sources.empty());
+  if (sources.size() > kMaxSources)
+    return fail(Kind::invalid, "{} sources are more than one build takes ({})", sources.size(), kMaxSources);
   GW_TRY(os::TempDir dir, os::TempDir::make());
-  Compilation compilation(std::move(dir), std::move(source), language);
+  Compilation compilation(std::move(dir), std::move(sources));
   for (std::string& flag : extra_flags) {
     GW_TRY_VOID(check_flag(flag));
     (is_link_flag(flag) ? compilation.link_flags_ : compilation.compile_flags_).push_back(std::move(flag));
@@ -98,14 +105,18 @@ Result<Compilation> Compilation::start(fs::path source, Language language, Words
   return compilation;
 }
 
-std::string Compilation::driver() const { return language_ == Language::cxx ? "clang++-19" : "clang-19"; }
+std::string Compilation::driver() const {
+  const bool any_cxx = std::ranges::find(sources_, Language::cxx, &Source::language) != sources_.end();
+  return any_cxx ? kCxxDriver : kCDriver;
+}
 
-Words Compilation::compile_command() const {
-  Words command = {driver(), "-isystem", (dir_.path() / "include").string()};
+Words Compilation::compile_command(Language language) const {
+  const bool cxx = language == Language::cxx;
+  Words command = {cxx ? kCxxDriver : kCDriver, "-isystem", (dir_.path() / "include").string()};
   append(command, kTarget);
-  append(command, language_ == Language::cxx ? kCxx : kC);
+  append(command, cxx ? kCxx : kC);
   append(command, compile_flags_);
-  command.insert(command.end(), {"-x", language_ == Language::cxx ? "c++" : "c"});
+  append(command, {"-x", cxx ? "c++" : "c"});
   return command;
 }
 
@@ -119,29 +130,45 @@ Status Compilation::write_sdk() const {
   return write_scratch(dir_.path() / kRuntimeSource, runtime_source());
 }
 
-Result<Bytes> Compilation::preprocess() {
-  Words command = compile_command();
-  const fs::path expanded = dir_.path() / kExpandedSource;
-  append(command, {source_.string(), "-E", "-frewrite-includes", "-o", expanded.string()});
-  GW_TRY_VOID(run_tool(std::move(command), {}, fmt::format("{} does not compile", source_.string())));
+Result<Hash256> Compilation::preprocess_source(std::size_t index) const {
+  const Source& source = sources_[index];
+  Words command = compile_command(source.language);
+  const fs::path expanded = dir_.path() / expanded_name(index);
+  append(command, {source.path.string(), "-E", "-frewrite-includes", "-o", expanded.string()});
+  GW_TRY_VOID(run_tool(std::move(command), {}, fmt::format("{} does not compile", source.path.string())));
   GW_TRY(Bytes text, os::read_file(expanded, kMaxFileBytes));
 
   // Line markers name the folder of our own header, which is another one each time.
   std::string portable(as_text(text));
   const std::string here = dir_.path().string();
   for (std::size_t at = portable.find(here); at != std::string::npos; at = portable.find(here, at)) portable.erase(at, here.size());
-  return Bytes(portable.begin(), portable.end());
+  return sha256(as_bytes(portable));
 }
 
-Result<std::string> Compilation::compile_source() {
-  Words command = compile_command();
-  append(command, {kExpandedSource, "-c", "-o", kSourceObject});
-  GW_TRY(auto result, run_tool(std::move(command), dir_.path(), fmt::format("{} does not compile", source_.string())));
+Result<Hash256> Compilation::preprocess() {
+  std::vector<Hash256> hashes(sources_.size());
+  GW_TRY_VOID(for_each_in_parallel(sources_.size(), [&](std::size_t index) -> Status {
+    GW_TRY(hashes[index], preprocess_source(index));
+    return ok();
+  }));
+  Sha256 all;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    all.update(hashes[i].bytes);
+    all.update(as_bytes(sources_[i].language == Language::cxx ? "c++" : "c  "));
+  }
+  return all.finish();
+}
+
+Result<std::string> Compilation::compile_source(std::size_t index) const {
+  const Source& source = sources_[index];
+  Words command = compile_command(source.language);
+  append(command, {expanded_name(index), "-c", "-o", object_name(index)});
+  GW_TRY(auto result, run_tool(std::move(command), dir_.path(), fmt::format("{} does not compile", source.path.string())));
   return std::move(result.err);
 }
 
-Status Compilation::compile_runtime() {
-  Words command = {"clang-19"};
+Status Compilation::compile_runtime() const {
+  Words command = {kCDriver};
   append(command, kTarget);
   append(command, kC);
   append(command, {"-c", kRuntimeSource, "-o", kRuntimeObject});
@@ -149,22 +176,27 @@ Status Compilation::compile_runtime() {
   return ok();
 }
 
-Result<Bytes> Compilation::link() {
+Result<Bytes> Compilation::link() const {
   Words command = {driver()};
   append(command, kLink);
-  append(command, {kSourceObject, kRuntimeObject});
+  for (std::size_t i = 0; i < sources_.size(); ++i) command.push_back(object_name(i));
+  command.push_back(kRuntimeObject);
   append(command, link_flags_);
   append(command, {"-o", kLinkedModule});
-  GW_TRY_VOID(run_tool(std::move(command), dir_.path(), fmt::format("{} does not link", source_.string())));
+  const std::string what = sources_.size() == 1 ? sources_[0].path.string() : fmt::format("the program of {} sources", sources_.size());
+  GW_TRY_VOID(run_tool(std::move(command), dir_.path(), fmt::format("{} does not link", what)));
   return os::read_file(dir_.path() / kLinkedModule, kMaxFileBytes);
 }
 
 Result<Compilation::Linked> Compilation::compile_and_link() {
-  Linked linked;
-  GW_TRY(linked.warnings, compile_source());
-  GW_TRY_VOID(compile_runtime());
-  GW_TRY(linked.wasm, link());
-  return linked;
+  std::vector<std::string> warnings(sources_.size());
+  GW_TRY_VOID(for_each_in_parallel(sources_.size() + 1, [&](std::size_t index) -> Status {
+    if (index == sources_.size()) return compile_runtime();
+    GW_TRY(warnings[index], compile_source(index));
+    return ok();
+  }));
+  GW_TRY(Bytes wasm, link());
+  return Linked{std::move(wasm), fmt::format("{}", fmt::join(warnings, ""))};
 }
 
 }  // namespace gw::toolchain

@@ -6,23 +6,32 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "os/file.h"
 
 namespace gw::toolchain {
 
 enum class Language { c, cxx };
 
-// One source on its way to a linked module, in a folder of its own. Steps in this order: preprocess, compile_and_link.
+struct Source {
+  std::filesystem::path path;
+  Language language;
+};
+
+// Sources on their way to one linked module, in a folder of their own. Steps in this order: preprocess, compile_and_link.
 //
 // Preprocessing only expands the includes. Its result is the whole input of the compiler: the cache key is taken from it, and it alone is
-// compiled, so a header that changes in between cannot give a wrong cache entry.
+// compiled, so a header that changes in between cannot give a wrong cache entry. Sources are handled several at a time.
 class Compilation {
  public:
-  // Checks the flags, and that the tools are there.
-  static Result<Compilation> start(std::filesystem::path source, Language language, std::vector<std::string> extra_flags);
+  static constexpr std::size_t kMaxSources = 4096;
 
-  // The source with its includes expanded. Does not depend on where the folder of this compilation is.
-  Result<Bytes> preprocess();
+  // Checks the flags, and that the tools are there. REQUIRES: at least one source.
+  static Result<Compilation> start(std::vector<Source> sources, std::vector<std::string> extra_flags);
+
+  // Expands the includes of the sources. Returns the hash of what came out, which does not depend on where the folder of this compilation
+  // is.
+  Result<Hash256> preprocess();
 
   struct Linked {
     Bytes wasm;
@@ -34,19 +43,18 @@ class Compilation {
   const std::string& settings() const { return settings_; }
 
  private:
-  Compilation(os::TempDir dir, std::filesystem::path source, Language language)
-      : dir_(std::move(dir)), source_(std::move(source)), language_(language) {}
+  Compilation(os::TempDir dir, std::vector<Source> sources) : dir_(std::move(dir)), sources_(std::move(sources)) {}
 
-  std::string driver() const;
-  std::vector<std::string> compile_command() const;
+  std::string driver() const;  // the one that links
+  std::vector<std::string> compile_command(Language language) const;
   Status write_sdk() const;
-  Result<std::string> compile_source();
-  Status compile_runtime();
-  Result<Bytes> link();
+  Result<Hash256> preprocess_source(std::size_t index) const;
+  Result<std::string> compile_source(std::size_t index) const;
+  Status compile_runtime() const;
+  Result<Bytes> link() const;
 
   os::TempDir dir_;
-  std::filesystem::path source_;
-  Language language_;
+  std::vector<Source> sources_;
   std::vector<std::string> compile_flags_;  // of the user
   std::vector<std::string> link_flags_;     // of the user
   std::string settings_;
