@@ -58,10 +58,10 @@ class Guest {
  private:
   void run(Rng& world) {
     if (step_ % 3 == 0) {
-      auto before = gate_.replay(Determinant::CLOCK, 1);
+      auto before = gate_.recorded(Determinant::CLOCK, 1);
       ASSERT_TRUE(before.has_value());
       const std::uint64_t now = before->has_value() ? **before : world.next();
-      if (!before->has_value()) ASSERT_TRUE(gate_.record(Determinant::CLOCK, 1, now).has_value());
+      ASSERT_TRUE(gate_.given(Determinant::CLOCK, 1, now).has_value());
       state_ = state_ * 31 + now;
     } else {
       Effect effect;

@@ -125,21 +125,26 @@ Status EffectGate::on_stored(std::uint64_t sequence) {
   return ok();
 }
 
-Result<std::optional<std::uint64_t>> EffectGate::replay(Determinant::Kind kind, std::uint32_t what) {
+Result<std::optional<std::uint64_t>> EffectGate::recorded(Determinant::Kind kind, std::uint32_t what) const {
   if (replay_.empty()) return std::optional<std::uint64_t>();
   const Determinant& was = replay_.front();
   if (was.kind() != kind || was.what() != what)
     return fail(Kind::guest_fault, "the replay of thread {} diverged: it asked for {}, and before for {}", thread_.value(),
                 describe(kind, what), describe(was.kind(), was.what()));
-  const std::uint64_t value = was.value();
-  // Recorded by the life before, so stable: it came out of the log.
-  next_determinant_ = stable_determinants_ = was.index() + 1;
-  replay_.pop_front();
-  return std::optional(value);
+  return std::optional<std::uint64_t>(was.value());
 }
 
-Status EffectGate::record(Determinant::Kind kind, std::uint32_t what, std::uint64_t value) {
-  GW_ASSERT(!replaying());
+Status EffectGate::given(Determinant::Kind kind, std::uint32_t what, std::uint64_t value) {
+  GW_TRY(std::optional<std::uint64_t> before, recorded(kind, what));
+  if (before) {
+    if (*before != value)
+      return fail(Kind::guest_fault, "the replay of thread {} diverged: {} was {} and is {}", thread_.value(), describe(kind, what),
+                  *before, value);
+    // It came out of the log, so it is stable.
+    next_determinant_ = stable_determinants_ = replay_.front().index() + 1;
+    replay_.pop_front();
+    return ok();
+  }
   if (next_determinant_ - stable_determinants_ >= config_.unstable_determinants)
     return fail(Kind::overloaded, "thread {} has {} determinants that are not stable", thread_.value(), config_.unstable_determinants);
   Determinant determinant;

@@ -18,9 +18,9 @@ using Determinant = wire::pb::Determinant;
 
 // The gate of one virtual thread; docs/design/001-effects.md has the protocol and its reasons.
 //
-// Effects go emit() -> take_sendable() -> on_stored(). Determinants go record() -> take_new_determinants() -> on_determinants_stable(), and
+// Effects go emit() -> take_sendable() -> on_stored(). Determinants go given() -> take_new_determinants() -> on_determinants_stable(), and
 // an effect becomes sendable only when all determinants recorded before it are stable. After a restore the determinants recorded by the
-// life before are answered again, one by one, before anything new may be recorded.
+// life before are answered again, one by one, before anything new is.
 //
 // Invariants: sequences and indices have no gaps; what is in the outbox is not known to be stored; save() followed by restore() loses
 // nothing. A value without threads: whoever owns the isolate owns its gate and locks it.
@@ -70,11 +70,12 @@ class EffectGate {
   // --- determinants
 
   bool replaying() const { return !replay_.empty(); }
-  // What the guest was told here in the life before, if it is still in that part. Kind::guest_fault if it asked something else there: the
-  // program is not deterministic.
-  Result<std::optional<std::uint64_t>> replay(Determinant::Kind kind, std::uint32_t what);
-  // What the guest is being told now. Kind::overloaded when too many are not stable yet: wait and try again. REQUIRES: !replaying().
-  Status record(Determinant::Kind kind, std::uint32_t what, std::uint64_t value);
+  // What the guest was told here in the life before, if it is still in that part; looking does not use it up. Kind::guest_fault if it asked
+  // something else there: the program is not deterministic.
+  Result<std::optional<std::uint64_t>> recorded(Determinant::Kind kind, std::uint32_t what) const;
+  // The guest has been told this: what was recorded, or something new. Kind::overloaded when too many are not stable yet: wait and try
+  // again. Kind::guest_fault as above.
+  Status given(Determinant::Kind kind, std::uint32_t what, std::uint64_t value);
   std::uint64_t next_determinant() const { return next_determinant_; }
   std::vector<Determinant> take_new_determinants();
   // The first `count` of the thread are stable, by themselves or because an image that contains them is.

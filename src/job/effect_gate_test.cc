@@ -46,7 +46,7 @@ TEST(EffectGate, KeepsEffectsUntilTheyAreStored) {
 TEST(EffectGate, HoldsAnEffectUntilTheDeterminantsBeforeItAreStable) {
   EffectGate gate(kMainThread);
   gate.emit(output("before"));
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 42));
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 1, 42));
   gate.emit(output("after"));
   EXPECT_THAT(sequences(gate.take_sendable(kPlenty)), testing::ElementsAre(1));
   ASSERT_EQ(gate.take_new_determinants().size(), 1u);
@@ -70,18 +70,18 @@ TEST(EffectGate, IsFullByBytesAndByCount) {
 
 TEST(EffectGate, RefusesMoreUnstableDeterminantsThanItsLimit) {
   EffectGate gate(kMainThread, 1, {.unstable_determinants = 2});
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 1));
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 2));
-  EXPECT_EQ(gate.record(Determinant::CLOCK, 0, 3).error().kind, Kind::overloaded);
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 1));
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 2));
+  EXPECT_EQ(gate.given(Determinant::CLOCK, 0, 3).error().kind, Kind::overloaded);
   ASSERT_TRUE(gate.on_determinants_stable(1));
-  EXPECT_TRUE(gate.record(Determinant::CLOCK, 0, 3));
+  EXPECT_TRUE(gate.given(Determinant::CLOCK, 0, 3));
 }
 
 TEST(EffectGate, SendsWhatTheImageHeldInTheNewEpoch) {
   EffectGate gate(kMainThread);
   gate.set_job("words");
   gate.emit(output("stored"));
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 0, 7));
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 7));
   gate.emit(output("lost on its way"));
   gate.on_input_taken();
   ASSERT_TRUE(gate.on_stored(1));
@@ -98,27 +98,31 @@ TEST(EffectGate, SendsWhatTheImageHeldInTheNewEpoch) {
 TEST(EffectGate, AnswersRecordedDeterminantsAgain) {
   EffectGate gate(kMainThread);
   const Bytes image = gate.save();
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 10));
-  ASSERT_TRUE(gate.record(Determinant::INPUT_READY, 0, 1));
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 1, 10));
+  ASSERT_TRUE(gate.given(Determinant::INPUT_READY, 0, 1));
   auto again = EffectGate::restore(image, 2, gate.take_new_determinants());
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->replay(Determinant::CLOCK, 1).value(), 10u);
+  EXPECT_EQ(again->recorded(Determinant::CLOCK, 1).value(), 10u);
+  EXPECT_EQ(again->recorded(Determinant::CLOCK, 1).value(), 10u) << "looking does not use it up";
+  EXPECT_FALSE(again->given(Determinant::CLOCK, 1, 9)) << "another value";
+  ASSERT_TRUE(again->given(Determinant::CLOCK, 1, 10));
   again->emit(output("between"));
   EXPECT_EQ(again->take_sendable(kPlenty).size(), 1u) << "what comes from the log is stable";
   EXPECT_TRUE(again->replaying());
-  EXPECT_EQ(again->replay(Determinant::INPUT_READY, 0).value(), 1u);
+  EXPECT_EQ(again->recorded(Determinant::INPUT_READY, 0).value(), 1u);
+  ASSERT_TRUE(again->given(Determinant::INPUT_READY, 0, 1));
   EXPECT_FALSE(again->replaying());
-  EXPECT_EQ(again->replay(Determinant::CLOCK, 1).value(), std::nullopt);
-  EXPECT_TRUE(again->record(Determinant::CLOCK, 1, 11));
+  EXPECT_EQ(again->recorded(Determinant::CLOCK, 1).value(), std::nullopt);
+  EXPECT_TRUE(again->given(Determinant::CLOCK, 1, 11));
   EXPECT_EQ(again->take_new_determinants().at(0).index(), 2u);
 }
 
 TEST(EffectGate, NamesBothSidesOfADivergence) {
   EffectGate gate(kMainThread);
   const Bytes image = gate.save();
-  ASSERT_TRUE(gate.record(Determinant::CLOCK, 1, 10));
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 1, 10));
   auto again = EffectGate::restore(image, 2, gate.take_new_determinants());
-  auto answer = again->replay(Determinant::INPUT_READY, 0);
+  auto answer = again->recorded(Determinant::INPUT_READY, 0);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, Kind::guest_fault);
   EXPECT_THAT(answer.error().detail, testing::AllOf(testing::HasSubstr("descriptor 0"), testing::HasSubstr("clock 1")));

@@ -17,9 +17,11 @@ std::uint64_t digest_of(Effect effect) {
 
 }  // namespace
 
-Status EffectLedger::add(ThreadId thread) {
+Status EffectLedger::add(ThreadId thread, std::uint64_t stored) {
   if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the job has reached its limit of {} threads", config_.threads);
-  if (!threads_.try_emplace(thread).second) return fail(Kind::invalid, "there is a thread {} already", thread.value());
+  auto [place, added] = threads_.try_emplace(thread);
+  if (!added) return fail(Kind::invalid, "there is a thread {} already", thread.value());
+  place->second.stored = stored;
   ++running_;
   return ok();
 }

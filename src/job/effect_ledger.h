@@ -28,8 +28,8 @@ class EffectLedger {
   explicit EffectLedger(Config config) : config_(config) {}
 
   // A thread is known from here on. The main thread is told by the job's owner, children by the effects of their parents.
-  // Kind::invalid if there is one of this name.
-  Status add(ThreadId thread);
+  // `stored`: of one that comes from an image, how many of its effects were stored before. Kind::invalid if there is one of this name.
+  Status add(ThreadId thread, std::uint64_t stored = 0);
   bool knows(ThreadId thread) const { return threads_.contains(thread); }
 
   // The thread goes on from an image somewhere; whoever ran it before is a zombie from now on. Returns its epoch.
