@@ -1,0 +1,40 @@
+#pragma once
+// Bytes in memory that can be handed to another process and that nobody can change any more.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "os/unique_fd.h"
+
+namespace gw::os {
+
+// A memfd with all seals, mapped for reading. Because it is sealed, neither its content nor its size can change under a reader: what was
+// checked stays checked, and no access beyond an end that moved can kill the process.
+//
+// A value; the view lives as long as the object. Any thread.
+class SealedMemory {
+ public:
+  // A sealed copy of `content`. The name is for people who look into /proc.
+  static Result<SealedMemory> make(const char* name, ByteView content);
+  // Takes a descriptor from another process. Kind::invalid unless it is a memfd with all seals and at most `max_bytes` long.
+  static Result<SealedMemory> open_sealed(UniqueFd fd, std::size_t max_bytes);
+
+  SealedMemory(SealedMemory&& other) noexcept;
+  SealedMemory& operator=(SealedMemory&& other) noexcept;
+  ~SealedMemory();
+
+  ByteView bytes() const { return {base_, size_}; }
+  int fd() const { return fd_.get(); }
+  // A second descriptor of the same memory, to be sent away.
+  Result<UniqueFd> share() const;
+
+ private:
+  SealedMemory(UniqueFd fd, const std::uint8_t* base, std::size_t size) : fd_(std::move(fd)), base_(base), size_(size) {}
+  static Result<SealedMemory> map(UniqueFd fd, std::size_t size);
+
+  UniqueFd fd_;
+  const std::uint8_t* base_ = nullptr;  // null if empty
+  std::size_t size_ = 0;
+};
+
+}  // namespace gw::os
