@@ -1,0 +1,29 @@
+#pragma once
+// The frames of worker.proto as bytes, checked where they enter.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "wire/worker.pb.h"
+
+namespace gw::wire {
+
+inline constexpr std::size_t kMaxFrameBytes = 2u << 20;
+inline constexpr std::size_t kMaxEffectBytes = 1u << 20;  // of the bytes in one effect
+inline constexpr std::size_t kInputChunkBytes = 1u << 20;
+inline constexpr std::size_t kMaxPathBytes = 4096;
+inline constexpr std::uint32_t kWorkerProtocol = 1;  // in Hello
+
+// Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
+Result<Bytes> encode(const pb::ToWorker& frame);
+Result<Bytes> encode(const pb::FromWorker& frame);
+
+// Take a frame as it came, with the number of descriptors beside it. Kind::invalid if it breaks a rule, with the rule. What is left to the
+// receiver is what only it knows: which threads there are, and what may come when.
+Result<pb::ToWorker> decode_to_worker(ByteView payload, std::size_t descriptors);
+Result<pb::FromWorker> decode_from_worker(ByteView payload, std::size_t descriptors);
+
+// A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
+bool is_tree_path(std::string_view path);
+
+}  // namespace gw::wire
