@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "node/native_code.h"
 #include "os/process.h"
 
 namespace gw::bench {
@@ -30,9 +31,27 @@ std::vector<std::string> compiler_command() { return {"/proc/self/exe", "compile
 
 Result<GuestRunner> GuestRunner::make() {
   GW_TRY(os::TempDir cache, os::TempDir::make());
-  GW_TRY(auto engine, isolate::Engine::make({.cache_root = cache.path(), .compiler = compiler_command()}));
+  GW_TRY(auto engine, isolate::Engine::make());
   GW_TRY(auto thread, engine->make_thread());
   return GuestRunner(std::move(cache), std::move(engine), std::move(thread));
+}
+
+Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root, Bytes wasm,
+                                                             isolate::CodeKind kind) {
+  GW_TRY(auto native_code, node::NativeCode::open({.cache_root = cache_root, .compiler = compiler_command()}));
+  auto code = native_code.find(wasm, kind);
+  if (!code) {
+    GW_TRY_VOID(native_code.make(wasm, kind));
+    code = native_code.find(wasm, kind);
+  }
+  if (!code) return fail(Kind::internal, "compiled code that was stored is not found again");
+  GW_TRY(auto module, engine.load(std::move(wasm), code->code()));
+  if (module->code_source() != isolate::CodeSource::native) return fail(Kind::internal, "the engine refuses the code it has made itself");
+  return module;
+}
+
+Result<std::shared_ptr<const isolate::Module>> GuestRunner::load(Bytes wasm) {
+  return load_compiled(*engine_, cache_.path(), std::move(wasm), isolate::CodeKind::restore);
 }
 
 Result<RunCost> GuestRunner::run(const std::shared_ptr<const isolate::Module>& module, const std::vector<std::string>& args) {

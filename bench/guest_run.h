@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "isolate/code_cache.h"
 #include "isolate/engine.h"
 #include "isolate/isolate.h"
 #include "os/file.h"
@@ -25,7 +26,7 @@ class GuestRunner {
  public:
   static Result<GuestRunner> make();
 
-  Result<std::shared_ptr<const isolate::Module>> load(Bytes wasm) { return engine_->load(std::move(wasm)); }
+  Result<std::shared_ptr<const isolate::Module>> load(Bytes wasm);
   // A new isolate that is run to its end; fails unless it exits with 0.
   Result<RunCost> run(const std::shared_ptr<const isolate::Module>& module, const std::vector<std::string>& args);
 
@@ -43,5 +44,9 @@ class GuestRunner {
 
 // This program as the compile-only process of an engine (main.cc dispatches to it).
 std::vector<std::string> compiler_command();
+
+// The module with all of its code compiled before.
+Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root, Bytes wasm,
+                                                             isolate::CodeKind kind);
 
 }  // namespace gw::bench

@@ -21,11 +21,13 @@ constexpr int kProcesses = 5;
 Result<double> load_in_this_process(std::span<const std::string> args) {
   if (args.empty() || args.size() > 2) return fail(Kind::invalid, "load-once needs MODULE [CACHE]");
   GW_TRY(Bytes wasm, os::read_file(args[0], wire::kMaxModuleBytes));
-  isolate::Engine::Config config;
-  if (args.size() == 2) config = {.cache_root = args[1], .compiler = compiler_command()};
-  GW_TRY(auto engine, isolate::Engine::make(std::move(config)));
+  GW_TRY(auto engine, isolate::Engine::make());
   const auto start = os::monotonic_now();
-  GW_TRY(auto module, engine->load(std::move(wasm)));
+  if (args.size() == 2) {
+    GW_TRY_VOID(load_compiled(*engine, args[1], std::move(wasm), isolate::CodeKind::start));
+  } else {
+    GW_TRY_VOID(engine->load(std::move(wasm)));
+  }
   return std::chrono::duration<double, std::milli>(os::monotonic_now() - start).count();
 }
 

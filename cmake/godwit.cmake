@@ -30,6 +30,8 @@ if(GODWIT_SANITIZE)
   add_compile_options(-fsanitize=${GODWIT_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GODWIT_SANITIZE} -fno-sanitize=vptr)
 endif()
+# A program loads only what it calls: gw_isolate brings the engine's library along, and most of its parts do not use it.
+add_link_options(-Wl,--as-needed)
 find_program(MOLD mold)
 if(MOLD)
   add_link_options(-fuse-ld=mold)

@@ -34,7 +34,7 @@ Bytes build_guest(const std::string& name) {
 class HostileGuest {
  public:
   explicit HostileGuest(Bytes wasm) {
-    engine_ = isolate::Engine::make({}).value();
+    engine_ = isolate::Engine::make().value();
     thread_ = engine_->make_thread().value();
     module_ = engine_->load(std::move(wasm)).value();
     guest_ = isolate::Isolate::make(*engine_, *thread_, module_, {.args = {"guest"}}, host()).value();

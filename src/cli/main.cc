@@ -5,14 +5,19 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/code_compiler.h"
 #include "cli/commands.h"
 #include "isolate/compile_main.h"
+#include "os/file.h"
 
 int main(int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> rest(argv + std::min(argc, 2), argv + argc);
   // The compile-only process: nothing of the rest may run in it.
-  if (argc > 1 && std::string_view(argv[1]) == "compile") {
-    const std::vector<std::string> args(argv + 2, argv + argc);
-    return gw::isolate::compile_only_main(args);
+  if (word == gw::cli::kCompileWord) return gw::isolate::compile_only_main(rest);
+  if (word == gw::cli::kFillWord) {
+    const auto cache = gw::os::cache_dir();
+    return cache ? gw::node::fill_code_cache_main(gw::cli::native_code_config(*cache), rest) : 1;
   }
   CLI::App app("Godwit: programs that move while they run.", "godwit");
   app.require_subcommand(1);

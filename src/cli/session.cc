@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "cli/code_compiler.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "os/clock.h"
@@ -16,22 +17,21 @@ namespace {
 
 constexpr std::chrono::milliseconds kInputWait{100};
 
-// This very program, also after its file was replaced on disk.
-constexpr const char* kSelf = "/proc/self/exe";
-
 }  // namespace
 
-Status Session::load(Bytes wasm) {
+Status Session::load(Bytes wasm, isolate::CodeKind kind) {
   GW_TRY(auto cache, os::cache_dir());
-  GW_TRY(engine_, isolate::Engine::make({.cache_root = cache, .compiler = {kSelf, "compile"}}));
-  GW_TRY(module_, engine_->load(std::move(wasm)));
+  GW_TRY(auto native_code, node::NativeCode::open(native_code_config(cache)));
+  auto code = native_code.find(wasm, kind);
+  GW_TRY(engine_, isolate::Engine::make());
+  GW_TRY(module_, engine_->load(std::move(wasm), code ? code->code() : ByteView{}));
   GW_TRY(thread_, engine_->make_thread());
   return ok();
 }
 
 Result<std::unique_ptr<Session>> Session::start(Bytes wasm, isolate::IsolateConfig config) {
   std::unique_ptr<Session> session(new Session);
-  GW_TRY_VOID(session->load(std::move(wasm)));
+  GW_TRY_VOID(session->load(std::move(wasm), isolate::CodeKind::start));
   GW_TRY(session->isolate_,
          isolate::Isolate::make(*session->engine_, *session->thread_, session->module_, std::move(config), session->host()));
   return session;
@@ -41,7 +41,7 @@ Result<std::unique_ptr<Session>> Session::resume(const wire::Image& image, isola
   const ByteView module = image.content().module_wasm;
   if (module.empty()) return fail(Kind::invalid, "the image does not contain its program: save it with the module to resume it alone");
   std::unique_ptr<Session> session(new Session);
-  GW_TRY_VOID(session->load(Bytes(module.begin(), module.end())));
+  GW_TRY_VOID(session->load(Bytes(module.begin(), module.end()), isolate::CodeKind::restore));
   GW_TRY(session->isolate_,
          isolate::Isolate::restore(*session->engine_, *session->thread_, session->module_, {image}, limits, session->host()));
   return session;

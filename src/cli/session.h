@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/result.h"
+#include "isolate/code_cache.h"
 #include "isolate/isolate.h"
 
 namespace gw::cli {
@@ -36,7 +37,7 @@ class Session {
   using Clock = std::chrono::steady_clock;
 
   Session() = default;
-  Status load(Bytes wasm);
+  Status load(Bytes wasm, isolate::CodeKind kind);
   isolate::IsolateHost host() { return {input_, output_, errors_, clock_}; }
   Status check(const SuspendPlan& plan) const;
   void suspend_at(Clock::time_point when, std::stop_token stop);

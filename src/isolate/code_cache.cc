@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "isolate/engine_fingerprint.h"
 #include "isolate/page_advice.h"
-#include "isolate/wasm_engine.h"
 #include "os/file.h"
 #include "os/unique_fd.h"
 
@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "GWCODE01";
+constexpr std::string_view kMagic = "GWCODE02";
 constexpr std::size_t kMacBytes = 32;
-constexpr std::size_t kHeadBytes = 8 + 32 + 32;  // magic, module, engine
+constexpr std::size_t kHeadBytes = 8 + 1 + 32 + 32;  // magic, kind, module, engine
 constexpr std::size_t kMaxEntryBytes = 1u << 30;
 
 Hash256 mac(ByteView key, ByteView bytes) {
@@ -90,8 +90,17 @@ Status make_private_folder(const fs::path& path) {
 
 }  // namespace
 
+std::string_view name(CodeKind kind) { return kind == CodeKind::start ? "start" : "restore"; }
+
+std::optional<CodeKind> parse_code_kind(std::string_view text) {
+  for (CodeKind kind : {CodeKind::start, CodeKind::restore}) {
+    if (text == name(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
 CodeCache::CodeCache(fs::path root, const Key& key)
-    : root_(std::move(root)), folder_(root_ / "code"), key_(key), engine_(sha256(as_bytes(wasm_engine_fingerprint()))) {}
+    : root_(std::move(root)), folder_(root_ / "code"), key_(key), engine_(sha256(as_bytes(engine_fingerprint()))) {}
 
 Result<CodeCache> CodeCache::open(const fs::path& root) {
   GW_TRY_VOID(make_private_folder(root / "code"));
@@ -107,35 +116,36 @@ Result<CodeCache> CodeCache::open(const fs::path& root) {
   return CodeCache(root, key);
 }
 
-Bytes CodeCache::head(const Hash256& module) const {
+Bytes CodeCache::head(const Hash256& module, CodeKind kind) const {
   ByteWriter writer;
   writer.bytes(as_bytes(kMagic));
+  writer.u8(static_cast<std::uint8_t>(kind));
   writer.bytes(module.bytes);
   writer.bytes(engine_.bytes);
   return writer.take();
 }
 
-fs::path CodeCache::path_of(const Hash256& module) const { return folder_ / sha256(head(module)).hex(); }
-
-Result<CachedCode> CodeCache::find(const Hash256& module) const {
-  GW_TRY(Buffer entry, read_private(path_of(module), kMaxEntryBytes));
+Result<CachedCode> CodeCache::find(const Hash256& module, CodeKind kind) const {
+  const Bytes expected = head(module, kind);
+  GW_TRY(Buffer entry, read_private(folder_ / sha256(expected).hex(), kMaxEntryBytes));
   if (entry.size < kHeadBytes + kMacBytes) return fail(Kind::corrupt, "the entry is too short");
   ByteView signed_part = entry.view().first(entry.size - kMacBytes);
   if (CRYPTO_memcmp(mac(key_, signed_part).bytes.data(), entry.view().last(kMacBytes).data(), kMacBytes) != 0)
     return fail(Kind::corrupt, "the entry was not written by this user on this machine");
-  if (!std::ranges::equal(signed_part.first(kHeadBytes), head(module)))
-    return fail(Kind::corrupt, "the entry is of another module or engine");
+  if (!std::ranges::equal(signed_part.first(kHeadBytes), expected))
+    return fail(Kind::corrupt, "the entry is of another module, kind or engine");
   return CachedCode(std::move(entry.bytes), kHeadBytes, signed_part.size() - kHeadBytes);
 }
 
-Status CodeCache::store(const Hash256& module, ByteView native) const {
-  Bytes entry = head(module);
+Status CodeCache::store(const Hash256& module, CodeKind kind, ByteView native) const {
+  Bytes entry = head(module, kind);
+  const fs::path path = folder_ / sha256(entry).hex();
   auto append = [&](ByteView bytes) { entry.insert(entry.end(), bytes.begin(), bytes.end()); };
   append(native);
   append(mac(key_, entry).bytes);
-  GW_TRY_VOID(os::write_file_atomic(path_of(module), entry));
+  GW_TRY_VOID(os::write_file_atomic(path, entry));
   std::error_code error;
-  fs::permissions(path_of(module), fs::perms::owner_read | fs::perms::owner_write, error);
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, error);
   if (error) return fail(Kind::internal, "the cache entry cannot be made private: {}", error.message());
   remove_oldest();
   return ok();

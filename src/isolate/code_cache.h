@@ -5,11 +5,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 
 namespace gw::isolate {
+
+// What an entry is for. Of a program that starts, rewind bodies are left to be compiled when they are called, which is rare then: the entry
+// is a third of the size and loads in a third of the time. A program that goes on from an image needs them at once.
+enum class CodeKind : std::uint8_t { start, restore };
+
+std::string_view name(CodeKind kind);
+std::optional<CodeKind> parse_code_kind(std::string_view name);
 
 // An entry of the cache as it was read: the code is a part of it, not moved, because a copy of megabytes would cost more than all else.
 class CachedCode {
@@ -27,9 +36,11 @@ class CachedCode {
 //  - it is a regular file of this user that nobody else may touch,
 //  - its HMAC is right under a random key that lies beside the cache, readable by this user alone,
 //  - it names this module, this engine with these flags, and a processor with these features.
-// And it is written only by a process that compiles and never runs a guest (compile_main.h).
+// And what is stored comes only from a process that compiles and never runs a guest (compile_main.h). Uses nothing of the engine itself,
+// which looks at the code's head once more when it loads it.
 //
-// Files: <root>/code.key and <root>/code/<hash of module and engine>. At most kMaxCacheBytes, the oldest go first. Any thread or process.
+// Files: <root>/code.key and <root>/code/<hash of module, kind and engine>. At most kMaxCacheBytes, the oldest go first. Any thread or
+// process.
 class CodeCache {
  public:
   static constexpr std::uint64_t kMaxCacheBytes = 1ull << 30;
@@ -38,8 +49,8 @@ class CodeCache {
   static Result<CodeCache> open(const std::filesystem::path& root);
 
   // Kind::not_found: no entry. Kind::corrupt: there is one, and it is not to be trusted.
-  Result<CachedCode> find(const Hash256& module) const;
-  Status store(const Hash256& module, ByteView native) const;
+  Result<CachedCode> find(const Hash256& module, CodeKind kind) const;
+  Status store(const Hash256& module, CodeKind kind, ByteView native) const;
 
   const std::filesystem::path& root() const { return root_; }
 
@@ -47,8 +58,7 @@ class CodeCache {
   using Key = std::array<std::uint8_t, 32>;
 
   CodeCache(std::filesystem::path root, const Key& key);
-  Bytes head(const Hash256& module) const;
-  std::filesystem::path path_of(const Hash256& module) const;
+  Bytes head(const Hash256& module, CodeKind kind) const;
   void remove_oldest() const;
 
   std::filesystem::path root_, folder_;

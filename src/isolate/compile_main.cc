@@ -1,5 +1,7 @@
 #include "isolate/compile_main.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "isolate/code_cache.h"
@@ -7,12 +9,14 @@
 #include "isolate/pool_thread.h"
 #include "isolate/wasm_engine.h"
 #include "os/file.h"
+#include "os/io.h"
+#include "wire/image.h"
 #include "wire/wasm_binary.h"
 
 namespace gw::isolate {
 namespace {
 
-// The pre-processor hints that rewind bodies be compiled when they are first called. The cache shall hold them compiled.
+// The pre-processor hints that rewind bodies be compiled when they are first called. A program that is restored begins with them.
 Result<Bytes> without_compilation_hints(ByteView wasm) {
   GW_TRY(auto sections, wire::read_sections(wasm));
   ByteWriter out;
@@ -22,28 +26,30 @@ Result<Bytes> without_compilation_hints(ByteView wasm) {
   return out.take();
 }
 
-Status compile_to_cache(const std::string& root) {
-  GW_TRY(Bytes wasm, os::read_file("/dev/stdin", wire::kMaxModuleBytes));
+Status compile(CodeKind kind) {
+  GW_TRY(Bytes wasm, os::read_to_end(STDIN_FILENO, "standard input", wire::kMaxModuleBytes));
   GW_TRY_VOID(check_module(wasm));
+  if (kind == CodeKind::restore) {
+    GW_TRY(wasm, without_compilation_hints(wasm));
+  }
   GW_TRY(auto thread, PoolThread::make({.name = "gw-compile"}));
-  GW_TRY(Bytes eager, without_compilation_hints(wasm));
-  GW_TRY(auto code, thread->call([&] { return thread->heap().compile(eager); }));
+  GW_TRY(auto code, thread->call([&] { return thread->heap().compile(wasm); }));
   Bytes native = code->serialize();
   if (native.empty()) return fail(Kind::internal, "V8 does not give out the code it compiled");
-  GW_TRY(CodeCache cache, CodeCache::open(root));
-  return cache.store(sha256(wasm), native);
+  return os::write_fully(STDOUT_FILENO, native);
 }
 
 }  // namespace
 
 int compile_only_main(std::span<const std::string> args) {
-  if (args.size() != 1) {
-    std::fputs("usage: godwit compile CACHE_ROOT < MODULE\n", stderr);
+  auto kind = args.size() == 1 ? parse_code_kind(args[0]) : std::nullopt;
+  if (!kind) {
+    std::fputs("usage: start|restore < MODULE > CODE\n", stderr);
     return 2;
   }
-  Status done = compile_to_cache(args[0]);
+  Status done = compile(*kind);
   if (done) return 0;
-  std::fprintf(stderr, "godwit compile: %s\n", done.error().detail.c_str());
+  std::fprintf(stderr, "%s\n", done.error().detail.c_str());
   return done.error().kind == Kind::invalid || done.error().kind == Kind::corrupt ? 2 : 1;
 }
 

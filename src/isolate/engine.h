@@ -1,11 +1,8 @@
 #pragma once
 // The door to the WebAssembly engine of this process.
 
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/bytes.h"
 #include "isolate/module.h"
@@ -13,7 +10,6 @@
 
 namespace gw::isolate {
 
-class CodeCache;
 class MemoryWatch;
 class Watchdog;
 
@@ -23,19 +19,13 @@ class Watchdog;
 // Any thread. Outlives its pool threads and isolates.
 class Engine {
  public:
-  struct Config {
-    // Compiled code is kept under this folder, normally os::cache_dir(). Without it every load compiles.
-    std::optional<std::filesystem::path> cache_root;
-    // Command that compiles: runs compile_only_main() (compile_main.h) with the arguments that follow. Only that process writes the cache.
-    // Empty: the cache is read, never filled.
-    std::vector<std::string> compiler;
-  };
-
-  static Result<std::unique_ptr<Engine>> make(Config config);
+  static Result<std::unique_ptr<Engine>> make();
   ~Engine();
 
-  // Kind::invalid for anything that is not a module a guest may be made of, with the reason.
-  Result<std::shared_ptr<const Module>> load(Bytes wasm);
+  // Kind::invalid for anything that is not a module a guest may be made of, with the reason. `native`: what the compile-only process
+  // (compile_main.h) made of the same module. Empty, or refused by the engine as that of another version: the module is compiled here.
+  // REQUIRES: `native` is authentic (CodeCache); it is executed as it is.
+  Result<std::shared_ptr<const Module>> load(Bytes wasm, ByteView native = {});
 
   Result<std::unique_ptr<PoolThread>> make_thread(PoolThread::Config config = {});
 
@@ -48,15 +38,11 @@ class Engine {
  private:
   Engine();
   // On the loader thread.
-  Result<std::shared_ptr<const WasmCode>> code_of(const Module& module);
-  Result<std::shared_ptr<const WasmCode>> from_cache(const Module& module);
-  bool fill_cache(const Module& module);
+  Status load_code(Module& module, ByteView native);
 
   std::unique_ptr<PoolThread> loader_;
   std::unique_ptr<Watchdog> watchdog_;
   std::unique_ptr<MemoryWatch> memory_watch_;
-  std::unique_ptr<CodeCache> cache_;  // null: none
-  std::vector<std::string> compiler_;
 };
 
 }  // namespace gw::isolate

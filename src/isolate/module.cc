@@ -18,6 +18,11 @@ std::string demangled(const std::string& name) {
 
 }  // namespace
 
+const Hash256& Module::hash() const {
+  std::call_once(hashed_, [this] { hash_ = sha256(wasm_); });
+  return hash_;
+}
+
 std::string Module::function_name(std::uint32_t index) const {
   // Damaged names are as good as none.
   auto names = wire::read_function_names(wasm_);

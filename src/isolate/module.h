@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/bytes.h"
@@ -14,14 +15,23 @@ namespace gw::isolate {
 
 class WasmCode;
 
+// Where the code a module runs came from.
+enum class CodeSource : std::uint8_t {
+  compiled,        // here, from the wasm
+  native,          // it was given
+  native_refused,  // compiled here, because what was given is of another engine
+};
+
 // Immutable, any thread. Made by Engine::load(), which has checked that the module exports `_start` and `memory`, imports nothing but
 // host functions (wire/wasi_imports.h), and has every export its `godwit` section promises.
 class Module {
  public:
-  const Hash256& hash() const { return hash_; }
+  // Computed when first asked for: a program that is never saved does not need it.
+  const Hash256& hash() const;
   const wire::ModuleInfo& info() const { return info_; }
   const wire::MemoryType& memory() const { return memory_; }
   ByteView wasm() const { return wasm_; }
+  CodeSource code_source() const { return code_source_; }
   bool mobile() const { return info_.level != wire::Level::off; }
 
   // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]". Reads
@@ -34,10 +44,12 @@ class Module {
   Module() = default;
 
   Bytes wasm_;
-  Hash256 hash_;
+  mutable std::once_flag hashed_;
+  mutable Hash256 hash_;
   wire::ModuleInfo info_;
   wire::MemoryType memory_;
   std::shared_ptr<const WasmCode> code_;
+  CodeSource code_source_ = CodeSource::compiled;
 };
 
 }  // namespace gw::isolate

@@ -20,8 +20,6 @@ namespace gw::isolate {
 // Process-wide set-up; the first call does it, later ones do nothing. Any thread.
 Status start_wasm_engine();
 
-// Changes whenever compiled code of one process could not be used in another: version and flags of the engine, features of the processor.
-std::string wasm_engine_fingerprint();
 std::string wasm_engine_version();
 
 // A compiled module. Immutable, any thread.

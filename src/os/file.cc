@@ -26,12 +26,12 @@ Kind kind_of(int error) {
 }
 
 // Reads at most `count` bytes; fewer only at the end of the file.
-Result<std::size_t> read_fully(int fd, std::uint8_t* to, std::size_t count, const fs::path& path) {
+Result<std::size_t> read_fully(int fd, std::uint8_t* to, std::size_t count, std::string_view name) {
   std::size_t done = 0;
   while (done < count) {
     const ssize_t got = ::read(fd, to + done, count - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(kind_of(errno), "cannot read {}: {}", path.string(), reason(errno));
+    if (got < 0) return fail(kind_of(errno), "cannot read {}: {}", name, reason(errno));
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
@@ -73,8 +73,12 @@ Status replace(NewFile& file, ByteView content, const fs::path& path, Durability
 Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(kind_of(errno), "cannot open {}: {}", path.string(), reason(errno));
+  return read_to_end(fd.get(), path.string(), max_bytes);
+}
+
+Result<Bytes> read_to_end(int fd, std::string_view name, std::size_t max_bytes) {
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return fail(Kind::internal, "cannot inspect {}: {}", path.string(), reason(errno));
+  if (::fstat(fd, &status) != 0) return fail(Kind::internal, "cannot inspect {}: {}", name, reason(errno));
 
   constexpr std::size_t kStep = 1u << 20;
   Bytes content;
@@ -83,9 +87,9 @@ Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes) {
   std::size_t step = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kStep;
   for (;;) {
     content.resize(used + std::min(step, max_bytes + 1 - used));
-    GW_TRY(auto got, read_fully(fd.get(), content.data() + used, content.size() - used, path));
+    GW_TRY(auto got, read_fully(fd, content.data() + used, content.size() - used, name));
     used += got;
-    if (used > max_bytes) return fail(Kind::overloaded, "{} is larger than the limit of {} bytes", path.string(), max_bytes);
+    if (used > max_bytes) return fail(Kind::overloaded, "{} is larger than the limit of {} bytes", name, max_bytes);
     if (used < content.size()) break;
     step = kStep;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string_view>
 
 #include "base/bytes.h"
 
@@ -10,6 +11,9 @@ namespace gw::os {
 
 // Reads a regular file, a pipe or a device to its end. More than `max_bytes` is Kind::overloaded, a missing file Kind::not_found.
 Result<Bytes> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// The rest of an open file, pipe or device; `name` is what messages call it.
+Result<Bytes> read_to_end(int fd, std::string_view name, std::size_t max_bytes);
 
 // Whether a file that has been written survives a power failure. Flushing costs milliseconds.
 enum class Durability { flushed, unflushed };

@@ -18,7 +18,7 @@ Result<isolate::InputSource::Read> HesitantInput::read(std::span<std::uint8_t> b
 }
 
 Stage::Stage() {
-  auto engine = isolate::Engine::make({});
+  auto engine = isolate::Engine::make();
   GW_ASSERT(engine.has_value());
   engine_ = *std::move(engine);
   auto thread = engine_->make_thread();

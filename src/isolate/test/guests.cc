@@ -140,7 +140,7 @@ Bytes plain_guest(std::string_view body) { return assemble(fmt::format("(module 
 
 Engine& engine() {
   static const std::unique_ptr<Engine> kEngine = [] {
-    auto made = Engine::make({});
+    auto made = Engine::make();
     GW_ASSERT(made.has_value());
     return *std::move(made);
   }();
