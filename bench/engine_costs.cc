@@ -27,7 +27,7 @@ double milliseconds(Duration duration) {
 }
 
 Result<Bytes> link_large_module() {
-  GW_TRY(auto compilation, toolchain::Compilation::start(guest_source("kernels/big/library_tour.cpp"), toolchain::Language::cxx, {}));
+  GW_TRY(auto compilation, toolchain::Compilation::start({{guest_source("kernels/big/library_tour.cpp"), toolchain::Language::cxx}}, {}));
   GW_TRY_VOID(compilation.preprocess());
   GW_TRY(auto linked, compilation.compile_and_link());
   return std::move(linked.wasm);
@@ -54,13 +54,16 @@ class SilentHost {
  public:
   Result<std::unique_ptr<isolate::Isolate>> start(GuestRunner& runner, isolate::PoolThread& thread,
                                                   const std::shared_ptr<const isolate::Module>& module) {
-    return isolate::Isolate::make(runner.engine(), thread, module, {.args = {"bench"}}, {input_, output_, output_, clock_});
+    return isolate::Isolate::make(runner.engine(), thread, module, {.args = {"bench"}},
+                                  {input_, output_, output_, clock_, determinants_, chunks_});
   }
 
  private:
   isolate::EmptyInput input_;
   isolate::MemorySink output_;
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
 };
 
 }  // namespace

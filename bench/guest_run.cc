@@ -58,7 +58,10 @@ Result<RunCost> GuestRunner::run(const std::shared_ptr<const isolate::Module>& m
   isolate::EmptyInput input;
   isolate::MemorySink output, errors;
   isolate::SystemClock clock;
-  GW_TRY(auto guest, isolate::Isolate::make(*engine_, *thread_, module, {.args = args}, {input, output, errors, clock}));
+  isolate::LiveDeterminants determinants;
+  isolate::NoChunks chunks;
+  GW_TRY(auto guest,
+         isolate::Isolate::make(*engine_, *thread_, module, {.args = args}, {input, output, errors, clock, determinants, chunks}));
   isolate::Stop stop = guest->resume();
   while (isolate::can_resume(stop)) stop = guest->resume();
   const auto* exited = std::get_if<isolate::Exited>(&stop);

@@ -62,7 +62,7 @@ class MemoryGuest {
  private:
   MemoryGuest(GuestRunner& runner, std::shared_ptr<const isolate::Module> module) : runner_(runner), module_(std::move(module)) {}
 
-  isolate::IsolateHost host() { return {input_, output_, output_, clock_}; }
+  isolate::IsolateHost host() { return {input_, output_, output_, clock_, determinants_, chunks_}; }
 
   static double since(std::chrono::nanoseconds start) {
     return std::chrono::duration<double, std::milli>(os::monotonic_now() - start).count();
@@ -80,6 +80,8 @@ class MemoryGuest {
   SteppedInput input_;
   isolate::MemorySink output_;
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
   std::unique_ptr<isolate::Isolate> isolate_;
   std::optional<wire::Image> image_;
 };

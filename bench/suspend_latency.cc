@@ -25,8 +25,8 @@ class Sampler {
   // Milliseconds from the request to the end of the unwinding; nothing if the guest came to its end before the request.
   Result<std::optional<double>> sample(std::chrono::microseconds run_time) {
     if (guest_ == nullptr) {
-      GW_TRY(guest_,
-             isolate::Isolate::make(runner_.engine(), runner_.thread(), module_, {.args = {"kernel"}}, {input_, output_, output_, clock_}));
+      GW_TRY(guest_, isolate::Isolate::make(runner_.engine(), runner_.thread(), module_, {.args = {"kernel"}},
+                                            {input_, output_, output_, clock_, determinants_, chunks_}));
     }
     std::optional<isolate::Stop> stop;
     std::chrono::nanoseconds stopped{};
@@ -55,6 +55,8 @@ class Sampler {
   isolate::EmptyInput input_;
   isolate::MemorySink output_;
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
   std::unique_ptr<isolate::Isolate> guest_;
 };
 

@@ -72,11 +72,13 @@ class HostileGuest {
   }
 
  private:
-  isolate::IsolateHost host() { return {input_, output_, output_, clock_}; }
+  isolate::IsolateHost host() { return {input_, output_, output_, clock_, determinants_, chunks_}; }
 
   isolate::EmptyInput input_;
   isolate::MemorySink output_;
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
   std::unique_ptr<isolate::Engine> engine_;
   std::unique_ptr<isolate::PoolThread> thread_;
   std::shared_ptr<const isolate::Module> module_;

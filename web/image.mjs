@@ -6,23 +6,27 @@ import { refuse } from "./errors.mjs";
 import { kValueTypes } from "./module_info.mjs";
 
 export const kPageBytes = 65536;
+export const kFirstFilePage = 65536;
 
 const kMagic = new TextEncoder().encode("GWIMAGE\0");
-const kVersion = 1;
+const kVersion = 2;
 const kAbiVersion = 1;
 const kIdOffset = 24;
 const kHashBytes = 32;
-const kFixedBytes = 176;
+const kFixedBytes = 152;
 const kGlobalBytes = 17;
 const kPageEntryBytes = 44;
 const kHasParent = 1;
 const kHasModule = 2;
 const kPhases = ["fresh", "suspended"];
+const kStorageElsewhere = 0;
 const kStorageRaw = 1;
 const kStorageZstd = 2;
 const kMaxMemoryPages = 65536;
 const kMaxGlobals = 4096;
-const kMaxWasiStateBytes = 16 * 2 ** 20;
+const kMaxFilePages = 2 ** 20;
+const kMaxWasiStateBytes = 64 * 2 ** 20;
+const kMaxJobStateBytes = 16 * 2 ** 20;
 const kMaxModuleBytes = 256 * 2 ** 20;
 const kValueBytes = { i32: 4, f32: 4, i64: 8, f64: 8, v128: 16 };
 
@@ -49,8 +53,8 @@ function readHead(reader) {
     phase: reader.u8(),
     reservedHalf: reader.u16(),
     memoryPages: reader.u32(),
-    runtime: { threadId: reader.u64(), epoch: reader.u64(), sequence: reader.u64() },
-    reserved: reader.u64(),
+    filePages: reader.u32(),
+    jobBytes: reader.u32(),
     parent: reader.bytes(kHashBytes),
     moduleBytes: reader.u32(),
     wasiBytes: reader.u32(),
@@ -58,7 +62,7 @@ function readHead(reader) {
     pageCount: reader.u32(),
   };
   const known = (head.flags & ~(kHasParent | kHasModule)) === 0;
-  if (!known || head.reservedHalf !== 0 || head.reserved !== 0n) damaged("a reserved field is not zero");
+  if (!known || head.reservedHalf !== 0) damaged("a reserved field is not zero");
   return head;
 }
 
@@ -67,9 +71,13 @@ function checkSizes(head, fileBytes) {
     refuse("corrupt", `the image is incomplete or has something added: it says it has ${head.fileBytes} bytes, the file has ${fileBytes}; use another copy`);
   }
   const tooLarge =
-    head.wasiBytes > kMaxWasiStateBytes || head.globalCount > kMaxGlobals || head.pageCount > kMaxMemoryPages || head.moduleBytes > kMaxModuleBytes;
+    head.wasiBytes > kMaxWasiStateBytes ||
+    head.jobBytes > kMaxJobStateBytes ||
+    head.globalCount > kMaxGlobals ||
+    head.pageCount > kMaxMemoryPages + kMaxFilePages ||
+    head.moduleBytes > kMaxModuleBytes;
   if (tooLarge) damaged("one of its parts is larger than the format allows");
-  const expected = kFixedBytes + head.wasiBytes + kGlobalBytes * head.globalCount + kPageEntryBytes * head.pageCount;
+  const expected = kFixedBytes + head.wasiBytes + head.jobBytes + kGlobalBytes * head.globalCount + kPageEntryBytes * head.pageCount;
   if (head.metadataBytes !== expected || expected > fileBytes) damaged("its sizes contradict each other");
 }
 
@@ -80,6 +88,7 @@ function checkKind(head) {
   }
   if (kPhases[head.phase] === undefined) damaged("it is in an unknown phase");
   if (head.memoryPages > kMaxMemoryPages) damaged("its memory is larger than 4 GiB");
+  if (head.filePages > kMaxFilePages) damaged("its files are larger than 64 GiB");
   if (((head.flags & kHasModule) !== 0) !== (head.moduleBytes !== 0)) damaged("its flags contradict its sizes");
   if ((head.flags & kHasParent) !== 0) {
     refuse("unsupported", "the image holds only the changes since an earlier one: save a full image to continue it here");
@@ -99,7 +108,9 @@ async function readPage(entries, payload, above) {
   const storedBytes = entries.u32();
   const hash = entries.bytes(kHashBytes);
   if (index <= above.previous) damaged("its pages are not in ascending order");
-  if (index >= above.memoryPages) damaged("a page lies outside the memory");
+  const outside = index < kFirstFilePage ? index >= above.memoryPages : index - kFirstFilePage >= above.filePages;
+  if (outside) damaged("a page lies outside the memory and the files");
+  if (storage === kStorageElsewhere) refuse("unsupported", "the image leaves pages to other images: save a full image to continue it here");
   if (storage === kStorageZstd) refuse("unsupported", "the image is compressed: save it without compression to continue it here");
   if (storage !== kStorageRaw || storedBytes !== kPageBytes) damaged("a page has not 65536 bytes");
   const bytes = payload.bytes(storedBytes);
@@ -111,7 +122,7 @@ async function readPages(entries, payload, head) {
   const pages = [];
   let previous = -1;
   for (let i = 0; i < head.pageCount; i++) {
-    const page = await readPage(entries, payload, { previous, memoryPages: head.memoryPages });
+    const page = await readPage(entries, payload, { previous, memoryPages: head.memoryPages, filePages: head.filePages });
     previous = page.index;
     pages.push(page);
   }
@@ -133,13 +144,14 @@ export async function decodeImage(file) {
 
   const payload = new ByteReader(file.subarray(head.metadataBytes), "the image");
   const wasiState = reader.bytes(head.wasiBytes);
+  const jobState = reader.bytes(head.jobBytes);
   const moduleWasm = payload.bytes(head.moduleBytes);
   if (moduleWasm.length > 0 && !equalBytes(await sha256(moduleWasm), head.moduleHash)) damaged("the module in it has another hash");
   const globals = Array.from({ length: head.globalCount }, () => readGlobal(reader));
   const pages = await readPages(reader, payload, head);
   if (payload.remaining > 0) damaged("it has bytes that belong to nothing");
-  const { moduleHash, memoryPages, runtime } = head;
-  return { moduleHash, phase: kPhases[head.phase], memoryPages, runtime, globals, wasiState, moduleWasm, pages };
+  const { moduleHash, memoryPages, filePages } = head;
+  return { moduleHash, phase: kPhases[head.phase], memoryPages, filePages, globals, wasiState, jobState, moduleWasm, pages };
 }
 
 function writeHead(writer, content, sizes) {
@@ -154,10 +166,8 @@ function writeHead(writer, content, sizes) {
   writer.u8(kPhases.indexOf(content.phase));
   writer.u16(0);
   writer.u32(content.memoryPages);
-  writer.u64(content.runtime.threadId);
-  writer.u64(content.runtime.epoch);
-  writer.u64(content.runtime.sequence);
-  writer.u64(0n);
+  writer.u32(content.filePages);
+  writer.u32(content.jobState.length);
   writer.bytes(new Uint8Array(kHashBytes)); // no parent
   writer.u32(content.moduleWasm.length);
   writer.u32(content.wasiState.length);
@@ -172,11 +182,16 @@ function typeCode(type) {
 // The file of an image; `content` as decodeImage() gives it.
 export async function encodeImage(content) {
   const metadata =
-    kFixedBytes + content.wasiState.length + kGlobalBytes * content.globals.length + kPageEntryBytes * content.pages.length;
+    kFixedBytes +
+    content.wasiState.length +
+    content.jobState.length +
+    kGlobalBytes * content.globals.length +
+    kPageEntryBytes * content.pages.length;
   const payload = content.moduleWasm.length + kPageBytes * content.pages.length;
   const writer = new ByteWriter(metadata + payload);
   writeHead(writer, content, { metadata, payload });
   writer.bytes(content.wasiState);
+  writer.bytes(content.jobState);
   for (const { type, bytes } of content.globals) {
     writer.u8(typeCode(type));
     writer.bytes(bytes);

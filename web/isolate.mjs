@@ -23,7 +23,7 @@ export class Isolate {
   #exports;
   #wasi;
   #phase = "fresh";
-  #runtime = { threadId: 0n, epoch: 0n, sequence: 0n };
+  #jobState = new Uint8Array(0); // of the layers above; passed on as it is
   #state;
   #stopAt = Infinity; // performance.now() after which the guest is to be suspended
 
@@ -45,7 +45,7 @@ export class Isolate {
     isolate.#putMemory(image);
     isolate.#putGlobals(image.globals);
     isolate.#phase = image.phase;
-    isolate.#runtime = image.runtime;
+    isolate.#jobState = image.jobState;
     return isolate;
   }
 
@@ -85,9 +85,10 @@ export class Isolate {
       moduleHash: this.#moduleHash,
       phase: this.#phase,
       memoryPages: memory.length / kPageBytes,
-      runtime: this.#runtime,
+      filePages: 0,
       globals: this.#info.globals.map((type, i) => ({ type, bytes: globalBytes(type, this.#exports[`godwit.g${i}`].value) })),
       wasiState: encodeWasiState(this.#wasi.saved()),
+      jobState: this.#jobState,
       moduleWasm: includeModule ? this.#wasm : new Uint8Array(0),
       pages,
     });

@@ -311,10 +311,9 @@ export class Wasi {
 
   // The subscription whose time comes first. The choice is kept while the call is parked, because a relative time means something else
   // when the call is repeated.
-  #chooseSleeper(list) {
+  #chooseSleeper(clocks) {
     let first = null;
-    list.forEach((one, i) => {
-      if (one.type !== EventType.clock) return;
+    clocks.forEach((one, i) => {
       const deadline = this.#deadlineOf(one);
       if (first !== null && deadline >= first) return;
       first = this.#state.deadline = deadline;
@@ -344,8 +343,8 @@ export class Wasi {
     const due = ready.filter((event) => event !== null);
     if (due.length === 0) {
       if (clocks.length === 0) return this.#parkOn(ParkedCall.input);
-      if (this.#state.parked !== ParkedCall.sleep) this.#chooseSleeper(list);
-      const sleeper = list[this.#state.sleeper];
+      if (this.#state.parked !== ParkedCall.sleep) this.#chooseSleeper(clocks);
+      const sleeper = clocks[this.#state.sleeper];
       if (sleeper === undefined) return Errno.inval; // only an image made by hand gets here
       if (this.#monotonic() < this.#state.deadline) return this.#parkOn(ParkedCall.sleep);
       due.push({ ...sleeper, errno: Errno.success });

@@ -30,13 +30,14 @@ void show(const wire::Image& image, Format format) {
       {"parent", "changes to", content.parent ? nlohmann::ordered_json(content.parent->hex()) : nlohmann::ordered_json(),
        content.parent ? "" : "-"},
       {"memory_pages", "memory", content.memory_pages, human_bytes(std::uint64_t{content.memory_pages} * wire::kPageBytes)},
-      {"nonzero_pages", "pages in use", content.pages.size(), fmt::format("{} of {}", content.pages.size(), content.memory_pages)},
+      {"nonzero_pages", "pages in use", content.pages.size(),
+       fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages)},
+      {"file_pages", "files", content.file_pages, human_bytes(std::uint64_t{content.file_pages} * wire::kPageBytes)},
       {"stored_bytes", "stored", stored, human_bytes(stored)},
       {"file_bytes", "file", image.encoded().size(), human_bytes(image.encoded().size())},
       {"globals", "globals", content.globals.size(), ""},
       {"wasi_state_bytes", "WASI state", content.wasi_state.size(), human_bytes(content.wasi_state.size())},
-      {"thread_id", "thread", content.runtime.thread_id, ""},
-      {"epoch", "epoch", content.runtime.epoch, ""},
+      {"job_state_bytes", "job state", content.job_state.size(), human_bytes(content.job_state.size())},
   };
   if (format == Format::json) {
     auto pages = nlohmann::ordered_json::array();

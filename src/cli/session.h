@@ -38,7 +38,7 @@ class Session {
 
   Session() = default;
   Status load(Bytes wasm, isolate::CodeKind kind);
-  isolate::IsolateHost host() { return {input_, output_, errors_, clock_}; }
+  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, determinants_, chunks_}; }
   Status check(const SuspendPlan& plan) const;
   void suspend_at(Clock::time_point when, std::stop_token stop);
   // False: it is time to suspend.
@@ -52,6 +52,8 @@ class Session {
   isolate::FdOutput output_{1};
   isolate::FdOutput errors_{2};
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
   std::unique_ptr<isolate::Isolate> isolate_;
 };
 

@@ -12,25 +12,15 @@ std::uint64_t SystemClock::now(Clock clock) {
 }
 
 Result<std::uint64_t> ClockGate::read(Clock clock) {
-  if (replay_ != nullptr) return replay(clock);
-  std::uint64_t value = clock == Clock::monotonic ? guest_monotonic() : host_.now(clock);
-  if (record_ != nullptr) {
-    if (record_->size() >= kMaxReadings)
-      return fail(Kind::overloaded, "the recording of clock readings is full ({} readings)", kMaxReadings);
-    record_->push_back({clock, value});
-  }
+  auto what = static_cast<std::uint32_t>(clock);
+  GW_TRY(std::optional<std::uint64_t> recorded, determinants_.recorded(DeterminantKind::clock, what));
+  if (recorded && clock == Clock::monotonic) restore_monotonic(*recorded);
+  std::uint64_t value = recorded ? *recorded : clock == Clock::monotonic ? monotonic_now() : host_.now(clock);
+  GW_TRY_VOID(determinants_.given(DeterminantKind::clock, what, value));
   return value;
 }
 
-Result<std::uint64_t> ClockGate::replay(Clock clock) {
-  if (replayed_ == replay_->size()) return fail(Kind::invalid, "the guest reads a clock more often than when it was recorded");
-  const ClockReading& reading = (*replay_)[replayed_++];
-  if (reading.clock != clock) return fail(Kind::invalid, "the guest reads another clock than when it was recorded");
-  if (clock == Clock::monotonic) restore_monotonic(reading.value);
-  return reading.value;
-}
-
-std::uint64_t ClockGate::guest_monotonic() {
+std::uint64_t ClockGate::monotonic_now() {
   std::uint64_t host = host_.now(Clock::monotonic);
   if (!started_) {
     started_ = true;
@@ -44,11 +34,6 @@ std::uint64_t ClockGate::guest_monotonic() {
 
 std::uint64_t ClockGate::host_time_of(std::uint64_t guest_time) const {
   return guest_time > guest_origin_ ? host_origin_ + (guest_time - guest_origin_) : host_origin_;
-}
-
-std::uint64_t ClockGate::saved_monotonic() {
-  if (!started_) return 0;
-  return replay_ != nullptr ? last_ : guest_monotonic();
 }
 
 void ClockGate::restore_monotonic(std::uint64_t guest_time) {

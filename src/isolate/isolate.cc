@@ -24,11 +24,10 @@ Isolate::Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Modul
       thread_(thread),
       module_(std::move(module)),
       limits_(limits),
-      runtime_(core.runtime),
       phase_(core.phase),
       host_(host),
-      clock_(host.clock),
-      wasi_(core.wasi, {host.input, host.output, host.errors}, clock_, limits.output_bytes) {}
+      clock_(host.clock, host.determinants),
+      wasi_(core.wasi, {host.input, host.output, host.errors}, clock_, host.determinants, limits.output_bytes) {}
 
 Isolate::~Isolate() {
   GW_ASSERT(!control_ || control_->state() == RunState::stopped || control_->state() == RunState::ended);
@@ -42,7 +41,6 @@ Isolate::~Isolate() {
 Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
                                                IsolateConfig config, IsolateHost host) {
   Core core;
-  core.runtime = config.runtime;
   core.wasi.args = std::move(config.args);
   core.wasi.env = std::move(config.env);
   core.wasi.input = std::move(config.stdin_bytes);

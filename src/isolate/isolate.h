@@ -13,7 +13,9 @@
 
 #include "base/bytes.h"
 #include "isolate/clock_gate.h"
+#include "isolate/determinants.h"
 #include "isolate/engine.h"
+#include "isolate/input_files.h"
 #include "isolate/limits.h"
 #include "isolate/module.h"
 #include "isolate/pool_thread.h"
@@ -35,7 +37,6 @@ struct IsolateConfig {
   Bytes stdin_bytes;                           // read before, and kept in the image unlike, what the input source has
   std::array<std::uint8_t, 32> random_seed{};  // of everything the guest draws from random_get
   Limits limits;
-  wire::RuntimeState runtime;
 };
 
 // The world outside, lent by the caller; outlives the isolate.
@@ -44,6 +45,8 @@ struct IsolateHost {
   OutputSink& output;
   OutputSink& errors;
   HostClock& clock;
+  Determinants& determinants;
+  ChunkSource& chunks;
 };
 
 struct ResumeOptions {
@@ -60,6 +63,7 @@ struct SaveOptions {
   Track track = Track::no;
   Compression compression = Compression::none;
   IncludeModule include_module = IncludeModule::no;
+  Bytes job_state = {};  // of the layers above; goes into the image as it is
 };
 
 struct RestoreFrom {
@@ -114,8 +118,6 @@ class Isolate final : private ImportHost {
   const Module& module() const { return *module_; }
   const Limits& limits() const { return limits_; }
   std::uint32_t memory_pages() const;
-  // To record or replay what its clocks say. REQUIRES: it has not run yet.
-  ClockGate& clock_gate() { return clock_; }
   std::chrono::nanoseconds cpu_time() const { return control_->cpu_time(); }
 
  private:
@@ -123,7 +125,6 @@ class Isolate final : private ImportHost {
   struct Core {
     wire::Phase phase = wire::Phase::fresh;
     std::uint32_t memory_pages = 0;  // 0: as the module says
-    wire::RuntimeState runtime;
     std::vector<wire::GlobalValue> globals;
     WasiState wasi;
   };
@@ -156,7 +157,6 @@ class Isolate final : private ImportHost {
   PoolThread& thread_;
   const std::shared_ptr<const Module> module_;  // shared with other isolates of the program
   const Limits limits_;
-  wire::RuntimeState runtime_;
   wire::Phase phase_;
   IsolateHost host_;
   ClockGate clock_;

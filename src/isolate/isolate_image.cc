@@ -39,7 +39,6 @@ Result<Isolate::Core> Isolate::core() {
   Core core;
   core.phase = phase_;
   core.memory_pages = memory_pages();
-  core.runtime = runtime_;
   core.wasi = wasi_.saved_state();
   const auto& types = module_->info().globals;
   for (std::size_t i = 0; i < types.size(); i++) {
@@ -65,9 +64,10 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
   wire::ImageContent content{.module_hash = module_->hash(),
                              .phase = state.phase,
                              .memory_pages = state.memory_pages,
-                             .runtime = state.runtime,
+                             .file_pages = 0,
                              .globals = std::move(state.globals),
                              .wasi_state = encode(state.wasi),
+                             .job_state = options.job_state,
                              .parent = {},
                              .module_wasm = options.include_module == SaveOptions::IncludeModule::yes ? module_->wasm() : ByteView{},
                              .pages = {}};
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& th
     return fail(Kind::invalid, "the image is of another module: it wants {}, this one is {}", content.module_hash.hex(),
                 module->hash().hex());
   GW_TRY(WasiState wasi, decode_wasi_state(content.wasi_state));
-  Core core{content.phase, content.memory_pages, content.runtime, content.globals, std::move(wasi)};
+  Core core{content.phase, content.memory_pages, content.globals, std::move(wasi)};
   return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
     return load_pages(engine.memory_watch(), from.image, from.ancestors, memory_of(instance));
   });

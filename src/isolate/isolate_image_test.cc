@@ -23,7 +23,7 @@ class IsolateImage : public ::testing::Test {
   }
   // Suspended after so many turns of a million.
   std::unique_ptr<Isolate> make_suspended(std::uint32_t turns = 1000) {
-    auto isolate = world.make(module, {.args = {"sum"}, .runtime = {.thread_id = 7, .epoch = 8, .sequence = 9}});
+    auto isolate = world.make(module, {.args = {"sum"}});
     EXPECT_EQ(describe(isolate->resume({.polls = turns})), "suspended");
     return isolate;
   }
@@ -48,13 +48,13 @@ TEST_F(IsolateImage, GoesOnFromAnImageInAnotherIsolate) {
 
 TEST_F(IsolateImage, HoldsWhatTheFormatSays) {
   auto isolate = make_suspended();
-  auto image = isolate->save({.include_module = SaveOptions::IncludeModule::yes});
+  auto image = isolate->save({.include_module = SaveOptions::IncludeModule::yes, .job_state = {7, 8}});
   ASSERT_TRUE(image);
   const wire::ImageContent& content = image->content();
   EXPECT_EQ(content.module_hash, module->hash());
   EXPECT_EQ(content.phase, wire::Phase::suspended);
   EXPECT_EQ(content.memory_pages, 2u);
-  EXPECT_EQ(content.runtime, (wire::RuntimeState{.thread_id = 7, .epoch = 8, .sequence = 9}));
+  EXPECT_EQ(content.job_state, Bytes({7, 8}));
   EXPECT_EQ(content.globals.size(), 1u);
   EXPECT_TRUE(std::ranges::equal(content.module_wasm, module->wasm()));
   ASSERT_EQ(content.pages.size(), 1u);  // the second page was never touched

@@ -86,13 +86,13 @@ Result<std::vector<const ImagePage*>> find_sources(std::span<const ImagePage> pa
   std::unordered_map<Hash256, const ImagePage*> stored;
   for (const wire::Image& image : ancestors) {
     for (const ImagePage& page : image.content().pages) {
-      if (page.storage != Storage::in_parent) stored.emplace(page.hash, &page);
+      if (page.storage != Storage::elsewhere) stored.emplace(page.hash, &page);
     }
   }
   std::vector<const ImagePage*> sources;
   for (const ImagePage& page : pages) {
-    auto found = page.storage == Storage::in_parent ? stored.find(page.hash) : stored.end();
-    if (page.storage == Storage::in_parent && found == stored.end())
+    auto found = page.storage == Storage::elsewhere ? stored.find(page.hash) : stored.end();
+    if (page.storage == Storage::elsewhere && found == stored.end())
       return fail(Kind::not_found, "page {} of the image is in another image it builds on, which was not given", page.index);
     sources.push_back(found == stored.end() ? &page : found->second);
   }
@@ -132,7 +132,7 @@ void MemoryHistory::remember(const wire::Image& image) {
   id_ = image.id();
   pages_ = image.content().pages;
   for (ImagePage& page : pages_) {
-    page.storage = Storage::in_parent;
+    page.storage = Storage::elsewhere;
     page.stored = {};
   }
 }

@@ -21,7 +21,7 @@ class MemoryHistory {
  public:
   static Result<std::unique_ptr<MemoryHistory>> begin(MemoryWatch& watch, std::span<std::uint8_t> memory);
 
-  // All pages that are not zero: unchanged ones marked as in_parent, changed ones hashed anew, their views pointing into the memory.
+  // All pages that are not zero: unchanged ones marked as elsewhere, changed ones hashed anew, their views pointing into the memory.
   // REQUIRES: remember() has been called.
   Result<std::vector<wire::ImagePage>> changed_pages(std::span<std::uint8_t> memory);
 
@@ -33,7 +33,7 @@ class MemoryHistory {
   explicit MemoryHistory(std::unique_ptr<DirtyPages> dirty) : dirty_(std::move(dirty)) {}
 
   std::unique_ptr<DirtyPages> dirty_;
-  std::vector<wire::ImagePage> pages_;  // of the last image, all marked in_parent
+  std::vector<wire::ImagePage> pages_;  // of the last image, all marked elsewhere
   Hash256 id_;
 };
 

@@ -41,8 +41,8 @@ std::optional<Clock> clock_of(std::uint32_t id) {
 
 }  // namespace
 
-Wasi::Wasi(WasiState state, Streams streams, ClockGate& clock, std::uint64_t max_output)
-    : state_(std::move(state)), streams_(streams), clock_(clock), max_output_(max_output) {
+Wasi::Wasi(WasiState state, Streams streams, ClockGate& clock, Determinants& determinants, std::uint64_t max_output)
+    : state_(std::move(state)), streams_(streams), clock_(clock), determinants_(determinants), max_output_(max_output) {
   clock_.restore_monotonic(state_.monotonic);
 }
 

@@ -55,7 +55,7 @@ class Wasi {
     OutputSink& errors;
   };
 
-  Wasi(WasiState state, Streams streams, ClockGate& clock, std::uint64_t max_output);
+  Wasi(WasiState state, Streams streams, ClockGate& clock, Determinants& determinants, std::uint64_t max_output);
 
   CallResult args_sizes_get(GuestMemory memory, std::uint32_t count, std::uint32_t size);
   CallResult args_get(GuestMemory memory, std::uint32_t list, std::uint32_t text);
@@ -95,11 +95,19 @@ class Wasi {
   enum class Input : std::uint8_t { ready, ended, not_yet, failed };
 
   Input look_for_input();
-  void add_stream_event(const Subscription& subscription, EventWriter& events);
+  // now: its events are added. later: it must be waited for. not_yet: the call may end without. never: it does.
+  enum class Ready : std::uint8_t { now, later, not_yet, never };
+  // Without input the call can end, or has to wait for it.
+  enum class Otherwise : std::uint8_t { ends, waits };
+
+  bool add_certain_event(const Subscription& subscription, EventWriter& events);
+  CallResult wait_for_events(std::span<const Subscription> clocks, std::span<const Subscription> inputs, EventWriter& events);
+  Result<Ready> input_ready(std::span<const Subscription> inputs, EventWriter& events, Otherwise otherwise);
   Result<std::uint64_t> sleep_deadline(const Subscription& subscription);
+  Result<Ready> choose(Ready ready);
   Status choose_sleeper(std::span<const Subscription> list);
-  CallResult sleep(std::span<const Subscription> list, EventWriter& events);
   CallResult park(ParkedCall call) {
+    if (call != ParkedCall::sleep) unpark();
     state_.parked = call;
     return After::park;
   }
@@ -117,6 +125,7 @@ class Wasi {
   WasiState state_;
   Streams streams_;
   ClockGate& clock_;
+  Determinants& determinants_;
   std::uint64_t max_output_;
   bool input_ends_sleep_ = false;
   std::optional<Stop> ending_;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint32_t kMaxSubscriptions = 1024;
 constexpr std::uint32_t kSubscriptionBytes = 48, kEventBytes = 32;
 constexpr std::uint16_t kAbsoluteTime = 1;
+constexpr std::uint32_t kStdin = 0;
 
 enum class EventType : std::uint8_t { clock = 0, fd_read = 1, fd_write = 2 };
 
@@ -57,21 +58,18 @@ class Wasi::EventWriter {
   std::uint32_t count_ = 0;
 };
 
-// Ready streams, and subscriptions that can never be.
-void Wasi::add_stream_event(const Subscription& subscription, EventWriter& events) {
+// True for a subscription that waits for standard input. Others get their event at once: output is always ready, and what can never be is
+// an error.
+bool Wasi::add_certain_event(const Subscription& subscription, EventWriter& events) {
   bool reads = subscription.type == EventType::fd_read;
-  if (!is_open(subscription.target) || reads != (subscription.target == 0)) return events.add(subscription, Errno::badf, 0);
-  if (!reads) return events.add(subscription, Errno::success, 0);
-  switch (look_for_input()) {
-    case Input::ready:
-      return events.add(subscription, Errno::success, state_.input.size());
-    case Input::ended:
-      return events.add(subscription, Errno::success, 0);
-    case Input::failed:
-      return events.add(subscription, Errno::io, 0);
-    case Input::not_yet:
-      return;
+  if (!is_open(subscription.target) || reads != (subscription.target == 0)) {
+    events.add(subscription, Errno::badf, 0);
+  } else if (reads) {
+    return true;
+  } else {
+    events.add(subscription, Errno::success, 0);
   }
+  return false;
 }
 
 // On the guest's monotonic clock.
@@ -89,7 +87,6 @@ Result<std::uint64_t> Wasi::sleep_deadline(const Subscription& subscription) {
 Status Wasi::choose_sleeper(std::span<const Subscription> list) {
   std::optional<std::uint64_t> first;
   for (std::uint32_t i = 0; i < list.size(); i++) {
-    if (list[i].type != EventType::clock) continue;
     GW_TRY(std::uint64_t deadline, sleep_deadline(list[i]));
     if (first && deadline >= *first) continue;
     first = state_.deadline = deadline;
@@ -102,42 +99,72 @@ CallResult Wasi::poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t
   if (count == 0 || count > kMaxSubscriptions) return Errno::inval;
   if (!memory.span(in, count * kSubscriptionBytes) || !memory.span(out, count * kEventBytes) || !memory.span(stored, 4))
     return Errno::fault;
-  std::vector<Subscription> list;
-  list.reserve(count);
-  for (std::uint32_t i = 0; i < count; i++) list.push_back(Subscription::load(memory, in + i * kSubscriptionBytes));
-
   EventWriter events(memory, out);
-  bool has_clock = false;
-  input_ends_sleep_ = false;
-  for (const Subscription& subscription : list) {
+  std::vector<Subscription> clocks, inputs;
+  for (std::uint32_t i = 0; i < count; i++) {
+    Subscription subscription = Subscription::load(memory, in + i * kSubscriptionBytes);
     if (subscription.type > EventType::fd_write) return Errno::inval;
     if (subscription.type == EventType::clock) {
       if (subscription.target > static_cast<std::uint32_t>(Clock::monotonic)) return Errno::notsup;
-      has_clock = true;
-    } else {
-      input_ends_sleep_ |= subscription.type == EventType::fd_read;
-      add_stream_event(subscription, events);
+      clocks.push_back(subscription);
+    } else if (add_certain_event(subscription, events)) {
+      inputs.push_back(subscription);
     }
   }
-  if (events.count() == 0) {
-    if (!has_clock) return park(ParkedCall::input);
-    CallResult slept = sleep(list, events);
-    if (slept.after != After::proceed || slept.code != Errno::success) return slept;
-  }
+  input_ends_sleep_ = !inputs.empty();
+  CallResult waited = wait_for_events(clocks, inputs, events);
+  if (waited.after != After::proceed || waited.code != Errno::success) return waited;
   unpark();
   return memory.store(stored, events.count()) ? Errno::success : Errno::fault;
 }
 
-CallResult Wasi::sleep(std::span<const Subscription> list, EventWriter& events) {
-  if (state_.parked != ParkedCall::sleep) {
-    if (Status chosen = choose_sleeper(list); !chosen) return host_failure(chosen.error());
+// Adds what is not certain: input and the end of a sleep. The clock is read before input is looked at, so that a replay asks in the same
+// order whatever has come by then.
+CallResult Wasi::wait_for_events(std::span<const Subscription> clocks, std::span<const Subscription> inputs, EventWriter& events) {
+  bool may_sleep = events.count() == 0 && !clocks.empty();
+  if (may_sleep && state_.parked == ParkedCall::none) {
+    if (Status chosen = choose_sleeper(clocks); !chosen) return host_failure(chosen.error());
   }
-  if (state_.sleeper >= list.size()) return Errno::inval;  // only an image made by hand gets here
-  auto now = clock_.read(Clock::monotonic);
-  if (!now) return host_failure(now.error());
-  if (*now < state_.deadline) return park(ParkedCall::sleep);
-  events.add(list[state_.sleeper], Errno::success, 0);
+  if (may_sleep && state_.sleeper >= clocks.size()) return Errno::inval;  // only an image made by hand gets here
+  if (!inputs.empty()) {
+    auto ready = input_ready(inputs, events, events.count() > 0 || may_sleep ? Otherwise::ends : Otherwise::waits);
+    if (!ready) return host_failure(ready.error());
+    if (*ready == Ready::later) return park(ParkedCall::input);
+    if (*ready == Ready::never && events.count() == 0) events.add(clocks[state_.sleeper], Errno::success, 0);
+  }
+  if (events.count() > 0) return Errno::success;
+  if (clock_.monotonic_now() < state_.deadline) return park(ParkedCall::sleep);
+  if (!inputs.empty()) {
+    if (auto chosen = choose(Ready::never); !chosen) return host_failure(chosen.error());
+  }
+  events.add(clocks[state_.sleeper], Errno::success, 0);
   return Errno::success;
+}
+
+Result<Wasi::Ready> Wasi::choose(Ready ready) {
+  GW_TRY_VOID(determinants_.given(DeterminantKind::input_ready, kStdin, ready == Ready::now ? 1 : 0));
+  return ready;
+}
+
+// Whether the call ends with input is a choice, unless it has nothing else to end with.
+Result<Wasi::Ready> Wasi::input_ready(std::span<const Subscription> inputs, EventWriter& events, Otherwise otherwise) {
+  bool others = events.count() > 0;
+  bool choice = otherwise == Otherwise::ends;
+  std::optional<std::uint64_t> recorded;
+  if (choice) {
+    GW_TRY(recorded, determinants_.recorded(DeterminantKind::input_ready, kStdin));
+    if (recorded && *recorded == 0) return choose(Ready::never);
+  }
+  Input input = look_for_input();
+  if (input == Input::not_yet) {
+    if (!choice || recorded) return Ready::later;
+    return others ? choose(Ready::never) : Ready::not_yet;
+  }
+  if (choice) GW_TRY_VOID(choose(Ready::now));
+  for (const Subscription& subscription : inputs) {
+    events.add(subscription, input == Input::failed ? Errno::io : Errno::success, state_.input.size());
+  }
+  return Ready::now;
 }
 
 }  // namespace gw::isolate

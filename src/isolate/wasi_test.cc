@@ -33,11 +33,36 @@ class PartedInput final : public InputSource {
   std::deque<std::string> parts;
 };
 
+// Gives what it has been given, then notes what is new.
+class Tape final : public Determinants {
+ public:
+  using Choice = std::tuple<DeterminantKind, std::uint32_t, std::uint64_t>;
+
+  Result<std::optional<std::uint64_t>> recorded(DeterminantKind kind, std::uint32_t what) override {
+    if (before.empty()) return std::optional<std::uint64_t>();
+    auto [old_kind, old_what, value] = before.front();
+    if (old_kind != kind || old_what != what) return fail(Kind::guest_fault, "something else was asked here");
+    return std::optional(value);
+  }
+  Status given(DeterminantKind kind, std::uint32_t what, std::uint64_t value) override {
+    if (before.empty()) {
+      noted.emplace_back(kind, what, value);
+    } else {
+      EXPECT_EQ(before.front(), Choice(kind, what, value));
+      before.pop_front();
+    }
+    return ok();
+  }
+
+  std::deque<Choice> before;
+  std::vector<Choice> noted;
+};
+
 class WasiTest : public ::testing::Test {
  protected:
   Wasi& start(WasiState state = {}) {
-    gate.emplace(clock);
-    return wasi.emplace(std::move(state), Wasi::Streams{input, output, errors}, *gate, max_output);
+    gate.emplace(clock, determinants);
+    return wasi.emplace(std::move(state), Wasi::Streams{input, output, errors}, *gate, determinants, max_output);
   }
 
   void put_string(std::uint32_t address, std::string_view text) { std::copy(text.begin(), text.end(), bytes.begin() + address); }
@@ -59,6 +84,7 @@ class WasiTest : public ::testing::Test {
   Bytes bytes = Bytes(65536);
   GuestMemory memory{bytes.data(), bytes.size()};
   FakeClock clock;
+  Tape determinants;
   PartedInput input;
   MemorySink output, errors;
   std::uint64_t max_output = 1000;
@@ -171,6 +197,60 @@ TEST_F(WasiTest, DoesNotSleepWhenAStreamIsReady) {
   EXPECT_EQ(wasi->poll_oneoff(memory, 100, 300, 2, 8).after, After::proceed);
   EXPECT_EQ(get(8), 1u);
   EXPECT_EQ(get(300), 9u);
+}
+
+// Whatever the input source has by then, a replay ends as the first run did.
+TEST_F(WasiTest, RepeatsWhetherInputCameInTime) {
+  auto poll = [&] { return wasi->poll_oneoff(memory, 100, 300, 2, 8).after; };
+  put_clock_subscription(100, 7, 2000);
+  put(148, std::uint64_t{9}), put(156, std::uint8_t{1}), put(164, std::uint32_t{0});  // fd_read of stdin
+
+  input.parts = {"", ""};
+  start();
+  EXPECT_EQ(poll(), After::park);
+  clock.monotonic += 3000;
+  EXPECT_EQ(poll(), After::proceed);
+  EXPECT_EQ(get(300), 7u);
+  auto timed_out = determinants.noted;
+  EXPECT_EQ(timed_out.back(), Tape::Choice(DeterminantKind::input_ready, 0, 0));
+  determinants.before.assign(timed_out.begin(), timed_out.end());
+  input.parts = {"x"};
+  start();
+  EXPECT_EQ(poll(), After::proceed);
+  EXPECT_EQ(get(300), 7u);
+  EXPECT_TRUE(determinants.before.empty());
+
+  determinants.noted.clear();
+  input.parts = {"", "x"};
+  start();
+  EXPECT_EQ(poll(), After::park);
+  EXPECT_EQ(poll(), After::proceed);
+  EXPECT_EQ(get(300), 9u);
+  auto in_time = determinants.noted;
+  EXPECT_EQ(in_time.back(), Tape::Choice(DeterminantKind::input_ready, 0, 1));
+  determinants.before.assign(in_time.begin(), in_time.end());
+  input.parts = {"", "x"};
+  start();
+  EXPECT_EQ(poll(), After::park);
+  EXPECT_TRUE(std::holds_alternative<AwaitInput>(wasi->waiting()));
+  clock.monotonic += 9000;
+  start(wasi->saved_state());  // moved in between
+  EXPECT_EQ(poll(), After::proceed);
+  EXPECT_EQ(get(300), 9u);
+}
+
+// With something else that is ready a poll does not wait for input, so looking at it is a choice, too.
+TEST_F(WasiTest, RecordsALookAtInputBesideReadyOutput) {
+  put(100, std::uint64_t{5}), put(108, std::uint8_t{2}), put(116, std::uint32_t{1});  // fd_write of stdout
+  put(148, std::uint64_t{9}), put(156, std::uint8_t{1}), put(164, std::uint32_t{0});  // fd_read of stdin
+  input.parts = {"", "x"};
+  start();
+  EXPECT_EQ(wasi->poll_oneoff(memory, 100, 300, 2, 8).after, After::proceed);
+  EXPECT_EQ(get(8), 1u);
+  EXPECT_EQ(wasi->poll_oneoff(memory, 100, 300, 2, 8).after, After::proceed);
+  EXPECT_EQ(get(8), 2u);
+  std::vector<Tape::Choice> expected = {{DeterminantKind::input_ready, 0, 0}, {DeterminantKind::input_ready, 0, 1}};
+  EXPECT_EQ(determinants.noted, expected);
 }
 
 TEST_F(WasiTest, RefusesASleeperThatIsNotThere) {

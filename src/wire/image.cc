@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::uint8_t, 8> kMagic = {'G', 'W', 'I', 'M', 'A', 'G', 'E', 0};
 constexpr std::size_t kIdOffset = 24;
 constexpr std::size_t kIdEnd = kIdOffset + 32;
-constexpr std::size_t kFixedBytes = 176;
+constexpr std::size_t kFixedBytes = 152;
 constexpr std::size_t kGlobalBytes = 17;
 constexpr std::size_t kPageEntryBytes = 44;
 constexpr std::uint16_t kHasParent = 1, kHasModule = 2;
@@ -25,8 +25,7 @@ struct Head {
   Hash256 id;
   Hash256 module_hash;
   std::uint8_t abi_version, phase;
-  std::uint32_t memory_pages;
-  RuntimeState runtime;
+  std::uint32_t memory_pages, file_pages, job_bytes;
   Hash256 parent;
   std::uint32_t module_bytes, wasi_bytes, global_count, page_count;
 };
@@ -76,11 +75,12 @@ Status check_global(const GlobalValue& global) {
 }
 
 Status check_page(const ImagePage& page, const ImageContent& content) {
-  if (page.index >= content.memory_pages) return damaged("a page lies outside the memory");
+  bool of_file = page.index >= kFirstFilePage;
+  if (of_file && page.index - kFirstFilePage >= content.file_pages) return damaged("a page lies outside the files");
+  if (!of_file && page.index >= content.memory_pages) return damaged("a page lies outside the memory");
   switch (page.storage) {
-    case Storage::in_parent:
-      if (!content.parent) return damaged("a page is left to a parent image, but none is named");
-      return page.stored.empty() ? ok() : damaged("a page is both here and in the parent image");
+    case Storage::elsewhere:
+      return page.stored.empty() ? ok() : damaged("a page is both here and elsewhere");
     case Storage::raw:
       return page.stored.size() == kPageBytes ? ok() : damaged("a page has not 65536 bytes");
     case Storage::zstd:
@@ -92,7 +92,9 @@ Status check_page(const ImagePage& page, const ImageContent& content) {
 Status check(const ImageContent& content) {
   if (content.phase != Phase::fresh && content.phase != Phase::suspended) return damaged("it is in an unknown phase");
   if (content.memory_pages > kMaxMemoryPages) return damaged("its memory is larger than 4 GiB");
-  if (content.wasi_state.size() > kMaxWasiStateBytes) return damaged("its WASI state is larger than 16 MiB");
+  if (content.file_pages > kMaxFilePages) return damaged("its files are larger than 64 GiB");
+  if (content.wasi_state.size() > kMaxWasiStateBytes) return damaged("its WASI state is larger than 64 MiB");
+  if (content.job_state.size() > kMaxJobStateBytes) return damaged("its job state is larger than 16 MiB");
   if (content.module_wasm.size() > kMaxModuleBytes) return damaged("its module is larger than 256 MiB");
   if (content.globals.size() > kMaxModuleGlobals) return damaged("it has more than 4096 global variables");
   for (const GlobalValue& global : content.globals) GW_TRY_VOID(check_global(global));
@@ -106,7 +108,8 @@ Status check(const ImageContent& content) {
 // --- writing ---
 
 std::size_t metadata_size(const ImageContent& content) {
-  return kFixedBytes + content.wasi_state.size() + kGlobalBytes * content.globals.size() + kPageEntryBytes * content.pages.size();
+  return kFixedBytes + content.wasi_state.size() + content.job_state.size() + kGlobalBytes * content.globals.size() +
+         kPageEntryBytes * content.pages.size();
 }
 
 std::size_t payload_size(const ImageContent& content) {
@@ -127,10 +130,8 @@ void write_head(ByteWriter& writer, const ImageContent& content) {
   writer.u8(static_cast<std::uint8_t>(content.phase));
   writer.u16(0);
   writer.u32(content.memory_pages);
-  writer.u64(content.runtime.thread_id);
-  writer.u64(content.runtime.epoch);
-  writer.u64(content.runtime.sequence);
-  writer.u64(0);
+  writer.u32(content.file_pages);
+  writer.u32(static_cast<std::uint32_t>(content.job_state.size()));
   writer.bytes(content.parent.value_or(Hash256{}).bytes);
   writer.u32(static_cast<std::uint32_t>(content.module_wasm.size()));
   writer.u32(static_cast<std::uint32_t>(content.wasi_state.size()));
@@ -142,6 +143,7 @@ Bytes write_metadata(const ImageContent& content) {
   ByteWriter writer;
   write_head(writer, content);
   writer.bytes(content.wasi_state);
+  writer.bytes(content.job_state);
   for (const GlobalValue& global : content.globals) {
     writer.u8(static_cast<std::uint8_t>(global.type));
     writer.bytes(global.bytes);
@@ -168,16 +170,14 @@ Result<Head> read_fixed_fields(ByteReader& reader) {
   GW_TRY(head.phase, reader.u8());
   GW_TRY(std::uint16_t zero, reader.u16());
   GW_TRY(head.memory_pages, reader.u32());
-  GW_TRY(head.runtime.thread_id, reader.u64());
-  GW_TRY(head.runtime.epoch, reader.u64());
-  GW_TRY(head.runtime.sequence, reader.u64());
-  GW_TRY(std::uint64_t reserved, reader.u64());
+  GW_TRY(head.file_pages, reader.u32());
+  GW_TRY(head.job_bytes, reader.u32());
   GW_TRY(head.parent, read_hash(reader));
   GW_TRY(head.module_bytes, reader.u32());
   GW_TRY(head.wasi_bytes, reader.u32());
   GW_TRY(head.global_count, reader.u32());
   GW_TRY(head.page_count, reader.u32());
-  if (zero != 0 || reserved != 0 || (head.flags & ~(kHasParent | kHasModule)) != 0) return damaged("a reserved field is not zero");
+  if (zero != 0 || (head.flags & ~(kHasParent | kHasModule)) != 0) return damaged("a reserved field is not zero");
   return head;
 }
 
@@ -186,11 +186,11 @@ Status check_sizes(const Head& head, std::size_t file_size) {
   if (head.file_bytes != file_size)
     return fail(Kind::corrupt, "the image is incomplete or has something added: it says it has {} bytes, the file has {}; use another copy",
                 head.file_bytes, file_size);
-  if (head.wasi_bytes > kMaxWasiStateBytes || head.global_count > kMaxModuleGlobals || head.page_count > kMaxMemoryPages ||
-      head.module_bytes > kMaxModuleBytes)
+  if (head.wasi_bytes > kMaxWasiStateBytes || head.job_bytes > kMaxJobStateBytes || head.global_count > kMaxModuleGlobals ||
+      head.page_count > kMaxMemoryPages + kMaxFilePages || head.module_bytes > kMaxModuleBytes)
     return damaged("one of its parts is larger than the format allows");
-  std::uint64_t expected =
-      kFixedBytes + head.wasi_bytes + kGlobalBytes * std::uint64_t{head.global_count} + kPageEntryBytes * std::uint64_t{head.page_count};
+  std::uint64_t expected = kFixedBytes + std::uint64_t{head.wasi_bytes} + head.job_bytes + kGlobalBytes * std::uint64_t{head.global_count} +
+                           kPageEntryBytes * std::uint64_t{head.page_count};
   if (head.metadata_bytes != expected || head.metadata_bytes > file_size) return damaged("its sizes contradict each other");
   return ok();
 }
@@ -244,10 +244,12 @@ Result<ImageContent> read_content(const Head& head, ByteView file) {
   content.module_hash = head.module_hash;
   content.phase = static_cast<Phase>(head.phase);
   content.memory_pages = head.memory_pages;
-  content.runtime = head.runtime;
+  content.file_pages = head.file_pages;
   if ((head.flags & kHasParent) != 0) content.parent = head.parent;
   GW_TRY(ByteView wasi, metadata.bytes(head.wasi_bytes));
   content.wasi_state.assign(wasi.begin(), wasi.end());
+  GW_TRY(ByteView job, metadata.bytes(head.job_bytes));
+  content.job_state.assign(job.begin(), job.end());
   GW_TRY(content.module_wasm, payload.bytes(head.module_bytes));
   content.globals.reserve(head.global_count);
   for (std::uint32_t i = 0; i < head.global_count; i++) {
@@ -301,13 +303,13 @@ Result<Image> Image::decode(Bytes bytes) {
 Status Image::verify_pages() const {
   Bytes buffer(kPageBytes);
   for (const ImagePage& page : content_->pages) {
-    if (page.storage != Storage::in_parent) GW_TRY_VOID(load_page(page, buffer));
+    if (page.storage != Storage::elsewhere) GW_TRY_VOID(load_page(page, buffer));
   }
   return ok();
 }
 
 Status load_page(const ImagePage& page, std::span<std::uint8_t> out) {
-  GW_ASSERT(page.storage != Storage::in_parent && out.size() == kPageBytes);
+  GW_ASSERT(page.storage != Storage::elsewhere && out.size() == kPageBytes);
   if (page.storage == Storage::raw) {
     std::memcpy(out.data(), page.stored.data(), kPageBytes);
   } else {

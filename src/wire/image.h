@@ -15,17 +15,20 @@
 
 namespace gw::wire {
 
-inline constexpr std::size_t kPageBytes = 65536;         // a page of wasm memory
+inline constexpr std::size_t kPageBytes = 65536;         // a page of wasm memory, and of a file
 inline constexpr std::uint32_t kMaxMemoryPages = 65536;  // wasm32: 4 GiB
-inline constexpr std::size_t kMaxWasiStateBytes = 16u << 20;
+inline constexpr std::uint32_t kFirstFilePage = kMaxMemoryPages;
+inline constexpr std::uint32_t kMaxFilePages = 1u << 20;  // 64 GiB
+inline constexpr std::size_t kMaxWasiStateBytes = 64u << 20;
+inline constexpr std::size_t kMaxJobStateBytes = 16u << 20;
 inline constexpr std::size_t kMaxModuleBytes = 256u << 20;
-inline constexpr std::uint16_t kImageVersion = 1;
+inline constexpr std::uint16_t kImageVersion = 2;
 
 // fresh: instantiated, nothing has run. suspended: `_start` has been left by unwinding.
 enum class Phase : std::uint8_t { fresh = 0, suspended = 1 };
 
-// Where the bytes of a page are: not in this image but in the one it was made after, or here, plain or compressed.
-enum class Storage : std::uint8_t { in_parent = 0, raw = 1, zstd = 2 };
+// Where the bytes of a page are: not in this image but to be found by their hash, or here, plain or compressed.
+enum class Storage : std::uint8_t { elsewhere = 0, raw = 1, zstd = 2 };
 
 // A global variable; the value little-endian, the rest of the 16 bytes zero.
 struct GlobalValue {
@@ -34,33 +37,26 @@ struct GlobalValue {
   bool operator==(const GlobalValue&) const = default;
 };
 
-// Who the isolate is, to the layers above. Not looked at here.
-struct RuntimeState {
-  std::uint64_t thread_id = 0;
-  std::uint64_t epoch = 0;
-  std::uint64_t sequence = 0;
-  bool operator==(const RuntimeState&) const = default;
-};
-
 struct ImagePage {
   std::uint32_t index = 0;
   Hash256 hash;  // of the 64 KiB, whatever their storage
   Storage storage = Storage::raw;
-  ByteView stored;  // the bytes in the file; empty if in_parent
+  ByteView stored;  // the bytes in the file; empty if elsewhere
 };
 
 // The content of an image. In one that was decoded:
-//  - pages ascend by index and lie inside memory_pages; a page that is not listed is all zero
+//  - pages ascend by index; those of the memory lie inside memory_pages, those of files, from kFirstFilePage on, inside file_pages; a page
+//    that is not listed is all zero
 //  - raw pages have 64 KiB, compressed ones fewer
-//  - in_parent pages occur only if there is a parent
 struct ImageContent {
   Hash256 module_hash;
   Phase phase = Phase::fresh;
   std::uint32_t memory_pages = 0;
-  RuntimeState runtime;
+  std::uint32_t file_pages = 0;  // of all files together; which page is whose is in wasi_state
   std::vector<GlobalValue> globals;
   Bytes wasi_state;               // encoded by isolate/wasi_state
-  std::optional<Hash256> parent;  // id of the image this one holds the changes to; none: it is complete
+  Bytes job_state;                // of the layers above, not looked at here; empty if the isolate stands alone
+  std::optional<Hash256> parent;  // id of the image this one holds the changes to
   ByteView module_wasm;           // empty: the module is not included
   std::vector<ImagePage> pages;
 };
@@ -95,7 +91,7 @@ class Image {
   Hash256 id_;
 };
 
-// Writes the 64 KiB of a stored page to `out` and checks their hash. REQUIRES: not in_parent; out has kPageBytes.
+// Writes the 64 KiB of a stored page to `out` and checks their hash. REQUIRES: not elsewhere; out has kPageBytes.
 Status load_page(const ImagePage& page, std::span<std::uint8_t> out);
 
 // A page in a shorter form, if compression makes it shorter.

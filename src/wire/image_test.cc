@@ -24,26 +24,29 @@ GlobalValue global(ValueType type, std::uint8_t fill, std::size_t size) {
 
 // Owns what the content points to.
 struct Example {
-  Bytes first = page_of(1), second = page_of(2), packed = *compress_page(second), module = {0, 'a', 's', 'm', 1, 0, 0, 0};
+  Bytes first = page_of(1), second = page_of(2), third = page_of(3), packed = *compress_page(second),
+        module = {0, 'a', 's', 'm', 1, 0, 0, 0};
   ImageContent full{
       .module_hash = sha256(module),
       .phase = Phase::suspended,
       .memory_pages = 40,
-      .runtime = {.thread_id = 0x1122334455667788, .epoch = 2, .sequence = 3},
+      .file_pages = 7,
       .globals = {global(ValueType::i32, 0x11, 4), global(ValueType::i64, 0x22, 8), global(ValueType::f32, 0x33, 4),
                   global(ValueType::f64, 0x44, 8), global(ValueType::v128, 0x55, 16)},
       .wasi_state = {1, 2, 3},
+      .job_state = {4, 5},
       .parent = std::nullopt,
       .module_wasm = module,
       .pages = {{.index = 3, .hash = sha256(first), .storage = Storage::raw, .stored = first},
-                {.index = 39, .hash = sha256(second), .storage = Storage::zstd, .stored = packed}},
+                {.index = 39, .hash = sha256(second), .storage = Storage::zstd, .stored = packed},
+                {.index = kFirstFilePage + 6, .hash = sha256(third), .storage = Storage::elsewhere, .stored = {}}},
   };
   // Its first page is the one of `full`, its second has changed.
   ImageContent incremental(const Image& parent) const {
     ImageContent content = full;
     content.parent = parent.id();
     content.module_wasm = {};
-    content.pages[0] = {.index = 3, .hash = sha256(first), .storage = Storage::in_parent, .stored = {}};
+    content.pages[0] = {.index = 3, .hash = sha256(first), .storage = Storage::elsewhere, .stored = {}};
     content.pages[1] = {.index = 38, .hash = sha256(first), .storage = Storage::raw, .stored = first};
     return content;
   }
@@ -57,9 +60,10 @@ void expect_equal(const ImageContent& a, const ImageContent& b) {
   EXPECT_EQ(a.module_hash, b.module_hash);
   EXPECT_EQ(a.phase, b.phase);
   EXPECT_EQ(a.memory_pages, b.memory_pages);
-  EXPECT_EQ(a.runtime, b.runtime);
+  EXPECT_EQ(a.file_pages, b.file_pages);
   EXPECT_EQ(a.globals, b.globals);
   EXPECT_EQ(a.wasi_state, b.wasi_state);
+  EXPECT_EQ(a.job_state, b.job_state);
   EXPECT_EQ(a.parent, b.parent);
   EXPECT_EQ(copy(a.module_wasm), copy(b.module_wasm));
   ASSERT_EQ(a.pages.size(), b.pages.size());
@@ -141,7 +145,7 @@ TEST(Image, SaysWhatIsWrong) {
   Example example;
   Bytes file = copy(Image::encode(example.full)->encoded());
   Bytes future = file;
-  future[8] = 2;
+  future[8] = 3;
   EXPECT_EQ(Image::decode(future).error().kind, Kind::unsupported);
   Bytes foreign = file;
   foreign[88] = 9;  // ABI version
@@ -154,18 +158,32 @@ TEST(Image, SaysWhatIsWrong) {
 TEST(Image, ChecksFieldsUnderARightId) {
   Example example;
   Bytes file = copy(Image::encode(example.full)->encoded());
-  std::size_t globals = 176 + 3, pages = globals + 5 * 17;
+  std::size_t globals = 152 + 3 + 2, pages = globals + 5 * 17;
   struct Case {
     std::size_t offset;
     std::uint8_t value;
     const char* what;
   };
-  for (const Case& c :
-       {Case{10, 0, "module without its flag"}, Case{89, 2, "phase"}, Case{90, 1, "reserved"}, Case{95, 0xff, "memory of 256 TiB"},
-        Case{92, 39, "page outside memory"}, Case{120, 1, "reserved"}, Case{128, 1, "parent"}, Case{164, 4, "WASI size"},
-        Case{171, 1, "many globals"}, Case{175, 1, "many pages"}, Case{globals, 0x70, "reference"}, Case{globals + 6, 1, "wide i32"},
-        Case{pages, 39, "equal indices"}, Case{pages + 4, 0, "page in no parent"}, Case{pages + 4, 2, "plain as compressed"},
-        Case{pages + 4, 3, "storage"}, Case{pages + 8, 1, "stored size"}}) {
+  for (const Case& c : {Case{10, 0, "module without its flag"},
+                        Case{89, 2, "phase"},
+                        Case{90, 1, "reserved"},
+                        Case{95, 0xff, "memory of 256 TiB"},
+                        Case{92, 39, "page outside memory"},
+                        Case{96, 6, "page outside files"},
+                        Case{99, 1, "files of 1 TiB"},
+                        Case{100, 3, "job size"},
+                        Case{103, 2, "large job state"},
+                        Case{104, 1, "parent"},
+                        Case{140, 4, "WASI size"},
+                        Case{147, 1, "many globals"},
+                        Case{151, 1, "many pages"},
+                        Case{globals, 0x70, "reference"},
+                        Case{globals + 6, 1, "wide i32"},
+                        Case{pages, 39, "equal indices"},
+                        Case{pages + 4, 0, "page here and elsewhere"},
+                        Case{pages + 4, 2, "plain as compressed"},
+                        Case{pages + 4, 3, "storage"},
+                        Case{pages + 8, 1, "stored size"}}) {
     Bytes bad = file;
     ASSERT_NE(bad[c.offset], c.value) << c.what;
     bad[c.offset] = c.value;
@@ -183,7 +201,7 @@ TEST(Image, LeavesUnchangedPagesToItsParent) {
   auto decoded = Image::decode(copy(child->encoded()));
   ASSERT_TRUE(decoded) << decoded.error().detail;
   EXPECT_EQ(decoded->content().parent, parent->id());
-  EXPECT_EQ(decoded->content().pages[0].storage, Storage::in_parent);
+  EXPECT_EQ(decoded->content().pages[0].storage, Storage::elsewhere);
   EXPECT_EQ(decoded->content().pages[0].hash, parent->content().pages[0].hash);
 }
 
@@ -207,14 +225,17 @@ TEST(Image, EncodesOnlyWhatItCouldDecode) {
   bad.pages[1].index = 40;
   EXPECT_FALSE(Image::encode(bad));
   bad = example.full;
-  bad.pages[0].storage = Storage::in_parent;
+  bad.pages[0].storage = Storage::elsewhere;  // its bytes are given, too
+  EXPECT_FALSE(Image::encode(bad));
+  bad = example.full;
+  bad.pages[2].index = kFirstFilePage + 7;
   EXPECT_FALSE(Image::encode(bad));
   bad = example.full;
   bad.globals.resize(kMaxModuleGlobals + 1);
   EXPECT_FALSE(Image::encode(bad));
 }
 
-// The files of version 1 never change: what was saved once must stay readable.
+// The files of version 2 never change: what was saved once must stay readable.
 class GoldenImage : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenImage, DecodesAndEncodesToTheSameBytes) {
@@ -229,12 +250,12 @@ TEST_P(GoldenImage, DecodesAndEncodesToTheSameBytes) {
   EXPECT_EQ(copy(again->encoded()), golden);
 }
 
-INSTANTIATE_TEST_SUITE_P(Version1, GoldenImage, ::testing::Values("full.v1.image", "incremental.v1.image"),
+INSTANTIATE_TEST_SUITE_P(Version2, GoldenImage, ::testing::Values("full.v2.image", "incremental.v2.image"),
                          [](const auto& info) { return info.param.substr(0, info.param.find('.')); });
 
 TEST(GoldenImage, HoldsTheExample) {
   Example example;
-  std::ifstream stream(testdata("full.v1.image"), std::ios::binary);
+  std::ifstream stream(testdata("full.v2.image"), std::ios::binary);
   auto decoded = Image::decode(Bytes{std::istreambuf_iterator<char>(stream), {}});
   ASSERT_TRUE(decoded) << decoded.error().detail;
   // Not by bytes: another zstd may compress differently.

@@ -4,7 +4,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-HEAD_BYTES = 176
+HEAD_BYTES = 152
 PARKED_INPUT = 2
 
 
@@ -26,10 +26,11 @@ class ImageFile:
         if data[:8] != b"GWIMAGE\0":
             raise ValueError(f"{path} is not an image")
         memory_pages = struct.unpack_from("<I", data, 92)[0]
-        module_bytes, wasi_bytes, global_count, page_count = struct.unpack_from("<4I", data, 160)
+        job_bytes, = struct.unpack_from("<I", data, 100)
+        module_bytes, wasi_bytes, global_count, page_count = struct.unpack_from("<4I", data, 136)
         at = HEAD_BYTES
         wasi_state = data[at:at + wasi_bytes]
-        at += wasi_bytes
+        at += wasi_bytes + job_bytes
         global_bytes = data[at:at + 17 * global_count]
         at += 17 * global_count
         pages = {}

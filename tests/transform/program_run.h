@@ -51,12 +51,14 @@ class ProgramRun {
 
  private:
   explicit ProgramRun(Stage& stage) : stage_(stage) {}
-  isolate::IsolateHost host() { return {input_, output_, errors_, clock_}; }
+  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, determinants_, chunks_}; }
 
   Stage& stage_;
   HesitantInput input_;
   isolate::MemorySink output_, errors_;
   isolate::SystemClock clock_;
+  isolate::LiveDeterminants determinants_;
+  isolate::NoChunks chunks_;
   std::shared_ptr<const isolate::Module> module_;
   std::unique_ptr<isolate::Isolate> isolate_;
   isolate::Stop stop_ = isolate::Suspended{};

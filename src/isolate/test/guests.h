@@ -38,7 +38,7 @@ std::shared_ptr<const Module> load(Bytes wasm);
 // A pool thread and a world for isolates that keep what they print.
 struct World {
   World();
-  IsolateHost host() { return {input, output, errors, clock}; }
+  IsolateHost host() { return {input, output, errors, clock, determinants, chunks}; }
   std::unique_ptr<Isolate> make(std::shared_ptr<const Module> module, IsolateConfig config = {});
 
   std::unique_ptr<PoolThread> thread;
@@ -46,6 +46,8 @@ struct World {
   InputSource& input = no_input;
   MemorySink output, errors;
   SystemClock clock;
+  LiveDeterminants determinants;
+  NoChunks chunks;
 };
 
 }  // namespace gw::isolate::test

@@ -1,0 +1,35 @@
+#pragma once
+// The choices that running a guest again would not repeat by itself: what time it was, and whether input was there.
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+
+namespace gw::isolate {
+
+// Numbered as in wire/worker.proto.
+enum class DeterminantKind : std::uint8_t {
+  clock = 0,        // `what` is the clock, the value nanoseconds as the guest sees them
+  input_ready = 1,  // `what` is the descriptor, the value 0 (the guest went on without) or 1
+};
+
+// Asked before each choice, on the isolate's pool thread. Lent by the owner, who keeps the record (docs/design/001-effects.md).
+class Determinants {
+ public:
+  virtual ~Determinants() = default;
+  // The choice recorded here by an earlier life of the guest, which has to be made again; none once the guest has caught up with it. Fails
+  // if that life was asked something else here.
+  virtual Result<std::optional<std::uint64_t>> recorded(DeterminantKind kind, std::uint32_t what) = 0;
+  // The guest gets `value`: the recorded choice is used up, or there is a new one to record. May wait.
+  virtual Status given(DeterminantKind kind, std::uint32_t what, std::uint64_t value) = 0;
+};
+
+// Lives once, keeps no record.
+class LiveDeterminants final : public Determinants {
+ public:
+  Result<std::optional<std::uint64_t>> recorded(DeterminantKind, std::uint32_t) override { return std::optional<std::uint64_t>(); }
+  Status given(DeterminantKind, std::uint32_t, std::uint64_t) override { return ok(); }
+};
+
+}  // namespace gw::isolate
