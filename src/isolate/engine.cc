@@ -10,12 +10,14 @@ namespace gw::isolate {
 Engine::Engine() = default;
 Engine::~Engine() = default;
 
-Result<std::unique_ptr<Engine>> Engine::make() {
+Result<std::unique_ptr<Engine>> Engine::make() { return make(std::make_unique<MemoryWatch>()); }
+
+Result<std::unique_ptr<Engine>> Engine::make(std::unique_ptr<MemoryWatch> memory_watch) {
   GW_TRY_VOID(start_wasm_engine());
   auto engine = std::unique_ptr<Engine>(new Engine());
   GW_TRY(engine->loader_, PoolThread::make({.name = "gw-loader"}));
   engine->watchdog_ = std::make_unique<Watchdog>();
-  engine->memory_watch_ = std::make_unique<MemoryWatch>();
+  engine->memory_watch_ = std::move(memory_watch);
   return engine;
 }
 

@@ -20,6 +20,8 @@ class Watchdog;
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> make();
+  // With a watch made earlier, by a process that meanwhile may not open files any more.
+  static Result<std::unique_ptr<Engine>> make(std::unique_ptr<MemoryWatch> memory_watch);
   ~Engine();
 
   // Kind::invalid for anything that is not a module a guest may be made of, with the reason. `native`: what the compile-only process

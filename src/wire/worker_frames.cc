@@ -98,6 +98,12 @@ Status check(const pb::ToWorker::Restore& restore) {
   return check_determinants(restore.determinants());
 }
 
+Status check(const pb::ToWorker::Input& input) {
+  GW_TRY_VOID(thread(input.thread()));
+  GW_TRY_VOID(require(input.bytes().size() <= kMaxInputPiece, "a piece of input has at most 64 KiB"));
+  return require(input.bytes().empty() == input.end(), "the end of the input is a piece of its own, and empty");
+}
+
 Status check(const pb::ToWorker::Chunk& chunk) {
   GW_TRY_VOID(hash(chunk.hash()));
   GW_TRY_VOID(sentence(chunk.error()));
@@ -119,7 +125,7 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
     case pb::ToWorker::kRestore:
       return check(frame.restore());
     case pb::ToWorker::kInput:
-      return thread(frame.input().thread());
+      return check(frame.input());
     case pb::ToWorker::kChunk:
       return check(frame.chunk());
     case pb::ToWorker::kStored:

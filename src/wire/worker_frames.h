@@ -11,6 +11,7 @@ namespace gw::wire {
 inline constexpr std::size_t kMaxFrameBytes = 2u << 20;
 inline constexpr std::size_t kMaxEffectBytes = 1u << 20;  // of the bytes in one effect
 inline constexpr std::size_t kInputChunkBytes = 1u << 20;
+inline constexpr std::size_t kMaxInputPiece = 64u << 10;  // of standard input: a guest takes a piece as a whole
 inline constexpr std::size_t kMaxPathBytes = 4096;
 inline constexpr std::uint32_t kWorkerProtocol = 1;  // in Hello
 

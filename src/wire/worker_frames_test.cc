@@ -134,6 +134,20 @@ TEST(WorkerFrames, DeterminantsHaveNoGaps) {
   EXPECT_FALSE(accepted(frame));
 }
 
+TEST(WorkerFrames, InputPiecesAreTakenWhole) {
+  pb::ToWorker frame;
+  frame.mutable_input()->set_thread(1);
+  EXPECT_FALSE(accepted(frame));
+  frame.mutable_input()->set_end(true);
+  EXPECT_TRUE(accepted(frame));
+  frame.mutable_input()->set_bytes(std::string(kMaxInputPiece, 'x'));
+  EXPECT_FALSE(accepted(frame));
+  frame.mutable_input()->set_end(false);
+  EXPECT_TRUE(accepted(frame));
+  frame.mutable_input()->mutable_bytes()->push_back('x');
+  EXPECT_FALSE(accepted(frame));
+}
+
 TEST(WorkerFrames, InputsHaveAHashForEachMebibyte) {
   pb::ToWorker frame = start();
   pb::InputEntry& entry = *frame.mutable_start()->mutable_config()->add_inputs();

@@ -1,0 +1,121 @@
+#pragma once
+// The parent's side of one worker process: starts it, talks to it, holds it to its limits, and says how it died.
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/cgroup.h"
+#include "os/child_process.h"
+#include "os/message_socket.h"
+#include "os/sealed_memory.h"
+#include "os/shared_counter.h"
+#include "wire/worker_frames.h"
+
+namespace gw::node {
+
+// Kept from outside, whatever the worker does.
+struct WorkerLimits {
+  std::uint64_t resident_bytes = 8ull << 30;  // memory in use by all its threads together
+  std::uint32_t os_threads = 256;
+  std::chrono::milliseconds start = std::chrono::seconds(20);   // until it says hello
+  std::chrono::milliseconds answer = std::chrono::seconds(60);  // to a request that is always answered
+};
+
+enum class DeathCause : std::uint8_t {
+  finished,      // it was asked to
+  guest_fault,   // it crashed, or was stopped by the cage, while a guest ran
+  engine_fault,  // it crashed by itself
+  limit,         // it was ended because it took too much
+  broke_rules,   // it sent what it may not, or did not answer
+  killed,        // by us on request, or by somebody else
+};
+
+struct Death {
+  DeathCause cause;
+  std::string sentence;
+};
+
+// One godwit-worker in its cage. It has seen nothing of a guest until it is sent a Load.
+//
+// The owner polls: add_watched() gives the descriptors, on_turn() does what is due and returns what came; call it when poll(2) returns, and
+// at next_deadline(). Nothing here blocks, except the destructor while a killed process goes away. What comes from the worker is checked
+// (wire/worker_frames.h) but for what only the owner knows, such as which threads there are; the owner kills a worker that lies about them.
+//
+// Belongs to one thread, which must be the one that started it.
+class WorkerProcess {
+ public:
+  using Time = std::chrono::nanoseconds;  // os::monotonic_now()
+
+  struct Config {
+    std::filesystem::path program;  // godwit-worker
+    WorkerLimits limits;
+  };
+  struct Received {
+    wire::pb::FromWorker frame;
+    std::optional<os::SealedMemory> memory;  // of an Image
+  };
+
+  static Result<std::unique_ptr<WorkerProcess>> start(const Config& config);
+
+  // May be used at once; what is sent before the worker is ready waits. Kind::overloaded for a frame that is too long; Kind::disconnected
+  // if the worker is dead or does not read, which on_turn() then reports.
+  Status send(const wire::pb::ToWorker& frame, std::vector<os::UniqueFd> descriptors = {});
+
+  void add_watched(std::vector<pollfd>& list) const;
+  Time next_deadline() const;
+  // Everything that has come, in order. After it returned nothing and death() is set, nothing comes any more.
+  std::vector<Received> on_turn();
+
+  // Once it has ended, and everything it said before has been given out.
+  const std::optional<Death>& death() const { return death_; }
+  void kill(DeathCause cause, std::string sentence);
+
+  bool ready() const { return ready_; }
+  pid_t pid() const { return child_.pid(); }
+  // What holds it, from inside and outside, for people; complete when it is ready.
+  const std::vector<std::string>& held_by() const { return held_by_; }
+
+ private:
+  enum class Request : std::uint8_t { hello, load, suspend, checkpoint, terminate, shutdown };
+  using RequestKey = std::pair<Request, std::uint64_t>;  // with its thread, 0 if of none
+
+  WorkerProcess(os::ChildProcess child, os::UniqueFd socket, os::SharedCounter guests_running, os::UniqueFd errors, WorkerLimits limits);
+  void confine();
+
+  void on_readable(std::vector<Received>& out);
+  Status take(os::Message message, std::vector<Received>& out);
+  Status on_hello(const wire::pb::FromWorker& frame);
+  void expect_answer(const wire::pb::ToWorker& frame);
+  void note_answer(const wire::pb::FromWorker& frame);
+  void keep_last_words();
+  void enforce(Time now);
+  void look_at_size(Time now);
+  Death explain(const os::ExitStatus& status) const;
+  Death explain_signal(int signal) const;
+
+  os::ChildProcess child_;
+  os::MessageSocket socket_;
+  os::SharedCounter guests_running_;
+  os::UniqueFd errors_;  // its stderr
+  WorkerLimits limits_;
+  std::optional<os::Cgroup> cgroup_;
+  std::map<RequestKey, Time> waiting_for_;
+  std::optional<Time> next_look_;  // set where no control group keeps the limits
+  std::vector<std::string> held_by_;
+  std::string last_words_;      // the end of what it wrote to stderr
+  std::size_t words_seen_ = 0;  // bytes
+  bool ready_ = false;
+  bool silent_ = false;             // nothing comes from the socket any more
+  std::optional<Death> sentenced_;  // we have killed it, for this
+  std::optional<Death> death_;
+};
+
+}  // namespace gw::node
