@@ -1,5 +1,7 @@
 #include "job/effect_ledger.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace gw::job {
@@ -17,11 +19,9 @@ std::uint64_t digest_of(Effect effect) {
 
 }  // namespace
 
-Status EffectLedger::add(ThreadId thread, std::uint64_t stored) {
+Status EffectLedger::add(ThreadId thread) {
   if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the job has reached its limit of {} threads", config_.threads);
-  auto [place, added] = threads_.try_emplace(thread);
-  if (!added) return fail(Kind::invalid, "there is a thread {} already", thread.value());
-  place->second.stored = stored;
+  if (!threads_.try_emplace(thread).second) return fail(Kind::invalid, "there is a thread {} already", thread.value());
   ++running_;
   return ok();
 }
@@ -32,11 +32,14 @@ Result<std::uint64_t> EffectLedger::next_epoch(ThreadId thread) {
   return ++found->second.epoch;
 }
 
-Status EffectLedger::set_epoch(ThreadId thread, std::uint64_t epoch) {
-  auto found = threads_.find(thread);
-  if (found == threads_.end()) return fail(Kind::not_found, "there is no thread {}", thread.value());
-  if (epoch < found->second.epoch) return fail(Kind::invalid, "thread {} is at epoch {}", thread.value(), found->second.epoch);
-  found->second.epoch = epoch;
+Status EffectLedger::adopt(ThreadId thread, std::uint64_t epoch, std::uint64_t stored) {
+  if (!knows(thread)) GW_TRY_VOID(add(thread));
+  Thread& known = threads_.at(thread);
+  known.epoch = std::max(known.epoch, epoch);
+  if (stored > known.stored) {
+    known.stored = stored;
+    known.traces.clear();
+  }
   return ok();
 }
 

@@ -28,14 +28,14 @@ class EffectLedger {
   explicit EffectLedger(Config config) : config_(config) {}
 
   // A thread is known from here on. The main thread is told by the job's owner, children by the effects of their parents.
-  // `stored`: of one that comes from an image, how many of its effects were stored before. Kind::invalid if there is one of this name.
-  Status add(ThreadId thread, std::uint64_t stored = 0);
+  // Kind::invalid if there is one of this name.
+  Status add(ThreadId thread);
   bool knows(ThreadId thread) const { return threads_.contains(thread); }
 
   // The thread goes on from an image somewhere; whoever ran it before is a zombie from now on. Returns its epoch.
   Result<std::uint64_t> next_epoch(ThreadId thread);
-  // As found in a journal.
-  Status set_epoch(ThreadId thread, std::uint64_t epoch);
+  // A thread, known or not, that comes from a journal or an image: it is at least in this epoch, and so many of its effects are stored.
+  Status adopt(ThreadId thread, std::uint64_t epoch, std::uint64_t stored);
 
   // fresh: store it. duplicate: it is stored; acknowledge it again.
   // Kind::not_found: no such thread. Kind::disconnected: from an older epoch. Kind::invalid: its number leaves a gap, the thread has ended,

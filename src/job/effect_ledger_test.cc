@@ -50,7 +50,18 @@ TEST_F(Ledger, RefusesAZombie) {
   EXPECT_EQ(refusal(output(2, "b", 1)), Kind::disconnected);
   EXPECT_EQ(ledger_.accept(output(1, "a", 2)).value(), Verdict::duplicate);
   EXPECT_EQ(ledger_.accept(output(2, "b", 2)).value(), Verdict::fresh);
-  EXPECT_FALSE(ledger_.set_epoch(kMainThread, 1));
+}
+
+TEST_F(Ledger, AdoptsWhatAnotherHomeHasStored) {
+  ASSERT_TRUE(ledger_.adopt(ThreadId{9}, 4, 17));
+  Effect effect = output(18, "x", 4);
+  effect.set_thread(9);
+  EXPECT_EQ(ledger_.accept(effect).value(), Verdict::fresh);
+  effect.set_sequence(17);
+  EXPECT_EQ(ledger_.accept(effect).value(), Verdict::duplicate);
+  ASSERT_TRUE(ledger_.adopt(ThreadId{9}, 1, 0));
+  EXPECT_EQ(ledger_.stored(ThreadId{9}), 18u) << "adopting never goes back";
+  EXPECT_EQ(ledger_.running(), 2u);
 }
 
 TEST_F(Ledger, NamesBothEffectsOfADivergence) {
