@@ -45,7 +45,7 @@ Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& en
     code = native_code.find(wasm, kind);
   }
   if (!code) return fail(Kind::internal, "compiled code that was stored is not found again");
-  GW_TRY(auto module, engine.load(std::move(wasm), code->code()));
+  GW_TRY(auto module, engine.load(std::move(wasm), code->bytes()));
   if (module->code_source() != isolate::CodeSource::native) return fail(Kind::internal, "the engine refuses the code it has made itself");
   return module;
 }

@@ -1,13 +1,18 @@
 #include "base/hash.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 namespace gw {
 namespace {
 
-// Fetched once: OpenSSL 3 otherwise looks the algorithm up again on every call, which costs more than hashing a small input.
+// Fetched once: OpenSSL 3 otherwise looks the algorithm up again on every call, which costs more than hashing a small input. The first use
+// in a process would read the system's configuration file, a millisecond; nothing in it concerns hashing.
 const EVP_MD* algorithm() {
-  static const EVP_MD* const kFetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  static const EVP_MD* const kFetched = [] {
+    GW_ASSERT(OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1);
+    return EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  }();
   GW_ASSERT(kFetched != nullptr);
   return kFetched;
 }

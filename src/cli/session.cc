@@ -24,7 +24,7 @@ Status Session::load(Bytes wasm, isolate::CodeKind kind) {
   GW_TRY(auto native_code, node::NativeCode::open(native_code_config(cache)));
   auto code = native_code.find(wasm, kind);
   GW_TRY(engine_, isolate::Engine::make());
-  GW_TRY(module_, engine_->load(std::move(wasm), code ? code->code() : ByteView{}));
+  GW_TRY(module_, engine_->load(std::move(wasm), code ? code->bytes() : ByteView{}));
   GW_TRY(thread_, engine_->make_thread());
   return ok();
 }

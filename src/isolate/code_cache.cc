@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +15,6 @@
 #include <vector>
 
 #include "isolate/engine_fingerprint.h"
-#include "isolate/page_advice.h"
 #include "os/file.h"
 #include "os/unique_fd.h"
 
@@ -22,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "GWCODE02";
+constexpr std::string_view kMagic = "GWCODE03";
 constexpr std::size_t kMacBytes = 32;
+// An entry: code, head, MAC of both. The code comes first, so that it can be cut out where it lies.
 constexpr std::size_t kHeadBytes = 8 + 1 + 32 + 32;  // magic, kind, module, engine
 constexpr std::size_t kMaxEntryBytes = 1u << 30;
 
@@ -35,14 +37,29 @@ Hash256 mac(ByteView key, ByteView bytes) {
   return out;
 }
 
-struct Buffer {
-  std::unique_ptr<std::uint8_t[]> bytes;
-  std::size_t size;
-  ByteView view() const { return {bytes.get(), size}; }
+// A file in memory, mapped for reading; no bytes if that fails.
+class Mapped {
+ public:
+  Mapped(int fd, std::size_t size) : size_(size), base_(mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)) {}
+  ~Mapped() {
+    if (base_ != MAP_FAILED) munmap(base_, size_);
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ByteView bytes() const { return base_ == MAP_FAILED ? ByteView{} : ByteView(static_cast<const std::uint8_t*>(base_), size_); }
+
+ private:
+  std::size_t size_;
+  void* base_;
 };
 
-// Reads a file that must be this user's own and closed to everybody else.
-Result<Buffer> read_private(const fs::path& path, std::size_t max_bytes) {
+struct PrivateFile {
+  os::UniqueFd fd;
+  std::size_t bytes;
+};
+
+// Opens a file that must be this user's own and closed to everybody else.
+Result<PrivateFile> open_private(const fs::path& path, std::size_t max_bytes) {
   os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return fail(Kind::not_found, "{} does not exist", path.string());
   struct stat status{};
@@ -50,15 +67,19 @@ Result<Buffer> read_private(const fs::path& path, std::size_t max_bytes) {
   if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
     return fail(Kind::corrupt, "{} is not a private file of this user", path.string());
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes) return fail(Kind::corrupt, "{} is too large", path.string());
-  auto size = static_cast<std::size_t>(status.st_size);
-  Buffer buffer{std::make_unique_for_overwrite<std::uint8_t[]>(size), size};
-  prefer_huge_pages({buffer.bytes.get(), size});
-  for (std::size_t done = 0; done < size;) {
-    ssize_t count = ::read(fd.get(), buffer.bytes.get() + done, size - done);
-    if (count <= 0) return fail(Kind::corrupt, "{} cannot be read", path.string());
+  return PrivateFile{std::move(fd), static_cast<std::size_t>(status.st_size)};
+}
+
+// A copy that only this process has, made by the kernel: no page fault for each page, as a read into fresh memory would have.
+Result<os::UniqueFd> copy_to_memory(const PrivateFile& file) {
+  os::UniqueFd copy(memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!copy) return fail(Kind::internal, "cannot create a file in memory: {}", std::strerror(errno));
+  for (std::size_t done = 0; done < file.bytes;) {
+    ssize_t count = sendfile(copy.get(), file.fd.get(), nullptr, file.bytes - done);
+    if (count <= 0) return fail(Kind::corrupt, "the entry cannot be read");
     done += static_cast<std::size_t>(count);
   }
-  return buffer;
+  return copy;
 }
 
 // Several processes may do this at once: link() lets exactly one of them win.
@@ -104,15 +125,16 @@ CodeCache::CodeCache(fs::path root, const Key& key)
 
 Result<CodeCache> CodeCache::open(const fs::path& root) {
   GW_TRY_VOID(make_private_folder(root / "code"));
+  const fs::path path = root / "code.key";
   Key key;
-  auto found = read_private(root / "code.key", key.size());
+  auto found = open_private(path, key.size());
   if (!found && found.error().kind == Kind::not_found) {
-    GW_TRY_VOID(create_key(root / "code.key"));
-    found = read_private(root / "code.key", key.size());
+    GW_TRY_VOID(create_key(path));
+    found = open_private(path, key.size());
   }
   if (!found) return found.error();
-  if (found->size != key.size()) return fail(Kind::corrupt, "{} is not a key of 32 bytes; delete it", (root / "code.key").string());
-  std::copy_n(found->bytes.get(), key.size(), key.begin());
+  if (::read(found->fd.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()))
+    return fail(Kind::corrupt, "{} is not a key of 32 bytes; delete it", path.string());
   return CodeCache(root, key);
 }
 
@@ -125,23 +147,31 @@ Bytes CodeCache::head(const Hash256& module, CodeKind kind) const {
   return writer.take();
 }
 
-Result<CachedCode> CodeCache::find(const Hash256& module, CodeKind kind) const {
+Result<os::SealedMemory> CodeCache::find(const Hash256& module, CodeKind kind) const {
   const Bytes expected = head(module, kind);
-  GW_TRY(Buffer entry, read_private(folder_ / sha256(expected).hex(), kMaxEntryBytes));
-  if (entry.size < kHeadBytes + kMacBytes) return fail(Kind::corrupt, "the entry is too short");
-  ByteView signed_part = entry.view().first(entry.size - kMacBytes);
-  if (CRYPTO_memcmp(mac(key_, signed_part).bytes.data(), entry.view().last(kMacBytes).data(), kMacBytes) != 0)
-    return fail(Kind::corrupt, "the entry was not written by this user on this machine");
-  if (!std::ranges::equal(signed_part.first(kHeadBytes), expected))
-    return fail(Kind::corrupt, "the entry is of another module, kind or engine");
-  return CachedCode(std::move(entry.bytes), kHeadBytes, signed_part.size() - kHeadBytes);
+  GW_TRY(PrivateFile file, open_private(folder_ / sha256(expected).hex(), kMaxEntryBytes));
+  if (file.bytes < kHeadBytes + kMacBytes) return fail(Kind::corrupt, "the entry is too short");
+  const std::size_t code_bytes = file.bytes - kHeadBytes - kMacBytes;
+  GW_TRY(os::UniqueFd copy, copy_to_memory(file));
+  {
+    Mapped entry(copy.get(), file.bytes);
+    if (entry.bytes().empty()) return fail(Kind::internal, "the entry cannot be mapped");
+    ByteView signed_part = entry.bytes().first(code_bytes + kHeadBytes);
+    if (CRYPTO_memcmp(mac(key_, signed_part).bytes.data(), entry.bytes().last(kMacBytes).data(), kMacBytes) != 0)
+      return fail(Kind::corrupt, "the entry was not written by this user on this machine");
+    if (!std::ranges::equal(signed_part.last(kHeadBytes), expected))
+      return fail(Kind::corrupt, "the entry is of another module, kind or engine");
+  }
+  if (ftruncate(copy.get(), static_cast<off_t>(code_bytes)) != 0) return fail(Kind::internal, "the code cannot be cut out of its entry");
+  return os::SealedMemory::seal(std::move(copy));
 }
 
 Status CodeCache::store(const Hash256& module, CodeKind kind, ByteView native) const {
-  Bytes entry = head(module, kind);
-  const fs::path path = folder_ / sha256(entry).hex();
+  const Bytes name = head(module, kind);
+  const fs::path path = folder_ / sha256(name).hex();
+  Bytes entry(native.begin(), native.end());
   auto append = [&](ByteView bytes) { entry.insert(entry.end(), bytes.begin(), bytes.end()); };
-  append(native);
+  append(name);
   append(mac(key_, entry).bytes);
   GW_TRY_VOID(os::write_file_atomic(path, entry));
   std::error_code error;

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "os/sealed_memory.h"
 
 namespace gw::isolate {
 
@@ -19,18 +19,6 @@ enum class CodeKind : std::uint8_t { start, restore };
 
 std::string_view name(CodeKind kind);
 std::optional<CodeKind> parse_code_kind(std::string_view name);
-
-// An entry of the cache as it was read: the code is a part of it, not moved, because a copy of megabytes would cost more than all else.
-class CachedCode {
- public:
-  CachedCode(std::unique_ptr<std::uint8_t[]> entry, std::size_t offset, std::size_t size)
-      : entry_(std::move(entry)), offset_(offset), size_(size) {}
-  ByteView code() const { return {entry_.get() + offset_, size_}; }
-
- private:
-  std::unique_ptr<std::uint8_t[]> entry_;
-  std::size_t offset_, size_;
-};
 
 // Entries are executed as they are, so whoever can write one owns the process that reads it. Therefore an entry is taken only if
 //  - it is a regular file of this user that nobody else may touch,
@@ -48,8 +36,9 @@ class CodeCache {
   // Creates folder and key if they are not there.
   static Result<CodeCache> open(const std::filesystem::path& root);
 
-  // Kind::not_found: no entry. Kind::corrupt: there is one, and it is not to be trusted.
-  Result<CachedCode> find(const Hash256& module, CodeKind kind) const;
+  // The code, ready to be handed to a worker: what was verified is what it will load. Kind::not_found: no entry. Kind::corrupt: there is
+  // one, and it is not to be trusted.
+  Result<os::SealedMemory> find(const Hash256& module, CodeKind kind) const;
   Status store(const Hash256& module, CodeKind kind, ByteView native) const;
 
   const std::filesystem::path& root() const { return root_; }

@@ -42,8 +42,8 @@ TEST_F(CodeCacheTest, GivesBackWhatWasStored) {
   ASSERT_TRUE(cache) << cache.error().detail;
   EXPECT_EQ(cache->find(module, CodeKind::start).error().kind, Kind::not_found);
   ASSERT_TRUE(cache->store(module, CodeKind::start, native));
-  EXPECT_TRUE(std::ranges::equal(cache->find(module, CodeKind::start)->code(), native));
-  EXPECT_TRUE(std::ranges::equal(CodeCache::open(root)->find(module, CodeKind::start)->code(), native));
+  EXPECT_TRUE(std::ranges::equal(cache->find(module, CodeKind::start)->bytes(), native));
+  EXPECT_TRUE(std::ranges::equal(CodeCache::open(root)->find(module, CodeKind::start)->bytes(), native));
   EXPECT_EQ(cache->find(sha256(as_bytes("another")), CodeKind::start).error().kind, Kind::not_found);
 }
 

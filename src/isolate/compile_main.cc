@@ -16,21 +16,12 @@
 namespace gw::isolate {
 namespace {
 
-// The pre-processor hints that rewind bodies be compiled when they are first called. A program that is restored begins with them.
-Result<Bytes> without_compilation_hints(ByteView wasm) {
-  GW_TRY(auto sections, wire::read_sections(wasm));
-  ByteWriter out;
-  out.bytes(wasm.first(wire::kModuleHeaderBytes));
-  for (const wire::Section& section : sections)
-    if (section.name != "compilationHints") out.bytes(section.whole);
-  return out.take();
-}
-
 Status compile(CodeKind kind) {
   GW_TRY(Bytes wasm, os::read_to_end(STDIN_FILENO, "standard input", wire::kMaxModuleBytes));
   GW_TRY_VOID(check_module(wasm));
+  // The pre-processor hints that rewind bodies be compiled when they are first called. A program that is restored begins with them.
   if (kind == CodeKind::restore) {
-    GW_TRY(wasm, without_compilation_hints(wasm));
+    GW_TRY(wasm, wire::without_custom_section(wasm, "compilationHints"));
   }
   GW_TRY(auto thread, PoolThread::make({.name = "gw-compile"}));
   GW_TRY(auto code, thread->call([&] { return thread->heap().compile(wasm); }));

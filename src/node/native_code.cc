@@ -41,7 +41,7 @@ Result<NativeCode> NativeCode::open(Config config) {
   return NativeCode(std::move(config), std::move(cache));
 }
 
-std::optional<isolate::CachedCode> NativeCode::find(ByteView wasm, isolate::CodeKind kind) const {
+std::optional<os::SealedMemory> NativeCode::find(ByteView wasm, isolate::CodeKind kind) const {
   auto code = cache_.find(sha256(wasm), kind);
   if (code) return *std::move(code);
   if (code.error().kind != Kind::not_found) log::warn("node", "cached code refused", kv("reason", code.error().detail));

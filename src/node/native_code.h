@@ -30,7 +30,7 @@ class NativeCode {
   static Result<NativeCode> open(Config config);
 
   // What is in the cache, for a worker to load; authentic. On a miss, none, and the filler is started.
-  std::optional<isolate::CachedCode> find(ByteView wasm, isolate::CodeKind kind) const;
+  std::optional<os::SealedMemory> find(ByteView wasm, isolate::CodeKind kind) const;
 
   // Has the entry made anew, in the background: the engine has refused it.
   void replace(ByteView wasm, isolate::CodeKind kind) const;

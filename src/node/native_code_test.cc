@@ -31,8 +31,8 @@ TEST_F(NativeCodeTest, KeepsWhatTheCompilerSaysForEachKind) {
   ASSERT_TRUE(code.make(wasm_, CodeKind::start));
   EXPECT_FALSE(code.find(wasm_, CodeKind::restore));
   ASSERT_TRUE(code.make(wasm_, CodeKind::restore));
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->code()), "wasm for start\n");
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::restore)->code()), "wasm for restore\n");
+  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->bytes()), "wasm for start\n");
+  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::restore)->bytes()), "wasm for restore\n");
 }
 
 TEST_F(NativeCodeTest, StoresNothingOfACompilerThatFails) {
@@ -48,7 +48,7 @@ TEST_F(NativeCodeTest, OneCompilationAtATime) {
   const std::string inner = "flock -n " + (root() / "code.lock").string() + " echo free || echo taken";
   NativeCode code = open({"/bin/sh", "-c", inner});
   ASSERT_TRUE(code.make(wasm_, CodeKind::start));
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->code()), "taken\n");
+  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->bytes()), "taken\n");
 }
 
 // A named pipe makes the test wait for the filler, and for nothing else.

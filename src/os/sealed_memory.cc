@@ -20,8 +20,14 @@ Result<SealedMemory> SealedMemory::make(const char* name, ByteView content) {
   if (!fd) return fail(Kind::internal, "cannot create a file in memory: {}", reason(errno));
   if (Status written = write_fully(fd.get(), content); !written)
     return fail(Kind::internal, "cannot write {} bytes to a file in memory: {}", content.size(), written.error().detail);
-  if (::fcntl(fd.get(), F_ADD_SEALS, kAllSeals) != 0) return fail(Kind::internal, "cannot seal a file in memory: {}", reason(errno));
-  return map(std::move(fd), content.size());
+  return seal(std::move(fd));
+}
+
+Result<SealedMemory> SealedMemory::seal(UniqueFd fd) {
+  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
+  if (size < 0 || ::fcntl(fd.get(), F_ADD_SEALS, kAllSeals) != 0)
+    return fail(Kind::internal, "cannot seal a file in memory: {}", reason(errno));
+  return map(std::move(fd), static_cast<std::size_t>(size));
 }
 
 Result<SealedMemory> SealedMemory::open_sealed(UniqueFd fd, std::size_t max_bytes) {

@@ -16,6 +16,8 @@ class SealedMemory {
  public:
   // A sealed copy of `content`. The name is for people who look into /proc.
   static Result<SealedMemory> make(const char* name, ByteView content);
+  // Seals a memfd of this process, made with MFD_ALLOW_SEALING, as it is now. REQUIRES: nobody else has it, and no mapping can write to it.
+  static Result<SealedMemory> seal(UniqueFd fd);
   // Takes a descriptor from another process. Kind::invalid unless it is a memfd with all seals and at most `max_bytes` long.
   static Result<SealedMemory> open_sealed(UniqueFd fd, std::size_t max_bytes);
 

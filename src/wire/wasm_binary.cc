@@ -216,6 +216,18 @@ Result<std::vector<Section>> read_sections(ByteView wasm) {
   return sections;
 }
 
+Result<Bytes> without_custom_section(ByteView wasm, std::string_view name) {
+  GW_TRY(auto sections, read_sections(wasm));
+  Bytes out;
+  out.reserve(wasm.size());
+  const auto append = [&](ByteView bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); };
+  append(wasm.first(kModuleHeaderBytes));
+  for (const Section& section : sections) {
+    if (section.id != SectionId::custom || section.name != name) append(section.whole);
+  }
+  return out;
+}
+
 Result<std::vector<FunctionType>> read_types(ByteView wasm) {
   return read_vector<FunctionType>(wasm, SectionId::type, 2, read_function_type);
 }

@@ -87,6 +87,9 @@ Result<std::vector<MemoryType>> read_memories(ByteView wasm);
 // The only memory. Kind::unsupported if it has several, Kind::invalid if it has none.
 Result<MemoryType> read_memory(ByteView wasm);
 
+// The module without the custom sections of that name.
+Result<Bytes> without_custom_section(ByteView wasm, std::string_view name);
+
 // Function index -> name, from the custom section "name"; empty if there is none. Names are for people: any bytes, maybe damaged.
 Result<std::map<std::uint32_t, std::string>> read_function_names(ByteView wasm);
 

@@ -75,6 +75,13 @@ TEST(WasmBinary, ReadsFunctionNames) {
   EXPECT_TRUE(read_function_names(ModuleText().bytes()).value().empty());
 }
 
+TEST(WasmBinary, LeavesOutCustomSections) {
+  const Bytes wasm = example();
+  const Bytes shorter = without_custom_section(wasm, "name").value();
+  EXPECT_EQ(shorter, Bytes(wasm.begin(), wasm.end() - static_cast<std::ptrdiff_t>(kNames.size()) - 2));
+  EXPECT_EQ(without_custom_section(wasm, "other").value(), wasm);
+}
+
 TEST(WasmBinary, ShowsSharedAnd64BitMemory) {
   EXPECT_TRUE(read_memory(ModuleText().section(SectionId::memory, {1, 3, 1, 2}).bytes()).value().shared);
   EXPECT_TRUE(read_memory(ModuleText().section(SectionId::memory, {1, 4, 1}).bytes()).value().is64);
