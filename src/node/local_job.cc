@@ -143,7 +143,7 @@ Status LocalJob::start_worker(isolate::CodeKind kind, Images images) {
   descriptors.push_back(std::move(module));
   code_kind_ = kind;
   if (const auto code = config_.code.find(module_, kind)) {
-    GW_TRY(os::UniqueFd native, sealed("code", code->code()));
+    GW_TRY(os::UniqueFd native, code->share());
     descriptors.push_back(std::move(native));
     load.set_has_code(true);
   }
