@@ -7,6 +7,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
+pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
 find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 

@@ -1,10 +1,12 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/image_file.h"
-#include "cli/report.h"
+#include "cli/quantity.h"
 #include "wire/image.h"
 
 namespace gw::cli {
@@ -16,56 +18,103 @@ Result<wire::Image> load(const std::string& file) {
   return image;
 }
 
-void show(const wire::Image& image, Format format) {
+Rows rows_of(const wire::Image& image) {
   const wire::ImageContent& content = image.content();
   std::uint64_t stored = 0;
   for (const wire::ImagePage& page : content.pages) stored += page.stored.size();
-  const std::string phase = content.phase == wire::Phase::fresh ? "fresh" : "suspended";
-  std::vector<Row> rows{
-      {"id", "image", image.id().hex(), ""},
-      {"module", "module", content.module_hash.hex(), ""},
-      {"module_bytes", "module included", content.module_wasm.size(),
-       content.module_wasm.empty() ? "no" : human_bytes(content.module_wasm.size())},
-      {"phase", "phase", phase, ""},
-      {"parent", "changes to", content.parent ? nlohmann::ordered_json(content.parent->hex()) : nlohmann::ordered_json(),
-       content.parent ? "" : "-"},
-      {"memory_pages", "memory", content.memory_pages, human_bytes(std::uint64_t{content.memory_pages} * wire::kPageBytes)},
-      {"nonzero_pages", "pages in use", content.pages.size(),
-       fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages)},
-      {"file_pages", "files", content.file_pages, human_bytes(std::uint64_t{content.file_pages} * wire::kPageBytes)},
-      {"stored_bytes", "stored", stored, human_bytes(stored)},
-      {"file_bytes", "file", image.encoded().size(), human_bytes(image.encoded().size())},
-      {"globals", "globals", content.globals.size(), ""},
-      {"wasi_state_bytes", "WASI state", content.wasi_state.size(), human_bytes(content.wasi_state.size())},
-      {"job_state_bytes", "job state", content.job_state.size(), human_bytes(content.job_state.size())},
-  };
-  if (format == Format::json) {
-    auto pages = nlohmann::ordered_json::array();
-    for (const wire::ImagePage& page : content.pages) pages.push_back({{"index", page.index}, {"hash", page.hash.hex()}});
-    rows.push_back({"pages", "", std::move(pages), ""});
+  const std::uint64_t module_bytes = content.module_wasm.size();
+  Rows rows;
+  rows.add("id", "image", image.id().hex())
+      .add("module", "module", content.module_hash.hex())
+      .add("module_bytes", "module included", module_bytes, module_bytes == 0 ? "no" : human_bytes(module_bytes))
+      .add("phase", "phase", content.phase == wire::Phase::fresh ? "fresh" : "suspended")
+      .add("parent", "changes to", content.parent ? Json(content.parent->hex()) : Json(), content.parent ? "" : "-")
+      .add("memory_pages", "memory", content.memory_pages, human_bytes(std::uint64_t{content.memory_pages} * wire::kPageBytes))
+      .add("nonzero_pages", "pages in use", content.pages.size(), fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages))
+      .add("file_pages", "files", content.file_pages, human_bytes(std::uint64_t{content.file_pages} * wire::kPageBytes))
+      .add("stored_bytes", "stored", stored, human_bytes(stored))
+      .add("file_bytes", "file", image.encoded().size(), human_bytes(image.encoded().size()))
+      .add("globals", "globals", content.globals.size())
+      .add("wasi_state_bytes", "WASI state", content.wasi_state.size(), human_bytes(content.wasi_state.size()))
+      .add("job_state_bytes", "job state", content.job_state.size(), human_bytes(content.job_state.size()));
+  return rows;
+}
+
+Result<int> show(const std::string& file, Invocation& invocation) {
+  GW_TRY(auto image, load(file));
+  const Rows rows = rows_of(image);
+  Json json = rows.json();
+  json["pages"] = Json::array();
+  for (const wire::ImagePage& page : image.content().pages) json["pages"].push_back({{"index", page.index}, {"hash", page.hash.hex()}});
+  invocation.console.print({"godwit.image.show/1", json, rows.render(invocation.console.out()), image.id().hex()});
+  return 0;
+}
+
+// The pages that are not the same in both; one that is missing is all zero.
+std::vector<std::uint32_t> changed_pages(const wire::ImageContent& a, const wire::ImageContent& b) {
+  std::map<std::uint32_t, Hash256> pages;
+  for (const wire::ImagePage& page : a.pages) pages.emplace(page.index, page.hash);
+  std::set<std::uint32_t> changed;
+  for (const wire::ImagePage& page : b.pages) {
+    const auto found = pages.find(page.index);
+    if (found == pages.end() || found->second != page.hash) changed.insert(page.index);
+    if (found != pages.end()) pages.erase(found);
   }
-  print_rows(rows, format);
+  for (const auto& [index, hash] : pages) changed.insert(index);
+  return {changed.begin(), changed.end()};
+}
+
+Result<int> diff(const std::string& first, const std::string& second, Invocation& invocation) {
+  GW_TRY(auto a, load(first));
+  GW_TRY(auto b, load(second));
+  const auto pages = changed_pages(a.content(), b.content());
+  const bool same_module = a.content().module_hash == b.content().module_hash;
+  const bool same_globals = a.content().globals == b.content().globals;
+  const bool same_wasi = a.content().wasi_state == b.content().wasi_state;
+  const bool equal = same_module && same_globals && same_wasi && pages.empty() && a.content().memory_pages == b.content().memory_pages;
+  const auto word = [](bool same) { return same ? "same" : "different"; };
+  Rows rows;
+  rows.add("equal", "state", equal, word(equal))
+      .add("same_module", "module", same_module, word(same_module))
+      .add("changed_pages", "pages", pages.size(), pages.empty() ? "same" : fmt::format("{} different", pages.size()))
+      .add("changed_bytes", "  at most", pages.size() * wire::kPageBytes, human_bytes(pages.size() * wire::kPageBytes))
+      .add("same_globals", "globals", same_globals, word(same_globals))
+      .add("same_wasi_state", "WASI state", same_wasi, word(same_wasi));
+  Json json = rows.json();
+  json["pages"] = pages;
+  invocation.console.print({"godwit.image.diff/1", json, rows.render(invocation.console.out()), word(equal)});
+  return equal ? 0 : 1;
+}
+
+void add_show(CommandTree& tree, CLI::App& parent) {
+  CLI::App& command = tree.add(parent, "show",
+                               {.summary = "Check an image and print what is in it",
+                                .examples = {"godwit image show nbody.gwi", "godwit image show nbody.gwi -o json"}});
+  auto file = std::make_shared<std::string>();
+  command.add_option("IMAGE", *file, "Image written by run or resume")->required()->option_text("IMAGE");
+  tree.on_selected(command, [file](Invocation& invocation) { return show(*file, invocation); });
+}
+
+void add_diff(CommandTree& tree, CLI::App& parent) {
+  CLI::App& command = tree.add(parent, "diff",
+                               {.summary = "Compare the state of two images",
+                                .details = "Exit code: 0 if the program is in the same state in both, 1 if not.",
+                                .examples = {"godwit image diff before.gwi after.gwi", "godwit image diff a.gwi b.gwi -o quiet"}});
+  auto files = std::make_shared<std::pair<std::string, std::string>>();
+  command.add_option("IMAGE", files->first, "One image")->required()->option_text("IMAGE");
+  command.add_option("OTHER", files->second, "The other one")->required()->option_text("OTHER");
+  tree.on_selected(command, [files](Invocation& invocation) { return diff(files->first, files->second, invocation); });
 }
 
 }  // namespace
 
-void add_image_command(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand("image", "Look at images of suspended programs");
-  command->require_subcommand(1);
-  CLI::App* show_command = command->add_subcommand("show", "Check an image and print what is in it");
-  auto file = std::make_shared<std::string>();
-  auto format = std::make_shared<Format>(Format::text);
-  show_command->add_option("IMAGE", *file, "Image written by run or resume")->required();
-  add_format_option(*show_command, *format);
-  show_command->footer("Examples:\n  godwit image show nbody.gwi\n  godwit image show nbody.gwi -o json");
-  show_command->callback([file, format, &outcome] {
-    const auto image = load(*file);
-    if (!image) {
-      outcome.exit_code = report_error(image.error());
-      return;
-    }
-    show(*image, *format);
-  });
+void add_image_commands(CommandTree& tree) {
+  CLI::App& image = tree.add(tree.root(), "image",
+                             {.summary = "Look at images of suspended programs",
+                              .examples = {"godwit image show nbody.gwi", "godwit image diff before.gwi after.gwi"}});
+  image.require_subcommand(1);
+  add_show(tree, image);
+  add_diff(tree, image);
 }
 
 }  // namespace gw::cli

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "cli/code_compiler.h"
-#include "cli/commands.h"
-#include "cli/report.h"
+#include "cli/exit_codes.h"
+#include "cli/quantity.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -98,7 +98,8 @@ Result<int> Session::run(const SuspendPlan& plan) {
       return save(plan);
     }
     if (const auto* exited = std::get_if<isolate::Exited>(&stop)) return static_cast<int>(exited->code);
-    return fail(Kind::guest_fault, "the program {}", isolate::describe(stop));
+    const bool limit = std::holds_alternative<isolate::LimitReached>(stop);
+    return fail(limit ? Kind::overloaded : Kind::guest_fault, "the program {}", isolate::describe(stop));
   }
 }
 
@@ -107,7 +108,7 @@ Result<int> Session::save(const SuspendPlan& plan) {
   GW_TRY_VOID(os::write_file_atomic(plan.image, image.encoded()));
   fmt::print(stderr, "godwit: suspended to {} ({}); continue with: godwit resume {}\n", plan.image.string(),
              human_bytes(image.encoded().size()), plan.image.string());
-  return kExitSuspended;
+  return static_cast<int>(ExitCode::suspended);
 }
 
 }  // namespace gw::cli

@@ -1,28 +1,27 @@
 #include "cli/source_options.h"
 
-#include "cli/mobility.h"
-
 namespace gw::cli {
 
-CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values, const std::string& description) {
-  return command.add_option(name, values, description)->allow_extra_args(false);  // else it would swallow the words behind its value
+void add_source_options(CommandTree& tree, CLI::App& command, SourceOptions& options) {
+  command.add_option("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module")->required()->option_text("FILE");
+  CommandTree::add_repeatable(command, "-I", options.include_folders, "Look for headers in this folder, too", "FOLDER");
+  CommandTree::add_repeatable(command, "-D", options.definitions, "Define a macro", "NAME[=VALUE]");
+  CommandTree::add_choice(command, "-O", options.optimization, "Optimisation of the compiler: 0, 1, 2, 3, s or z (default: 3)",
+                          "OPTIMIZATION");
+  CommandTree::add_repeatable(command, "--cflag", options.compiler_flags, "Hand this flag to clang as it is: --cflag=-ffast-math", "FLAG");
+  tree.add_setting(command, Key::mobile);
+  CommandTree::add_choice(command, "--poll", options.poll,
+                          "How it notices a request: auto, or counter (stops at exact points, slower; default: auto)", "POLL");
+  command.add_flag("--verify", options.verify, "Make NaN bits canonical, so that results can be compared between machines");
 }
 
-void add_source_options(CLI::App& command, SourceOptions& options) {
-  command.add_option("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module")->required();
-  add_repeatable(command, "-I", options.include_folders, "Look for headers in this folder, too")->option_text("FOLDER");
-  add_repeatable(command, "-D", options.definitions, "Define a macro")->option_text("NAME[=VALUE]");
-  command.add_option("-O", options.optimization, "Optimisation of the compiler: 0, 1, 2, 3, s or z")
-      ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
-      ->option_text("LEVEL [3]");
-  add_repeatable(command, "--cflag", options.compiler_flags, "Hand this flag to clang as it is; write --cflag=-Wl,-z,stack-size=1048576")
-      ->option_text("FLAG");
-  add_mobility_options(command, options.mobility);
-}
-
-toolchain::BuildRequest to_build_request(const SourceOptions& options) {
-  toolchain::BuildRequest request{.inputs = {options.files.begin(), options.files.end()}, .mobility = to_prep(options.mobility)};
-  if (options.optimization) request.extra_flags.push_back("-O" + *options.optimization);
+toolchain::BuildRequest to_build_request(const SourceOptions& options, const Settings& settings) {
+  toolchain::BuildRequest request{.inputs = {options.files.begin(), options.files.end()}};
+  const std::string& level = settings[Key::mobile].text;
+  request.mobility.level = level == "off" ? wire::Level::off : level == "coarse" ? wire::Level::coarse : wire::Level::fine;
+  request.mobility.poll = options.poll == "counter" ? prep::PollChoice::counter : prep::PollChoice::automatic;
+  request.mobility.verify = options.verify ? prep::Verify::yes : prep::Verify::no;
+  if (!options.optimization.empty()) request.extra_flags.push_back("-O" + options.optimization);
   for (const std::string& folder : options.include_folders) request.extra_flags.push_back("-I" + folder);
   for (const std::string& definition : options.definitions) request.extra_flags.push_back("-D" + definition);
   request.extra_flags.insert(request.extra_flags.end(), options.compiler_flags.begin(), options.compiler_flags.end());

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/report.h"
+#include "cli/command_tree.h"
 #include "toolchain/build.h"
 
 namespace gw::cli {
@@ -15,17 +14,15 @@ struct SourceOptions {
   std::vector<std::string> files;
   std::vector<std::string> include_folders;
   std::vector<std::string> definitions;
-  std::optional<std::string> optimization;
+  std::string optimization;  // empty: as the toolchain likes
   std::vector<std::string> compiler_flags;
-  MobilityOptions mobility;
+  std::string poll = "auto";
+  bool verify = false;
 };
 
-void add_source_options(CLI::App& command, SourceOptions& options);
+void add_source_options(CommandTree& tree, CLI::App& command, SourceOptions& options);
 
 // Compiler flags come in the order -O, -I, -D, --cflag, so that a --cflag has the last word.
-toolchain::BuildRequest to_build_request(const SourceOptions& options);
-
-// An option that may be given again and again, with one value each time.
-CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values, const std::string& description);
+toolchain::BuildRequest to_build_request(const SourceOptions& options, const Settings& settings);
 
 }  // namespace gw::cli

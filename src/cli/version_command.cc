@@ -1,24 +1,26 @@
-#include <memory>
-
 #include "cli/commands.h"
-#include "cli/report.h"
 #include "isolate/engine.h"
 #include "wire/image.h"
+#include "wire/module_info.h"
 
 namespace gw::cli {
 
-void add_version_command(CLI::App& app, Outcome& outcome) {
-  CLI::App* command = app.add_subcommand("version", "Print versions");
-  auto format = std::make_shared<Format>(Format::text);
-  add_format_option(*command, *format);
-  command->callback([format, &outcome] {
-    print_rows({{"godwit", "godwit", GODWIT_VERSION, ""},
-                {"engine", "engine", isolate::Engine::version(), ""},
-                {"abi", "module ABI", wire::kAbiVersion, ""},
-                {"image_format", "image format", wire::kImageVersion, ""}},
-               *format);
-    outcome.exit_code = 0;
-  });
+void add_version_command(CommandTree& tree) {
+  CLI::App& command =
+      tree.add(tree.root(), "version",
+               {.summary = "Print versions", .examples = {"godwit version", "godwit version -o json", "godwit version -o quiet"}});
+  tree.on_selected(
+      command,
+      [](Invocation& invocation) -> Result<int> {
+        Rows rows;
+        rows.add("godwit", "godwit", GODWIT_VERSION)
+            .add("engine", "engine", isolate::Engine::version())
+            .add("abi", "module ABI", wire::kAbiVersion)
+            .add("image_format", "image format", wire::kImageVersion);
+        invocation.console.print({"godwit.version/1", rows.json(), rows.render(invocation.console.out()), GODWIT_VERSION});
+        return 0;
+      },
+      CommandTree::Needs::settings);
 }
 
 }  // namespace gw::cli

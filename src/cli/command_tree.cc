@@ -1,0 +1,184 @@
+#include "cli/command_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "cli/help_page.h"
+#include "cli/nearest.h"
+
+namespace gw::cli {
+namespace {
+
+// "godwit", "image", "show"
+std::vector<std::string> words_of(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) words.insert(words.begin(), at->get_name());
+  return words;
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (names.empty()) names.push_back(option.get_name(true));
+  return names;
+}
+
+OptionModel model_of(const CLI::Option& option) {
+  return {.names = names_of(option),
+          .placeholder = option.get_items_expected_max() == 0 ? "" : option.get_option_text(),
+          .description = option.get_description(),
+          .repeatable = option.get_items_expected_max() > 1,
+          .required = option.get_required()};
+}
+
+bool is_hidden(const CLI::App& command) { return command.get_group().empty(); }
+
+std::string unknown_option(const std::string& word, const CLI::App& command, const CLI::App& root, const std::string& name) {
+  const std::string option = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::App* app : {&command, &root})
+    for (const CLI::Option* candidate : app->get_options()) std::ranges::copy(names_of(*candidate), std::back_inserter(known));
+  const auto meant = nearest(option, known);
+  return fmt::format("'{}' has no option '{}': {}", name, option,
+                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("'{} --help' lists them", name));
+}
+
+std::string unknown_word(const std::string& word, const CLI::App& command, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::App* child : command.get_subcommands({}))
+    if (!is_hidden(*child)) known.push_back(child->get_name());
+  if (known.empty()) return fmt::format("'{}' does not know what to do with '{}': '{} --help' says how to call it", name, word, name);
+  const auto meant = nearest(word, known);
+  return fmt::format("'{}' has no command '{}': {}", name, word,
+                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+CommandTree::CommandTree() : root_("Programs that move while they run", "godwit") {
+  root_.require_subcommand(1);
+  root_.fallthrough();
+  root_.set_help_flag("-h,--help", "Show this help");
+  commands_[&root_].text.summary = root_.get_description();
+  add_setting(root_, Key::output);
+  add_setting(root_, Key::color);
+  add_repeatable(root_, "--config", overrides_, "Set a setting for this call; 'godwit config list' shows them", "KEY=VALUE");
+}
+
+CLI::App& CommandTree::add(CLI::App& parent, const std::string& name, Text text) {
+  CLI::App& command = *parent.add_subcommand(name, text.summary);
+  commands_[&command].text = std::move(text);
+  return command;
+}
+
+void CommandTree::on_selected(CLI::App& command, Action action, Needs needs) {
+  commands_[&command].action = std::move(action);
+  commands_[&command].needs = needs;
+}
+
+void CommandTree::add_setting(CLI::App& command, Key key) {
+  const SettingKey& setting = setting_key(key);
+  command
+      .add_option_function<std::string>(
+          std::string(setting.flag), [this, key](const std::string& value) { flags_[key] = value; },
+          fmt::format("{} (default: {})", setting.description, setting.built_in))
+      ->option_text(std::string(setting.placeholder));
+}
+
+CLI::Option* CommandTree::add_choice(CLI::App& command, const std::string& names, std::string& value, const std::string& description,
+                                     const std::string& placeholder) {
+  const auto check = [words = choices_of(placeholder)](const std::string& word) {
+    const bool known = std::ranges::find(words, word) != words.end();
+    return known ? std::string() : fmt::format("'{}' is none of {}", word, fmt::join(words, ", "));
+  };
+  return command.add_option(names, value, description)->check(check)->option_text(placeholder);
+}
+
+CLI::Option* CommandTree::add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                                         const std::string& description, const std::string& placeholder) {
+  // Without extra arguments, else it would swallow the words behind its value.
+  return command.add_option(names, values, description)->allow_extra_args(false)->option_text(placeholder);
+}
+
+const CLI::App& CommandTree::deepest() const {
+  const CLI::App* app = &root_;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+std::string CommandTree::current_command() const { return fmt::format("{}", fmt::join(words_of(deepest()), " ")); }
+
+Result<CommandTree::Parsed> CommandTree::parse(const std::vector<std::string>& args, bool has_program_args) {
+  try {
+    std::vector<std::string> reversed(args.rbegin(), args.rend());  // as the parser wants it
+    root_.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    return help_for(deepest());
+  } catch (const CLI::ParseError& error) {
+    return explain(error);
+  }
+  const CLI::App& command = deepest();
+  if (has_program_args && !takes_program_args_.contains(&command))
+    return fail(Kind::invalid, "'{}' runs no program: it takes nothing after --", current_command());
+  const Command& found = commands_.at(&command);
+  GW_ASSERT(found.action);
+  return Parsed{current_command(), found.action, found.needs};
+}
+
+CommandTree::Parsed CommandTree::help_for(const CLI::App& app) const {
+  const CommandModel command = model_of(app);
+  const std::vector<OptionModel> common = &app == &root_ ? std::vector<OptionModel>{} : model().options;
+  const auto show = [command, common](Invocation& invocation) -> Result<int> {
+    invocation.console.print_text(help_page(command, common, invocation.console.out()));
+    return 0;
+  };
+  return {current_command(), show, Needs::nothing};
+}
+
+Error CommandTree::explain(const CLI::ParseError& error) const {
+  const CLI::App& command = deepest();
+  const std::string name = current_command();
+  const std::vector<std::string> unexpected = root_.remaining(true);
+  if (!unexpected.empty()) {
+    const std::string& word = unexpected.front();
+    return fail(Kind::invalid, "{}",
+                word.starts_with('-') ? unknown_option(word, command, root_, name) : unknown_word(word, command, name));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    for (const CLI::Option* option : command.get_options())
+      if (option->get_required() && option->empty())
+        return fail(Kind::invalid, "{} is missing: {}", option->get_name(true), usage_line(model_of(command)));
+    return fail(Kind::invalid, "say what to do: '{} --help' lists the commands", name);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string message = error.what();
+    return fail(Kind::invalid, "{} needs one value: '{} --help' says which", message.substr(0, message.find(':')), name);
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    const std::string message = error.what();  // "Could not convert: --seed = abc"
+    const std::size_t colon = message.find(": "), sign = message.find(" = ");
+    if (colon != std::string::npos && sign != std::string::npos)
+      return fail(Kind::invalid, "{}: '{}' is not a whole number, or too large", message.substr(colon + 2, sign - colon - 2),
+                  message.substr(sign + 3));
+  }
+  return fail(Kind::invalid, "{}", error.what());
+}
+
+CommandModel CommandTree::model_of(const CLI::App& app) const {
+  const Text& text = commands_.at(&app).text;
+  CommandModel model{.words = words_of(app),
+                     .summary = text.summary,
+                     .details = text.details,
+                     .examples = text.examples,
+                     .hidden = is_hidden(app),
+                     .takes_program_args = takes_program_args_.contains(&app)};
+  for (const CLI::Option* option : app.get_options())
+    (option->get_positional() ? model.arguments : model.options).push_back(gw::cli::model_of(*option));
+  for (const CLI::App* child : app.get_subcommands({})) model.children.push_back(model_of(*child));
+  return model;
+}
+
+}  // namespace gw::cli

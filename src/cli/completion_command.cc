@@ -1,0 +1,27 @@
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/completion.h"
+
+namespace gw::cli {
+
+void add_completion_command(CommandTree& tree) {
+  CLI::App& command = tree.add(tree.root(), "completion",
+                               {.summary = "Print a script that makes a shell complete godwit's commands",
+                                .examples = {"source <(godwit completion bash)", "godwit completion zsh > ~/.zfunc/_godwit",
+                                             "godwit completion fish > ~/.config/fish/completions/godwit.fish"}});
+  auto shell = std::make_shared<std::string>();
+  CommandTree::add_choice(command, "SHELL", *shell, "bash, zsh or fish", "SHELL")->required();
+  tree.on_selected(
+      command,
+      [shell](Invocation& invocation) -> Result<int> {
+        const CommandModel model = invocation.tree.model();
+        invocation.console.print_text(*shell == "bash"  ? bash_completion(model)
+                                      : *shell == "zsh" ? zsh_completion(model)
+                                                        : fish_completion(model));
+        return 0;
+      },
+      CommandTree::Needs::nothing);
+}
+
+}  // namespace gw::cli

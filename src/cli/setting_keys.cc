@@ -1,0 +1,85 @@
+#include "cli/setting_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/nearest.h"
+#include "cli/quantity.h"
+#include "cli/value_kinds.h"
+#include "wire/image.h"
+
+namespace gw::cli {
+namespace {
+
+Status check_choice(std::string_view value, std::string_view placeholder) {
+  const std::vector<std::string> words = choices_of(placeholder);
+  if (std::ranges::find(words, value) != words.end()) return ok();
+  return fail(Kind::invalid, "'{}' is none of {}", value, fmt::join(words, ", "));
+}
+
+Status check_memory(std::string_view value) {
+  GW_TRY(auto bytes, parse_bytes(value));
+  const std::uint64_t pages = bytes / wire::kPageBytes;
+  if (pages == 0 || pages > wire::kMaxMemoryPages) return fail(Kind::invalid, "'{}' is not between 64KiB and 4GiB", value);
+  return ok();
+}
+
+Status check_time(std::string_view value) {
+  GW_TRY(auto time, parse_duration(value));
+  if (time.count() == 0) return fail(Kind::invalid, "'{}' is no time at all: the program could not even start", value);
+  return ok();
+}
+
+Status check_interval(std::string_view value) {
+  if (value == kNever) return ok();
+  GW_TRY(auto time, parse_duration(value));
+  if (time < std::chrono::milliseconds(10)) return fail(Kind::invalid, "'{}' is too often: the shortest interval is 10ms", value);
+  return ok();
+}
+
+constexpr std::array<SettingKey, kKeyCount> kKeys{{
+    {Key::memory, "memory", "--memory", "SIZE", "1GiB", "End the program when it uses more memory than this", check_memory},
+    {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "End the program when it uses more CPU time than this", check_time},
+    {Key::checkpoint_every, "checkpoint-every", "--checkpoint-every", "TIME", kNever,
+     "Keep the program's state on disk this often, so that it survives being killed", check_interval},
+    {Key::mobile, "mobile", "--mobile", "LEVEL", "fine", "Where it can be suspended: off, coarse (blocking calls only) or fine (anywhere)",
+     [](std::string_view value) { return check_choice(value, "LEVEL"); }},
+    {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",
+     [](std::string_view value) { return check_choice(value, "FORMAT"); }},
+    {Key::color, "color", "--color", "WHEN", "auto", "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never",
+     [](std::string_view value) { return check_choice(value, "WHEN"); }},
+}};
+
+}  // namespace
+
+std::span<const SettingKey> setting_keys() { return kKeys; }
+
+const SettingKey& setting_key(Key key) {
+  const SettingKey& found = kKeys[static_cast<std::size_t>(key)];
+  GW_ASSERT(found.key == key);
+  return found;
+}
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const SettingKey& key : kKeys) names.emplace_back(key.name);
+  return names;
+}
+
+std::string variable_name(const SettingKey& key) {
+  std::string name = "GODWIT_";
+  for (const char c : key.name) name.push_back(c == '-' ? '_' : static_cast<char>(c - 'a' + 'A'));
+  return name;
+}
+
+Result<Key> find_setting(std::string_view name) {
+  for (const SettingKey& key : kKeys)
+    if (key.name == name) return key.key;
+  if (const auto meant = nearest(name, setting_names()))
+    return fail(Kind::invalid, "there is no setting '{}': did you mean '{}'?", name, *meant);
+  return fail(Kind::invalid, "there is no setting '{}': the settings are {}", name, fmt::join(setting_names(), ", "));
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,37 @@
+#pragma once
+// The settings that can be given as a flag, in the environment and in files. The one table: flags, variables, help and docs follow it.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gw::cli {
+
+enum class Key { memory, time_limit, checkpoint_every, mobile, output, color };
+inline constexpr std::size_t kKeyCount = 6;
+
+struct SettingKey {
+  Key key;
+  std::string_view name;         // in files: kebab-case
+  std::string_view flag;         // as the parser wants it
+  std::string_view placeholder;  // of its value
+  std::string_view built_in;
+  std::string_view description;
+  Status (*check)(std::string_view value);
+};
+
+std::span<const SettingKey> setting_keys();  // in the order of Key
+const SettingKey& setting_key(Key key);
+std::vector<std::string> setting_names();
+std::string variable_name(const SettingKey& key);  // GODWIT_TIME_LIMIT
+
+// The key of that name; otherwise Kind::invalid with the nearest one.
+Result<Key> find_setting(std::string_view name);
+
+// The value that turns checkpoints off.
+inline constexpr std::string_view kNever = "off";
+
+}  // namespace gw::cli

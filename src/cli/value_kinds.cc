@@ -1,0 +1,47 @@
+#include "cli/value_kinds.h"
+
+#include <array>
+
+#include "cli/setting_keys.h"
+
+namespace gw::cli {
+namespace {
+
+struct Choice {
+  std::string_view placeholder;
+  std::vector<std::string> words;
+};
+
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> table = {
+      {"FORMAT", {"table", "json", "quiet"}},
+      {"WHEN", {"auto", "always", "never"}},
+      {"LEVEL", {"off", "coarse", "fine"}},
+      {"POLL", {"auto", "counter"}},
+      {"OPTIMIZATION", {"0", "1", "2", "3", "s", "z"}},
+      {"SHELL", {"bash", "zsh", "fish"}},
+      {"SCOPE", {"user", "project", "system"}},
+      {"KEY", setting_names()},
+  };
+  return table;
+}
+
+// A mount begins with a file of this machine.
+constexpr std::array<std::string_view, 4> kFiles = {"FILE", "IMAGE", "HOST[:GUEST]", "OTHER"};
+
+}  // namespace
+
+ValueKind value_kind(std::string_view placeholder) {
+  for (const std::string_view file : kFiles)
+    if (placeholder == file) return ValueKind::file;
+  if (placeholder == "FOLDER") return ValueKind::folder;
+  return choices_of(placeholder).empty() ? ValueKind::text : ValueKind::choice;
+}
+
+std::vector<std::string> choices_of(std::string_view placeholder) {
+  for (const Choice& choice : choices())
+    if (choice.placeholder == placeholder) return choice.words;
+  return {};
+}
+
+}  // namespace gw::cli
