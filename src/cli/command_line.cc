@@ -21,17 +21,6 @@ Words split(const std::vector<std::string>& words) {
   return {.own = {words.begin(), dashes}, .program_args = {dashes + 1, words.end()}, .has_program_args = true};
 }
 
-void add_commands(CommandTree& tree) {
-  add_run_command(tree);
-  add_resume_command(tree);
-  add_build_command(tree);
-  add_image_commands(tree);
-  add_config_commands(tree);
-  add_completion_command(tree);
-  add_man_command(tree);
-  add_version_command(tree);
-}
-
 std::optional<std::string> variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -65,7 +54,7 @@ Result<Settings> resolve_settings(const CommandTree& tree, CommandTree::Needs ne
 int command_line(const std::vector<std::string>& words) {
   const Words split_words = split(words);
   CommandTree tree;
-  add_commands(tree);
+  add_all_commands(tree);
   Console errors(format_of_errors(split_words), "auto");
   const auto parsed = tree.parse(split_words.own, split_words.has_program_args);
   if (!parsed) return static_cast<int>(errors.report(parsed.error(), tree.current_command()));

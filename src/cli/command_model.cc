@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gw::cli {
 
 std::string CommandModel::name() const { return fmt::format("{}", fmt::join(words, " ")); }
@@ -18,7 +20,15 @@ std::vector<const CommandModel*> all_commands(const CommandModel& root) {
   return found;
 }
 
+std::vector<OptionModel> common_options(const CommandModel& command, const CommandModel& root) {
+  std::vector<OptionModel> common;
+  for (const OptionModel& option : root.options)
+    if (std::ranges::find(command.options, option.names, &OptionModel::names) == command.options.end()) common.push_back(option);
+  return common;
+}
+
 std::string signature(const OptionModel& option) {
+  if (!option.names.front().starts_with('-')) return option.names.front();
   std::string text = fmt::format("{}", fmt::join(option.names, ", "));
   if (!option.placeholder.empty()) text += " " + option.placeholder;
   return text;

@@ -35,7 +35,10 @@ struct CommandModel {
 // The command, then everything below it; hidden ones left out.
 std::vector<const CommandModel*> all_commands(const CommandModel& root);
 
-// "-o, --format FORMAT"
+// The options of the root that `command` understands besides its own; none of the root itself.
+std::vector<OptionModel> common_options(const CommandModel& command, const CommandModel& root);
+
+// "-o, --format FORMAT"; of an argument its name
 std::string signature(const OptionModel& option);
 // "godwit run [OPTIONS] FILE... [-- ARGS...]"
 std::string usage_line(const CommandModel& command);

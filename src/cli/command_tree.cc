@@ -130,7 +130,7 @@ Result<CommandTree::Parsed> CommandTree::parse(const std::vector<std::string>& a
 
 CommandTree::Parsed CommandTree::help_for(const CLI::App& app) const {
   const CommandModel command = model_of(app);
-  const std::vector<OptionModel> common = &app == &root_ ? std::vector<OptionModel>{} : model().options;
+  const std::vector<OptionModel> common = common_options(command, model());
   const auto show = [command, common](Invocation& invocation) -> Result<int> {
     invocation.console.print_text(help_page(command, common, invocation.console.out()));
     return 0;
@@ -156,13 +156,6 @@ Error CommandTree::explain(const CLI::ParseError& error) const {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string message = error.what();
     return fail(Kind::invalid, "{} needs one value: '{} --help' says which", message.substr(0, message.find(':')), name);
-  }
-  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    const std::string message = error.what();  // "Could not convert: --seed = abc"
-    const std::size_t colon = message.find(": "), sign = message.find(" = ");
-    if (colon != std::string::npos && sign != std::string::npos)
-      return fail(Kind::invalid, "{}: '{}' is not a whole number, or too large", message.substr(colon + 2, sign - colon - 2),
-                  message.substr(sign + 3));
   }
   return fail(Kind::invalid, "{}", error.what());
 }

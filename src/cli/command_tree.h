@@ -1,8 +1,13 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <functional>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +56,18 @@ class CommandTree {
   // An option with a value that must be one of the choices of its placeholder.
   static CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value, const std::string& description,
                                  const std::string& placeholder);
+  // An option whose value is a whole number. The parser itself would take -1, and what is too large, for the largest one.
+  template <class T>
+  static CLI::Option* add_number(CLI::App& command, const std::string& names, std::optional<T>& value, const std::string& description,
+                                 const std::string& placeholder) {
+    const auto check = [](const std::string& word) {
+      T number{};
+      const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+      const bool whole = failure == std::errc() && end == word.data() + word.size();
+      return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", word, std::numeric_limits<T>::max());
+    };
+    return command.add_option(names, value, description)->check(check)->option_text(placeholder);
+  }
   // An option that may be given again and again, with one value each time.
   static CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                                      const std::string& description, const std::string& placeholder);

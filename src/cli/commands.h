@@ -5,6 +5,8 @@
 
 namespace gw::cli {
 
+void add_all_commands(CommandTree& tree);
+
 void add_run_command(CommandTree& tree);
 void add_resume_command(CommandTree& tree);
 void add_build_command(CommandTree& tree);

@@ -47,11 +47,10 @@ std::string bash_completion(const CommandModel& root) {
   std::string paths, values, words, arguments;
   for (const CommandModel* command : all_commands(root)) {
     const std::string name = command->name();
-    const bool is_root = command == &root;
-    if (!is_root) paths += fmt::format("{}'{}'", paths.empty() ? "" : "|", name);
-    values += value_branches(name, command->options);
-    if (!is_root) values += value_branches(name, root.options);
-    words += fmt::format("    '{}') words='{}' ;;\n", name, words_of(*command, is_root ? std::vector<OptionModel>{} : root.options));
+    const std::vector<OptionModel> common = common_options(*command, root);
+    if (command != &root) paths += fmt::format("{}'{}'", paths.empty() ? "" : "|", name);
+    values += value_branches(name, command->options) + value_branches(name, common);
+    words += fmt::format("    '{}') words='{}' ;;\n", name, words_of(*command, common));
     if (!command->arguments.empty())
       arguments += fmt::format("    '{}') offer=\"{}\" ;;\n", name, offer(command->arguments.front().placeholder));
   }

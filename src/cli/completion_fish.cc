@@ -60,7 +60,7 @@ std::string fish_completion(const CommandModel& root) {
   std::string lines;
   for (const CommandModel* command : all_commands(root)) {
     names += fmt::format(" '{}'", command->name());
-    lines += command_lines(*command, command == &root ? std::vector<OptionModel>{} : root.options);
+    lines += command_lines(*command, common_options(*command, root));
   }
   return fmt::format(R"fish(# fish completion for godwit; load it with: godwit completion fish | source
 function __godwit_at --description 'Whether the command line is at this command'

@@ -87,7 +87,7 @@ std::string branch(const CommandModel& command, const std::vector<OptionModel>& 
 std::string zsh_completion(const CommandModel& root) {
   std::string out = "#compdef godwit\n# zsh completion for godwit; put it as _godwit into a folder of $fpath\n\n";
   for (const CommandModel* command : all_commands(root)) {
-    const std::vector<OptionModel> common = command == &root ? std::vector<OptionModel>{} : root.options;
+    const std::vector<OptionModel> common = common_options(*command, root);
     out += command->children.empty() ? leaf(*command, common) : branch(*command, common);
   }
   return out + "compdef _godwit godwit\n";

@@ -30,7 +30,8 @@ Rows rows_of(const wire::Image& image) {
       .add("phase", "phase", content.phase == wire::Phase::fresh ? "fresh" : "suspended")
       .add("parent", "changes to", content.parent ? Json(content.parent->hex()) : Json(), content.parent ? "" : "-")
       .add("memory_pages", "memory", content.memory_pages, human_bytes(std::uint64_t{content.memory_pages} * wire::kPageBytes))
-      .add("nonzero_pages", "pages in use", content.pages.size(), fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages))
+      .add("nonzero_pages", "pages in use", content.pages.size(),
+           fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages))
       .add("file_pages", "files", content.file_pages, human_bytes(std::uint64_t{content.file_pages} * wire::kPageBytes))
       .add("stored_bytes", "stored", stored, human_bytes(stored))
       .add("file_bytes", "file", image.encoded().size(), human_bytes(image.encoded().size()))

@@ -83,7 +83,7 @@ std::string man_page(const CommandModel& command, const CommandModel& root, cons
   out += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR\n", roff(usage_line(command)));
   out += fmt::format(".SH DESCRIPTION\n{}.\n{}\n", roff(command.summary), roff(command.details));
   out += commands_section(command) + option_section("ARGUMENTS", command.arguments) + option_section("OPTIONS", command.options);
-  if (!is_root) out += option_section("OPTIONS OF EVERY COMMAND", root.options);
+  out += option_section("OPTIONS OF EVERY COMMAND", common_options(command, root));
   out += examples_section(command.examples) + exit_section(command);
   if (is_root) out += environment_section() + files_section();
   return out;

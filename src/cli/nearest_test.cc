@@ -11,6 +11,7 @@ TEST(Nearest, FindsSlipsOfTheKeyboard) {
   EXPECT_EQ(nearest("time_limit", known), "time-limit");
   EXPECT_EQ(nearest("colour", known), "color");
   EXPECT_EQ(nearest("mobil", known), "mobile");
+  EXPECT_EQ(nearest("rnu", {"resume", "run"}), "run");
 }
 
 TEST(Nearest, KeepsQuietOtherwise) {

@@ -67,7 +67,7 @@ void add_run_command(CommandTree& tree) {
   add_source_options(tree, command, options->source);
   CommandTree::add_repeatable(command, "--env", options->env, "Environment variable of the program; NAME alone passes ours through",
                               "NAME[=VALUE]");
-  command.add_option("--seed", options->seed, "Make the program's random numbers repeatable")->option_text("N");
+  CommandTree::add_number(command, "--seed", options->seed, "Make the program's random numbers repeatable", "N");
   add_run_options(tree, command, options->run);
   tree.on_selected(command, [options](Invocation& invocation) { return run(*options, invocation); });
 }

@@ -6,8 +6,8 @@ namespace gw::cli {
 
 void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options) {
   command.add_option("--suspend-after", options.suspend_after, "Suspend the program after this time")->option_text("TIME");
-  command.add_option("--suspend-after-polls", options.suspend_after_polls, "Suspend it at this poll (programs built with --poll=counter)")
-      ->option_text("N");
+  CommandTree::add_number(command, "--suspend-after-polls", options.suspend_after_polls,
+                          "Suspend it at this poll (programs built with --poll=counter)", "N");
   command.add_option("--image", options.image, "Where to put the image of the suspended program")->option_text("FILE");
   command.add_flag("--compress", options.compress, "Compress the image (zstd)");
   tree.add_setting(command, Key::memory);

@@ -1,0 +1,16 @@
+#include "cli/commands.h"
+
+namespace gw::cli {
+
+void add_all_commands(CommandTree& tree) {
+  add_run_command(tree);
+  add_resume_command(tree);
+  add_build_command(tree);
+  add_image_commands(tree);
+  add_config_commands(tree);
+  add_completion_command(tree);
+  add_man_command(tree);
+  add_version_command(tree);
+}
+
+}  // namespace gw::cli
