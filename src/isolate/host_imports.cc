@@ -70,6 +70,9 @@ constexpr HostImport always(std::string_view name) {
 
 constexpr std::array kTable = {
     import <&Wasi::checkpoint>("checkpoint", kGodwitModule, Answers::nothing),
+    import <&Wasi::fork>("fork", kGodwitModule),
+    import <&Wasi::report>("report", kGodwitModule),
+    import <&Wasi::thread_id>("thread_id", kGodwitModule),
     import <&Wasi::args_get>("args_get"),
     import <&Wasi::args_sizes_get>("args_sizes_get"),
     import <&Wasi::clock_res_get>("clock_res_get"),

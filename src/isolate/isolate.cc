@@ -27,7 +27,7 @@ Isolate::Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Modul
       phase_(core.phase),
       host_(host),
       clock_(host.clock, host.determinants),
-      wasi_(core.wasi, {host.input, host.output, host.errors}, clock_, host.determinants, limits.output_bytes) {}
+      wasi_(core.wasi, {host.input, host.output, host.errors, host.thread}, clock_, host.determinants, limits.output_bytes) {}
 
 Isolate::~Isolate() {
   GW_ASSERT(!control_ || control_->state() == RunState::stopped || control_->state() == RunState::ended);
@@ -187,6 +187,10 @@ CallResult Isolate::end(Stop stop) {
 // False: the isolate is to end.
 bool Isolate::wait_in_place(const Wait& wait) {
   if (std::holds_alternative<AtCheckpoint>(wait)) return true;
+  if (std::holds_alternative<ForkRequested>(wait)) {  // it cannot be unwound, so there is nothing a child could go on from
+    wasi_.refuse_fork();
+    return true;
+  }
   auto now = os::monotonic_now();
   const auto* sleep = std::get_if<SleepUntil>(&wait);
   if (sleep != nullptr && !sleep->input_too) return control_->wait_in_place(sleep->deadline);

@@ -15,6 +15,7 @@
 #include "isolate/clock_gate.h"
 #include "isolate/determinants.h"
 #include "isolate/engine.h"
+#include "isolate/fork_point.h"
 #include "isolate/input_files.h"
 #include "isolate/limits.h"
 #include "isolate/module.h"
@@ -22,6 +23,7 @@
 #include "isolate/run_control.h"
 #include "isolate/stdio.h"
 #include "isolate/stop.h"
+#include "isolate/thread_host.h"
 #include "isolate/wasi.h"
 #include "isolate/wasm_engine.h"
 #include "wire/image.h"
@@ -29,6 +31,7 @@
 namespace gw::isolate {
 
 class MemoryHistory;
+class MemorySnapshot;
 
 // What an isolate starts with.
 struct IsolateConfig {
@@ -47,6 +50,7 @@ struct IsolateHost {
   HostClock& clock;
   Determinants& determinants;
   ChunkSource& chunks;
+  ThreadHost& thread = LoneThread::instance();
 };
 
 struct ResumeOptions {
@@ -85,6 +89,8 @@ class Isolate final : private ImportHost {
   // Goes on from an image, which must be of this module. Arguments, environment, random state and unread stdin are those of the image.
   static Result<std::unique_ptr<Isolate>> restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
                                                   const RestoreFrom& from, Limits limits, IsolateHost host);
+  // The child of a fork: goes on from the same point, and the call returns 0 in it.
+  static Result<std::unique_ptr<Isolate>> make(Engine& engine, PoolThread& thread, ForkPoint point, IsolateHost host);
   // REQUIRES: not in a run.
   ~Isolate() override;
   Isolate(const Isolate&) = delete;
@@ -97,8 +103,11 @@ class Isolate final : private ImportHost {
 
   Result<wire::Image> save(SaveOptions options = {});
 
-  // A second isolate that goes on from the same point. REQUIRES: state() is stopped.
-  Result<std::unique_ptr<Isolate>> fork(PoolThread& thread, IsolateHost host);
+  // What a guest that is parked on ForkRequested asks for; `child` is the id of the new thread, which its call will return. After a failure
+  // it is parked as before.
+  Result<ForkPoint> fork(std::uint64_t child);
+  // There shall be no more threads: the guest's call fails with EAGAIN. REQUIRES: it is parked on ForkRequested.
+  void refuse_fork();
 
   // --- any thread ---
 
@@ -121,6 +130,8 @@ class Isolate final : private ImportHost {
   std::chrono::nanoseconds cpu_time() const { return control_->cpu_time(); }
 
  private:
+  friend class ForkPoint;
+
   // Everything of an isolate that is not in its memory.
   struct Core {
     wire::Phase phase = wire::Phase::fresh;
@@ -152,6 +163,9 @@ class Isolate final : private ImportHost {
   Status set_i32(std::string_view name, std::uint32_t value);
 
   Result<wire::Image> save_here(const SaveOptions& options);
+  Result<ForkPoint> fork_here(std::uint64_t child);
+  Status take_snapshot(std::span<std::uint8_t> memory);
+  Status follow_writes_anew(std::span<std::uint8_t> memory);
 
   Engine& engine_;
   PoolThread& thread_;
@@ -163,10 +177,11 @@ class Isolate final : private ImportHost {
   Wasi wasi_;
   std::unique_ptr<WasmInstance> instance_;
   std::unique_ptr<RunControl> control_;
-  std::unique_ptr<MemoryHistory> history_;  // null: writes are not tracked
-  std::optional<Stop> unwinding_for_;       // set while a host call makes the guest unwind
-  std::optional<Stop> ended_;               // how a host call has ended the guest
-  std::optional<Stop> last_stop_;           // none: it has never run
+  std::unique_ptr<MemoryHistory> history_;          // null: writes are not tracked
+  std::shared_ptr<const MemorySnapshot> snapshot_;  // what the memory is mapped from, also that of its forks; null: it never forked
+  std::optional<Stop> unwinding_for_;               // set while a host call makes the guest unwind
+  std::optional<Stop> ended_;                       // how a host call has ended the guest
+  std::optional<Stop> last_stop_;                   // none: it has never run
 };
 
 }  // namespace gw::isolate

@@ -1,7 +1,8 @@
-// Saving, restoring and forking isolates.
+// Saving and restoring isolates.
 
 #include "isolate/isolate.h"
 #include "isolate/memory_history.h"
+#include "isolate/memory_snapshot.h"
 #include "isolate/memory_watch.h"
 #include "isolate/page_advice.h"
 
@@ -76,9 +77,11 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
     GW_TRY(content.pages, history->changed_pages(memory));
   } else {
     if (options.track == SaveOptions::Track::yes) {
+      if (snapshot_) snapshot_->populate(memory);
       GW_TRY(history, MemoryHistory::begin(engine_.memory_watch(), memory));
     }
-    content.pages = hash_pages(engine_.memory_watch(), memory);
+    content.pages =
+        hash_pages(engine_.memory_watch(), memory, snapshot_ ? std::span(snapshot_->pages()) : std::span<const std::uint32_t>{});
   }
   std::vector<Bytes> compressed;
   if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
@@ -100,16 +103,6 @@ Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& th
   Core core{content.phase, content.memory_pages, content.globals, std::move(wasi)};
   return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
     return load_pages(engine.memory_watch(), from.image, from.ancestors, memory_of(instance));
-  });
-}
-
-Result<std::unique_ptr<Isolate>> Isolate::fork(PoolThread& thread, IsolateHost host) {
-  if (control_->state() != RunState::stopped)
-    return fail(Kind::invalid, "only an isolate that is stopped, and has not ended, can be forked");
-  GW_TRY(Core state, thread_.call([&] { return core(); }));
-  return make_from(engine_, thread, module_, limits_, host, state, [&](WasmInstance& child) {
-    copy_pages(engine_.memory_watch(), memory_of(*instance_), memory_of(child));
-    return ok();
   });
 }
 

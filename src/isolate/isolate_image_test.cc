@@ -1,4 +1,4 @@
-// Saving, restoring and forking.
+// Saving and restoring.
 
 #include <gtest/gtest.h>
 
@@ -114,20 +114,6 @@ TEST_F(IsolateImage, RefusesAnIncrementalWithoutATrackedSave) {
   EXPECT_FALSE(isolate->save({.pages = Pages::changed}));
   ASSERT_TRUE(isolate->save());
   EXPECT_FALSE(isolate->save({.pages = Pages::changed}));
-}
-
-TEST_F(IsolateImage, ForksWithoutDisturbingTheParent) {
-  auto parent = make_suspended();
-  auto other_thread = test::engine().make_thread();
-  ASSERT_TRUE(other_thread);
-  for (PoolThread* thread : {world.thread.get(), other_thread->get()}) {
-    auto child = parent->fork(*thread, world.host());
-    ASSERT_TRUE(child) << child.error().detail;
-    EXPECT_EQ(child->get()->save()->id(), parent->save()->id());
-    EXPECT_EQ(describe((*child)->resume()), "exited with code 0");
-  }
-  EXPECT_EQ(describe(parent->resume()), "exited with code 0");
-  EXPECT_EQ(world.output.text(), std::string(kSum) + std::string(kSum) + std::string(kSum));
 }
 
 TEST_F(IsolateImage, RefusesAnotherModule) {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "isolate/memory_pages.h"
 #include "isolate/page_advice.h"
 
 namespace gw::isolate {
@@ -14,8 +15,6 @@ namespace {
 using wire::ImagePage;
 using wire::kPageBytes;
 using wire::Storage;
-
-bool is_zero(ByteView page) { return page[0] == 0 && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0; }
 
 ByteView page_at(std::span<std::uint8_t> memory, std::uint32_t index) {
   return memory.subspan(std::size_t{index} * kPageBytes, kPageBytes);
@@ -50,17 +49,6 @@ void hash_all(std::span<ImagePage> pages) {
   });
 }
 
-// Calls `visit` once for each page that may be other than zero, ascending.
-template <class Visit>
-void each_present_page(const MemoryWatch& watch, std::span<std::uint8_t> memory, Visit visit) {
-  std::uint32_t next = 0;
-  watch.present({memory.data(), memory.size()}, [&](std::uint8_t* start, std::size_t bytes) {
-    auto offset = static_cast<std::size_t>(start - memory.data());
-    auto last = static_cast<std::uint32_t>((offset + bytes - 1) / kPageBytes);
-    for (next = std::max(next, static_cast<std::uint32_t>(offset / kPageBytes)); next <= last; next++) visit(next);
-  });
-}
-
 // What is about to be filled, by stretches.
 void announce_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pages) {
   for (std::size_t i = 0; i < pages.size();) {
@@ -75,10 +63,10 @@ void announce_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pag
 // Pages of a new instance that its data segments have filled and the image has as zero.
 void clear_others(const MemoryWatch& watch, std::span<const ImagePage> pages, std::span<std::uint8_t> memory) {
   auto listed = pages.begin();
-  each_present_page(watch, memory, [&](std::uint32_t index) {
+  for (std::uint32_t index : pages_present(watch, memory)) {
     while (listed != pages.end() && listed->index < index) ++listed;
     if (listed == pages.end() || listed->index != index) std::memset(memory.data() + std::size_t{index} * kPageBytes, 0, kPageBytes);
-  });
+  }
 }
 
 // For each page the one that holds its bytes, here or in an ancestor.
@@ -101,9 +89,9 @@ Result<std::vector<const ImagePage*>> find_sources(std::span<const ImagePage> pa
 
 }  // namespace
 
-std::vector<ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory) {
+std::vector<ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory, std::span<const std::uint32_t> shared) {
   std::vector<ImagePage> pages;
-  each_present_page(watch, memory, [&](std::uint32_t index) { append_if_not_zero(pages, memory, index); });
+  for (std::uint32_t index : pages_present(watch, memory, shared)) append_if_not_zero(pages, memory, index);
   hash_all(pages);
   return pages;
 }
@@ -113,8 +101,28 @@ Result<std::unique_ptr<MemoryHistory>> MemoryHistory::begin(MemoryWatch& watch, 
   return std::unique_ptr<MemoryHistory>(new MemoryHistory(std::move(dirty)));
 }
 
+Status MemoryHistory::note_writes(std::span<std::uint8_t> memory) {
+  GW_TRY(auto written, dirty_->collect(memory.size()));
+  noted_.insert(written.begin(), written.end());
+  return ok();
+}
+
+Status MemoryHistory::follow(MemoryWatch& watch, std::span<std::uint8_t> memory) {
+  GW_TRY(dirty_, follow_writes(watch, memory.data(), memory.size()));
+  return ok();
+}
+
+std::unique_ptr<MemoryHistory> MemoryHistory::fork() const {
+  auto copy = std::unique_ptr<MemoryHistory>(new MemoryHistory(nullptr));
+  copy->noted_ = noted_;
+  copy->pages_ = pages_;
+  copy->id_ = id_;
+  return copy;
+}
+
 Result<std::vector<ImagePage>> MemoryHistory::changed_pages(std::span<std::uint8_t> memory) {
-  GW_TRY(auto changed, dirty_->collect(memory.size()));
+  GW_TRY_VOID(note_writes(memory));
+  const auto changed = std::exchange(noted_, {});
   std::vector<ImagePage> pages;
   pages.reserve(pages_.size() + changed.size());
   auto old = pages_.begin();
@@ -156,17 +164,6 @@ Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<
     }
   });
   return done;
-}
-
-void copy_pages(const MemoryWatch& watch, std::span<std::uint8_t> from, std::span<std::uint8_t> to) {
-  std::vector<ImagePage> pages;
-  each_present_page(watch, from, [&](std::uint32_t index) {
-    if (!is_zero(page_at(from, index)))
-      pages.push_back({.index = index, .hash = {}, .storage = Storage::raw, .stored = page_at(from, index)});
-  });
-  clear_others(watch, pages, to);
-  announce_all(to, pages);
-  for (const ImagePage& page : pages) std::memcpy(to.data() + std::size_t{page.index} * kPageBytes, page.stored.data(), kPageBytes);
 }
 
 }  // namespace gw::isolate

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace gw::isolate {
 
-// All pages that are not zero, hashed; the views point into the memory.
-std::vector<wire::ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory);
+// All pages that are not zero, hashed; the views point into the memory. `shared`: those mapped from a snapshot (memory_snapshot.h).
+std::vector<wire::ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory, std::span<const std::uint32_t> shared);
 
 // The image an isolate was last saved to, and the writes since. Belongs to the isolate's pool thread.
 class MemoryHistory {
@@ -25,6 +26,13 @@ class MemoryHistory {
   // REQUIRES: remember() has been called.
   Result<std::vector<wire::ImagePage>> changed_pages(std::span<std::uint8_t> memory);
 
+  // Takes down what has been written so far: before the memory is mapped anew, or copied. follow() goes on with the new mapping.
+  Status note_writes(std::span<std::uint8_t> memory);
+  Status follow(MemoryWatch& watch, std::span<std::uint8_t> memory);
+
+  // For a copy of the memory as it was at note_writes(); begins with follow().
+  std::unique_ptr<MemoryHistory> fork() const;
+
   // The state of now has been saved as `image`. Writes are counted from here.
   void remember(const wire::Image& image);
   const Hash256& image_id() const { return id_; }
@@ -33,6 +41,7 @@ class MemoryHistory {
   explicit MemoryHistory(std::unique_ptr<DirtyPages> dirty) : dirty_(std::move(dirty)) {}
 
   std::unique_ptr<DirtyPages> dirty_;
+  std::set<std::uint32_t> noted_;       // written since the last image, as far as collected
   std::vector<wire::ImagePage> pages_;  // of the last image, all marked elsewhere
   Hash256 id_;
 };
@@ -40,8 +49,5 @@ class MemoryHistory {
 // Brings a memory into the state of an image: pages stored there or in `ancestors` get their content, which is checked, others become zero.
 Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<const wire::Image> ancestors,
                   std::span<std::uint8_t> memory);
-
-// The same from the memory of another isolate, of the same size.
-void copy_pages(const MemoryWatch& watch, std::span<std::uint8_t> from, std::span<std::uint8_t> to);
 
 }  // namespace gw::isolate

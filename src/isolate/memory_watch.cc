@@ -24,7 +24,7 @@ struct ScanArgument {
   std::uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 constexpr unsigned long kScanRequest = _IOWR('f', 16, ScanArgument);
-constexpr std::uint64_t kWritten = 1u << 1, kPresent = 1u << 3, kSwapped = 1u << 4, kZeroPage = 1u << 5;
+constexpr std::uint64_t kWritten = 1u << 1, kFile = 1u << 2, kPresent = 1u << 3, kSwapped = 1u << 4, kZeroPage = 1u << 5;
 constexpr std::uint64_t kProtectMatching = 1u << 0, kCheckTracked = 1u << 1;
 constexpr std::uint64_t kAsyncWriteProtection = 1u << 15;
 constexpr int kUserModeOnly = 1;
@@ -33,7 +33,7 @@ constexpr std::size_t kSystemPage = 4096;
 constexpr std::size_t kRegionsPerScan = 256;
 
 // Entries of /proc/self/pagemap.
-constexpr std::uint64_t kEntryPresent = 1ull << 63, kEntrySwapped = 1ull << 62;
+constexpr std::uint64_t kEntryPresent = 1ull << 63, kEntrySwapped = 1ull << 62, kEntryFile = 1ull << 61;
 
 std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -88,7 +88,13 @@ MemoryWatch::MemoryWatch(Use use) {
 
 void MemoryWatch::present(Range range, const Visitor& visit) const {
   if (has_scan_ && scan(range, {.forbidden = kZeroPage, .any_of = kPresent | kSwapped}, visit)) return;
-  if (pagemap_ && read_pagemap(range, visit)) return;
+  if (pagemap_ && read_pagemap(range, Entries::all, visit)) return;
+  visit(range.first, range.second);
+}
+
+void MemoryWatch::not_of_file(Range range, const Visitor& visit) const {
+  if (has_scan_ && scan(range, {.forbidden = kZeroPage | kFile, .any_of = kPresent | kSwapped}, visit)) return;
+  if (pagemap_ && read_pagemap(range, Entries::not_of_file, visit)) return;
   visit(range.first, range.second);
 }
 
@@ -128,13 +134,15 @@ Status MemoryWatch::scan(Range range, const Query& query, const Visitor& visit) 
   return ok();
 }
 
-bool MemoryWatch::read_pagemap(Range range, const Visitor& visit) const {
+bool MemoryWatch::read_pagemap(Range range, Entries which, const Visitor& visit) const {
   std::vector<std::uint64_t> entries(range.second / kSystemPage);
   std::size_t wanted = entries.size() * sizeof entries[0];
   auto offset = static_cast<off_t>(address(range.first) / kSystemPage * sizeof entries[0]);
   if (pread(pagemap_.get(), entries.data(), wanted, offset) != static_cast<ssize_t>(wanted)) return false;
+  const std::uint64_t unwanted = which == Entries::not_of_file ? kEntryFile : 0;
   for (std::size_t i = 0; i < entries.size(); i++) {
-    if ((entries[i] & (kEntryPresent | kEntrySwapped)) != 0) visit(range.first + i * kSystemPage, kSystemPage);
+    if ((entries[i] & (kEntryPresent | kEntrySwapped)) != 0 && (entries[i] & unwanted) == 0)
+      visit(range.first + i * kSystemPage, kSystemPage);
   }
   return true;
 }

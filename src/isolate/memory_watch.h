@@ -29,6 +29,10 @@ class MemoryWatch {
   // Visits, in ascending order, parts that cover everything in the range that is not zero. What was never touched is not visited.
   void present(Range range, const Visitor& visit) const;
 
+  // Visits, in ascending order, parts that cover everything written to a private mapping of a file since it was mapped, and everything of
+  // ordinary memory that present() would visit.
+  void not_of_file(Range range, const Visitor& visit) const;
+
   bool can_track() const { return static_cast<bool>(faults_); }
   // Begins to notice writes in the range. REQUIRES: can_track().
   Status track(Range range);
@@ -38,7 +42,8 @@ class MemoryWatch {
  private:
   struct Query;
   Status scan(Range range, const Query& query, const Visitor& visit) const;
-  bool read_pagemap(Range range, const Visitor& visit) const;
+  enum class Entries : std::uint8_t { all, not_of_file };
+  bool read_pagemap(Range range, Entries which, const Visitor& visit) const;
 
   os::UniqueFd pagemap_;
   os::UniqueFd faults_;  // userfaultfd; open only if everything needed for tracking works

@@ -15,6 +15,7 @@ std::string_view describe(const Wait& wait) {
                         [](const SleepUntil&) { return "parked until a time"; },
                         [](const AwaitInput&) { return "parked until there is input"; },
                         [](const AtCheckpoint&) { return "parked at a checkpoint"; },
+                        [](const ForkRequested&) { return "parked to be forked"; },
                     },
                     wait);
 }

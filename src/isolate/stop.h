@@ -19,9 +19,10 @@ struct SleepUntil {
   std::chrono::nanoseconds deadline;  // on the host's monotonic clock
   bool input_too = false;             // input ends the sleep as well
 };
-struct AwaitInput {};    // its input source had nothing yet
-struct AtCheckpoint {};  // it called godwit.checkpoint(): a good moment to save
-using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint>;
+struct AwaitInput {};     // its input source had nothing yet
+struct AtCheckpoint {};   // it called godwit.checkpoint(): a good moment to save
+struct ForkRequested {};  // it called godwit.fork(): the owner calls Isolate::fork() or refuse_fork()
+using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested>;
 
 // It waits, holding no thread. resume() may come early: it then parks again on the same thing.
 struct Parked {

@@ -18,6 +18,11 @@ void collect_garbage_if_due(WasmHeap::Impl& heap) {
   heap.garbage = 0;
 }
 
+void give_back(std::uint8_t* memory, std::size_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  GW_ASSERT(mmap(memory, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == memory);
+}
+
 template <class T>
 T from_bytes(const wire::GlobalValue& value) {
   T out;
@@ -96,8 +101,8 @@ WasmInstance::WasmInstance(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 WasmInstance::~WasmInstance() {
   WasmHeap::Impl& heap = impl_->heap;
   GW_ASSERT(heap.running != impl_.get());
-  // The pages go back to the system now, not when V8 gets round to it.
-  if (memory_bytes() > 0) (void)madvise(memory_base(), memory_bytes(), MADV_DONTNEED);
+  // The pages, and a snapshot they are mapped from, go back to the system now, not when V8 gets round to it.
+  if (memory_bytes() > 0) give_back(memory_base(), memory_bytes());
   impl_.reset();
   heap.live--;
   heap.garbage++;

@@ -101,6 +101,11 @@ Wait Wasi::waiting() const {
       return AwaitInput{};
     case ParkedCall::checkpoint:
       return AtCheckpoint{};
+    case ParkedCall::fork:
+      return ForkRequested{};
+    case ParkedCall::forked_parent:
+    case ParkedCall::forked_child:
+    case ParkedCall::fork_refused:
     case ParkedCall::none:
       break;
   }

@@ -10,6 +10,7 @@
 #include "isolate/limits.h"
 #include "isolate/stdio.h"
 #include "isolate/stop.h"
+#include "isolate/thread_host.h"
 #include "isolate/wasi_state.h"
 
 namespace gw::isolate {
@@ -17,6 +18,7 @@ namespace gw::isolate {
 // The numbers WASI gives them.
 enum class Errno : std::uint16_t {
   success = 0,
+  again = 6,
   badf = 8,
   fault = 21,
   inval = 28,
@@ -53,6 +55,7 @@ class Wasi {
     InputSource& input;
     OutputSink& output;
     OutputSink& errors;
+    ThreadHost& thread = LoneThread::instance();
   };
 
   Wasi(WasiState state, Streams streams, ClockGate& clock, Determinants& determinants, std::uint64_t max_output);
@@ -67,6 +70,9 @@ class Wasi {
   CallResult proc_exit(GuestMemory memory, std::uint32_t code);
   CallResult sched_yield(GuestMemory memory);
   CallResult checkpoint(GuestMemory memory);
+  CallResult fork(GuestMemory memory, std::uint32_t child);
+  CallResult report(GuestMemory memory, std::uint32_t address, std::uint32_t length);
+  CallResult thread_id(GuestMemory memory, std::uint32_t out);
   CallResult poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t out, std::uint32_t count, std::uint32_t stored);
 
   CallResult fd_close(GuestMemory memory, std::uint32_t fd);
@@ -85,6 +91,11 @@ class Wasi {
     GW_ASSERT(ending_.has_value());
     return *ending_;
   }
+
+  // Parked in fork(), which then returns as answered.
+  bool wants_fork() const { return state_.parked == ParkedCall::fork; }
+  void answer_fork(std::uint64_t child);
+  void refuse_fork();
 
   // As it goes into an image: with the time of the guest's clock.
   WasiState saved_state();

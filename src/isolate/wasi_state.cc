@@ -45,8 +45,9 @@ Result<GuestRandom> read_random(ByteReader& reader) {
 
 // What the types cannot say; the state must be one that encode() can have written.
 Status check_decoded(const WasiState& state, std::uint8_t input_ended) {
-  bool plausible = state.parked <= ParkedCall::checkpoint && state.closed < (1u << kStdioCount) && input_ended <= 1 &&
-                   (state.parked == ParkedCall::sleep || (state.deadline == 0 && state.sleeper == 0));
+  bool with_deadline = state.parked == ParkedCall::sleep || state.parked == ParkedCall::forked_parent;
+  bool plausible = state.parked <= ParkedCall::fork_refused && state.closed < (1u << kStdioCount) && input_ended <= 1 &&
+                   (with_deadline || state.deadline == 0) && (state.parked == ParkedCall::sleep || state.sleeper == 0);
   if (!plausible) return fail(Kind::corrupt, "the WASI state of the image contradicts itself; use another copy");
   return check(state);
 }

@@ -16,7 +16,17 @@ inline constexpr std::size_t kMaxStringBytes = 1u << 20;  // all of them togethe
 inline constexpr std::size_t kMaxInputBytes = 8u << 20;   // given at the start, or read ahead
 
 // The host call that the guest has been unwound from and that is called again when it is resumed.
-enum class ParkedCall : std::uint8_t { none = 0, sleep = 1, input = 2, checkpoint = 3 };
+enum class ParkedCall : std::uint8_t {
+  none = 0,
+  sleep = 1,
+  input = 2,
+  checkpoint = 3,
+  // 4: chunk
+  fork = 5,           // asked for
+  forked_parent = 6,  // carried out
+  forked_child = 7,
+  fork_refused = 8,
+};
 
 // A value. Encoded as in docs/image-format.md, versioned on its own.
 struct WasiState {
@@ -28,7 +38,7 @@ struct WasiState {
   bool input_ended = false;        // the source has nothing after `input`
   std::uint8_t closed = 0;         // bit per standard descriptor
   ParkedCall parked = ParkedCall::none;
-  std::uint64_t deadline = 0;  // of a sleep, on the guest's monotonic clock; else 0
+  std::uint64_t deadline = 0;  // of a sleep, on the guest's monotonic clock; in the parent of a fork, the id of the child; else 0
   std::uint32_t sleeper = 0;   // of a sleep, the subscription of poll_oneoff that ends it; else 0
 
   bool operator==(const WasiState&) const = default;

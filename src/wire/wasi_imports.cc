@@ -11,6 +11,9 @@ using enum Blocking;
 
 constexpr std::array kHostFunctions = {
     HostFunction{kGodwitModule, "checkpoint", maybe},
+    HostFunction{kGodwitModule, "fork", maybe},
+    HostFunction{kGodwitModule, "report", maybe},
+    HostFunction{kGodwitModule, "thread_id", never},
     HostFunction{kWasiModule, "args_get", never},
     HostFunction{kWasiModule, "args_sizes_get", never},
     HostFunction{kWasiModule, "clock_res_get", never},

@@ -1,0 +1,45 @@
+#pragma once
+// Memory that an isolate and its forks share until somebody writes to it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "isolate/memory_watch.h"
+#include "os/unique_fd.h"
+
+namespace gw::isolate {
+
+// The memory of an isolate as it was at one moment, in a file in memory. Isolates map it privately in place of their own memory: each of
+// its pages exists once, and the kernel copies one for an isolate that writes to it.
+//
+// Immutable; any thread. Lives as long as one isolate uses it, which its owner sees to by a shared_ptr.
+class MemorySnapshot {
+ public:
+  // Of a memory nobody writes to meanwhile. `below`: what the memory is mapped from already, if it is.
+  static Result<std::shared_ptr<const MemorySnapshot>> take(const MemoryWatch& watch, std::span<std::uint8_t> memory,
+                                                            const MemorySnapshot* below);
+
+  // Makes the beginning of `memory` be this, whatever was there; the rest stays. REQUIRES: memory.size() >= bytes().
+  Status map_over(std::span<std::uint8_t> memory) const;
+  // Enters it into the page table, where it was mapped and not touched yet: the kernel would take a page that is read for the first time
+  // for one that was written.
+  void populate(std::span<std::uint8_t> memory) const;
+
+  std::size_t bytes() const { return bytes_; }
+  // Those that are not zero, ascending, of 64 KiB.
+  const std::vector<std::uint32_t>& pages() const { return pages_; }
+
+ private:
+  MemorySnapshot(os::UniqueFd fd, std::size_t bytes, std::vector<std::uint32_t> pages)
+      : fd_(std::move(fd)), bytes_(bytes), pages_(std::move(pages)) {}
+
+  os::UniqueFd fd_;
+  std::size_t bytes_;
+  std::vector<std::uint32_t> pages_;
+};
+
+}  // namespace gw::isolate

@@ -1,0 +1,36 @@
+#pragma once
+// The virtual thread that an isolate is, seen from inside.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+
+namespace gw::isolate {
+
+inline constexpr std::size_t kMaxReportBytes = 1u << 20;
+
+// Called on the isolate's pool thread.
+class ThreadHost {
+ public:
+  virtual ~ThreadHost() = default;
+  virtual std::uint64_t id() const = 0;
+  // A partial result, at most kMaxReportBytes. The guest sees a failure as EIO.
+  virtual Status report(ByteView bytes) = 0;
+};
+
+// A thread of no job, as in tests and measurements: the first one, and nobody wants its partial results.
+class LoneThread final : public ThreadHost {
+ public:
+  std::uint64_t id() const override { return 1; }
+  Status report(ByteView) override { return ok(); }
+  // Without state, so one is enough.
+  static LoneThread& instance();
+};
+
+inline LoneThread& LoneThread::instance() {
+  static LoneThread only;
+  return only;
+}
+
+}  // namespace gw::isolate

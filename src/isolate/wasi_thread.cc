@@ -1,0 +1,46 @@
+// Godwit's own calls (docs/guest-abi.md): what a guest can ask about the virtual thread it is.
+
+#include "isolate/wasi.h"
+
+namespace gw::isolate {
+
+CallResult Wasi::thread_id(GuestMemory memory, std::uint32_t out) {
+  return memory.store(out, streams_.thread.id()) ? Errno::success : Errno::fault;
+}
+
+CallResult Wasi::report(GuestMemory memory, std::uint32_t address, std::uint32_t length) {
+  auto bytes = memory.span(address, length);
+  if (!bytes) return Errno::fault;
+  if (length > kMaxReportBytes) return Errno::inval;
+  return streams_.thread.report(*bytes) ? Errno::success : Errno::io;
+}
+
+// Parks until the owner has carried it out, or refused. The call is then repeated, in the parent and in the child.
+CallResult Wasi::fork(GuestMemory memory, std::uint32_t child) {
+  if (!memory.span(child, sizeof(std::uint64_t))) return Errno::fault;
+  switch (state_.parked) {
+    case ParkedCall::forked_parent:
+    case ParkedCall::forked_child:
+      GW_ASSERT(memory.store(child, state_.deadline));
+      unpark();
+      return Errno::success;
+    case ParkedCall::fork_refused:
+      unpark();
+      return Errno::again;
+    default:
+      return park(ParkedCall::fork);
+  }
+}
+
+void Wasi::answer_fork(std::uint64_t child) {
+  GW_ASSERT(wants_fork());
+  state_.parked = ParkedCall::forked_parent;
+  state_.deadline = child;
+}
+
+void Wasi::refuse_fork() {
+  GW_ASSERT(wants_fork());
+  state_.parked = ParkedCall::fork_refused;
+}
+
+}  // namespace gw::isolate
