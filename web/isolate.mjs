@@ -2,8 +2,9 @@
 // docs/design/000-mobile-isolates.md, on the engine of this Node or browser.
 import { equalBytes, sha256 } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
-import { decodeImage, encodeImage, kPageBytes } from "./image.mjs";
+import { decodeImage, encodeImage, kFirstFilePage, kPageBytes } from "./image.mjs";
 import { readModuleInfo } from "./module_info.mjs";
+import { outputFiles } from "./output_files.mjs";
 import { Exit, Wasi } from "./wasi.mjs";
 import { decodeWasiState, encodeWasiState, freshWasiState, ParkedCall } from "./wasi_state.mjs";
 
@@ -12,9 +13,9 @@ const kMostPolls = 0x7fffffff;
 const kPollsBetweenLooksAtTheClock = 20000;
 
 // Calls that the guest repeats after a suspension, so that it can be suspended inside them (src/wire/wasi_imports.cc).
-const kRepeatable = new Set(["fd_read", "fd_write", "poll_oneoff", "sched_yield"]);
+const kRepeatable = new Set(["fd_pread", "fd_read", "fd_write", "poll_oneoff", "sched_yield"]);
 
-// Why resume() came back: {kind: "suspended"}, {kind: "parked", call, deadlineMs?}, {kind: "exited", code}, {kind: "trapped", message}.
+// Why resume() came back: {kind: "suspended"}, {kind: "parked", call, milliseconds?, hash?}, {kind: "exited", code}, {kind: "trapped", message}.
 export class Isolate {
   #module;
   #wasm;
@@ -41,7 +42,9 @@ export class Isolate {
     if (module.length === 0) refuse("invalid", "the image does not include its module: give the module too, or save the image with it");
     if (!equalBytes(await sha256(module), image.moduleHash)) refuse("invalid", "the image is of another module");
     const isolate = new Isolate();
-    await isolate.#instantiate(module, decodeWasiState(image.wasiState), host);
+    const state = decodeWasiState(image.wasiState);
+    putFiles(state.files, image);
+    await isolate.#instantiate(module, state, host);
     isolate.#putMemory(image);
     isolate.#putGlobals(image.globals);
     isolate.#phase = image.phase;
@@ -73,6 +76,16 @@ export class Isolate {
     this.#wasi.keepInput(bytes);
   }
 
+  // The part of an input file that the guest is parked for. Refused if it has another hash.
+  supplyChunk(bytes) {
+    return this.#wasi.chunks.supply(bytes);
+  }
+
+  // What the guest has left at its declared outputs: {path, type: "file" | "directory" | "symlink", bytes}, a directory before what is in it.
+  outputs() {
+    return outputFiles(this.#state);
+  }
+
   // The image as bytes, complete, with the module unless told otherwise.
   async save({ includeModule = true } = {}) {
     const memory = new Uint8Array(this.#exports.memory.buffer);
@@ -81,11 +94,16 @@ export class Isolate {
       const bytes = memory.subarray(index * kPageBytes, (index + 1) * kPageBytes);
       if (bytes.some((byte) => byte !== 0)) pages.push({ index, bytes, hash: await sha256(bytes) });
     }
+    let filePages = 0;
+    for (const bytes of this.#state.files.contents().flatMap((content) => content.pages)) {
+      const index = kFirstFilePage + filePages++;
+      if (bytes?.some((byte) => byte !== 0)) pages.push({ index, bytes, hash: await sha256(bytes) });
+    }
     return encodeImage({
       moduleHash: this.#moduleHash,
       phase: this.#phase,
       memoryPages: memory.length / kPageBytes,
-      filePages: 0,
+      filePages,
       globals: this.#info.globals.map((type, i) => ({ type, bytes: globalBytes(type, this.#exports[`godwit.g${i}`].value) })),
       wasiState: encodeWasiState(this.#wasi.saved()),
       jobState: this.#jobState,
@@ -146,7 +164,7 @@ export class Isolate {
       refuse("invalid", `the memory of the image (${image.memoryPages} pages) cannot be had here: ${error.message}`);
     }
     const bytes = new Uint8Array(memory.buffer).fill(0); // the module's data segments have written some of it
-    for (const page of image.pages) bytes.set(page.bytes, page.index * kPageBytes);
+    for (const page of image.pages) if (page.index < kFirstFilePage) bytes.set(page.bytes, page.index * kPageBytes);
   }
 
   #putGlobals(globals) {
@@ -177,6 +195,7 @@ export class Isolate {
     const { parked, deadline } = this.#state;
     if (parked === ParkedCall.none) return { kind: "suspended" };
     const call = Object.keys(ParkedCall)[parked];
+    if (parked === ParkedCall.chunk) return { kind: "parked", call, hash: this.#wasi.chunks.awaited.hash };
     if (parked !== ParkedCall.sleep) return { kind: "parked", call };
     const left = deadline - this.#wasi.saved().monotonic;
     return { kind: "parked", call, milliseconds: left > 0n ? Number(left / 1000000n) + 1 : 0 };
@@ -191,6 +210,17 @@ export class Isolate {
     if (performance.now() < this.#stopAt) return false;
     this.#exports["godwit.begin_unwind"]();
     return true;
+  }
+}
+
+// Gives the files of a decoded state the content they have in the image.
+function putFiles(files, image) {
+  if (files.pages !== image.filePages) refuse("corrupt", "the image has another number of pages of files than its files");
+  const places = files.contents().flatMap((content) => content.pages.map((_, index) => ({ content, index })));
+  for (const page of image.pages) {
+    if (page.index < kFirstFilePage) continue;
+    const { content, index } = places[page.index - kFirstFilePage];
+    content.pages[index] = page.bytes.slice();
   }
 }
 

@@ -1,12 +1,14 @@
 // Continues an image in Node, from where it was suspended.
 //
-//   node web/resume.mjs IMAGE [--module FILE] [--suspend-after MS | --suspend-after-polls N] [--image OUT]
+//   node web/resume.mjs IMAGE [--module FILE] [--suspend-after MS | --suspend-after-polls N] [--image OUT] [--inputs FOLDER] [--outputs FOLDER]
 //
+// Input files are looked for by their content below --inputs; declared outputs are put below --outputs when the program has ended.
 // Output and exit code are the guest's. Exit code 75: it has been suspended again, into OUT. Exit code 2: the image cannot be continued.
 import { readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { webcrypto } from "node:crypto";
 import { parseArgs } from "node:util";
 import { GodwitError, Isolate } from "./godwit.mjs";
+import { FolderChunks, placeOutputs } from "./node_files.mjs";
 import { NodeStdin } from "./node_stdin.mjs";
 
 const kExitTrapped = 1;
@@ -42,7 +44,7 @@ function count(text, option) {
 
 function readOptions() {
   const text = { type: "string" };
-  const options = { module: text, image: text, "suspend-after": text, "suspend-after-polls": text };
+  const options = { module: text, image: text, "suspend-after": text, "suspend-after-polls": text, inputs: text, outputs: text };
   let parsed;
   try {
     parsed = parseArgs({ allowPositionals: true, options });
@@ -56,7 +58,8 @@ function readOptions() {
   if ((milliseconds ?? polls) !== undefined && values.image === undefined) {
     throw new GodwitError("invalid", "say with --image where the suspended program goes");
   }
-  return { file: positionals[0], module: values.module, image: values.image, milliseconds, polls };
+  const { module, image, inputs, outputs } = values;
+  return { file: positionals[0], module, image, inputs, outputs, milliseconds, polls };
 }
 
 function readFileOr(path) {
@@ -68,12 +71,17 @@ function readFileOr(path) {
 }
 
 // Runs the guest to its end, waiting where it waits, unless it is to be suspended.
-async function drive(isolate, { milliseconds, polls }) {
+async function drive(isolate, { milliseconds, polls, inputs }) {
   const end = performance.now() + (milliseconds ?? Infinity);
+  const chunks = new FolderChunks(inputs);
   for (;;) {
     const stop = isolate.resume({ polls: polls ?? null, milliseconds: end - performance.now() });
     if (stop.kind !== "parked") return stop;
     if (performance.now() >= end) return { kind: "suspended" };
+    if (stop.call === "chunk") {
+      await isolate.supplyChunk(chunks.chunk(stop.hash));
+      continue;
+    }
     await stdin.waitForInput(Math.min(stop.milliseconds ?? kLongestWaitMs, end - performance.now(), kLongestWaitMs));
   }
 }
@@ -92,6 +100,7 @@ async function main() {
   const stop = await drive(isolate, options);
   switch (stop.kind) {
     case "exited":
+      if (options.outputs !== undefined) placeOutputs(isolate.outputs(), options.outputs);
       return stop.code;
     case "suspended":
       isolate.keepInput(stdin.takeUnread());

@@ -1,63 +1,29 @@
-// WASI preview 1, first half: arguments, environment, standard streams, clocks, seeded random numbers, exit, waiting for time and input.
+// WASI preview 1: arguments, environment, standard streams, clocks, seeded random numbers, exit, waiting; files are in wasi_files.mjs.
 //
 // Everything that must survive a move is in `state` (wasi_state.mjs). The world outside is the `host`:
 //   write(fd, bytes)    takes all of it; fd is 1 or 2
 //   read()              some bytes of input; null at its end; undefined if there are none yet
 //   now(clock)          nanoseconds as BigInt; clock is "realtime" or "monotonic"
+import { ChunkStore } from "./chunk_store.mjs";
+import { sizeOf } from "./file_tree.mjs";
+import { Stream } from "./file_tree_codec.mjs";
 import { fillRandom } from "./guest_random.mjs";
+import { eachPart, Errno, GuestMemory, Refusal, Right } from "./wasi_abi.mjs";
+import { WasiFiles } from "./wasi_files.mjs";
 import { ParkedCall } from "./wasi_state.mjs";
 
-const Errno = Object.freeze({ success: 0, badf: 8, fault: 21, inval: 28, io: 29, nosys: 52, notsup: 58, spipe: 70 });
 const kClocks = ["realtime", "monotonic"];
-const kCharacterDevice = 2;
-const kRightRead = 1 << 1;
-const kRightWrite = 1 << 6;
 const kSubscriptionBytes = 48;
 const kEventBytes = 32;
 const EventType = Object.freeze({ clock: 0, fdRead: 1, fdWrite: 2 });
 const kAbsoluteTime = 1;
 const kMaxSubscriptions = 1024;
-const kMaxIovecs = 1024;
+const kMaxStreamWrite = 65536;
 
 // Thrown by proc_exit; passes through the guest.
 export class Exit {
   constructor(code) {
     this.code = code;
-  }
-}
-
-// Thrown for an address outside the guest's memory; becomes an errno of the call.
-class Fault extends Error {}
-
-// The guest's memory during one call. Every address and length from the guest is tested here.
-class GuestMemory {
-  #buffer;
-
-  constructor(buffer) {
-    this.#buffer = buffer;
-  }
-
-  bytes(address, length) {
-    const start = address >>> 0;
-    if (start + (length >>> 0) > this.#buffer.byteLength) throw new Fault("outside the memory");
-    return new Uint8Array(this.#buffer, start, length >>> 0);
-  }
-
-  view(address, length) {
-    const bytes = this.bytes(address, length);
-    return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
-  u32(address) {
-    return this.view(address, 4).getUint32(0, true);
-  }
-
-  setU32(address, value) {
-    this.view(address, 4).setUint32(0, value, true);
-  }
-
-  setU64(address, value) {
-    this.view(address, 8).setBigUint64(0, value, true);
   }
 }
 
@@ -81,6 +47,8 @@ export class Wasi {
   #host;
   #memory;
   #park;
+  #files;
+  chunks = new ChunkStore();
   #hostOrigin = 0n; // host time at which the guest's monotonic clock showed ...
   #guestOrigin = 0n; // ... this; 0: it has never been read
 
@@ -90,6 +58,12 @@ export class Wasi {
     this.#host = host;
     this.#memory = () => new GuestMemory(memory());
     this.#park = park;
+    this.#files = new WasiFiles(state, {
+      memory: this.#memory,
+      realtime: () => this.#now(0),
+      park: (call) => this.#parkOn(call),
+      chunks: this.chunks,
+    });
     if (state.monotonic > 0n) {
       this.#hostOrigin = host.now("monotonic");
       this.#guestOrigin = state.monotonic;
@@ -111,19 +85,16 @@ export class Wasi {
 
   // The functions of the import module. Names without an entry answer that they do not exist here.
   imports(names) {
+    const notSocket = (fd) => (this.#state.descriptors.has(fd >>> 0) ? Errno.notsock : Errno.badf);
     const table = {
+      ...this.#files.imports(),
       args_get: (list, text) => this.#putStrings(this.#state.args, list, text),
       args_sizes_get: (count, size) => this.#putSizes(this.#state.args, count, size),
       environ_get: (list, text) => this.#putStrings(this.#state.env, list, text),
       environ_sizes_get: (count, size) => this.#putSizes(this.#state.env, count, size),
       clock_res_get: (clock, out) => this.#clockRes(clock, out),
       clock_time_get: (clock, _precision, out) => this.#clockTime(clock, out),
-      fd_close: (fd) => this.#close(fd),
-      fd_fdstat_get: (fd, out) => this.#fdstat(fd, out),
-      fd_filestat_get: (fd, out) => this.#filestat(fd, out),
-      fd_prestat_get: () => Errno.badf, // no folder is open
       fd_read: (fd, list, count, out) => this.#read(fd, list, count, out),
-      fd_seek: (fd) => (this.#isOpen(fd) ? Errno.spipe : Errno.badf),
       fd_write: (fd, list, count, out) => this.#write(fd, list, count, out),
       poll_oneoff: (subscriptions, events, count, out) => this.#pollOneoff(subscriptions, events, count, out),
       proc_exit: (code) => {
@@ -131,6 +102,10 @@ export class Wasi {
       },
       random_get: (address, length) => this.#random(address, length),
       sched_yield: () => Errno.success,
+      sock_accept: notSocket,
+      sock_recv: notSocket,
+      sock_send: notSocket,
+      sock_shutdown: notSocket,
     };
     return Object.fromEntries(names.map((name) => [name, table[name] ? this.#guarded(table[name]) : () => Errno.nosys]));
   }
@@ -149,22 +124,24 @@ export class Wasi {
       try {
         return call(...args);
       } catch (error) {
-        if (error instanceof Fault) return Errno.fault;
+        if (error instanceof Refusal) return error.errno;
         throw error;
       }
     };
   }
 
   #parkOn(call) {
+    if (call !== ParkedCall.sleep) this.#complete(this.#state.progress);
     this.#state.parked = call;
     this.#park();
     return Errno.success; // not looked at by a guest that unwinds
   }
 
-  #complete() {
+  #complete(progress = 0n) {
     this.#state.parked = ParkedCall.none;
     this.#state.deadline = 0n;
     this.#state.sleeper = 0;
+    this.#state.progress = progress;
   }
 
   #monotonic() {
@@ -174,10 +151,6 @@ export class Wasi {
       this.#guestOrigin = 1n; // not 0, which means never read
     }
     return this.#guestOrigin + (host > this.#hostOrigin ? host - this.#hostOrigin : 0n);
-  }
-
-  #isOpen(fd) {
-    return fd >= 0 && fd < 3 && (this.#state.closed & (1 << fd)) === 0;
   }
 
   #putSizes(strings, countAddress, sizeAddress) {
@@ -209,8 +182,12 @@ export class Wasi {
     return Errno.success;
   }
 
+  // What the guest learns of the time; its files are never older.
   #now(clock) {
-    return kClocks[clock] === "monotonic" ? this.#monotonic() : this.#host.now("realtime");
+    if (kClocks[clock] === "monotonic") return this.#monotonic();
+    const realtime = this.#host.now("realtime");
+    this.#state.files.onWallClock(realtime);
+    return realtime;
   }
 
   #clockTime(clock, out) {
@@ -219,42 +196,14 @@ export class Wasi {
     return Errno.success;
   }
 
-  #close(fd) {
-    if (!this.#isOpen(fd)) return Errno.badf;
-    this.#state.closed |= 1 << fd;
-    return Errno.success;
-  }
-
-  #fdstat(fd, out) {
-    if (!this.#isOpen(fd)) return Errno.badf;
-    const stat = this.#memory().bytes(out, 24).fill(0);
-    stat[0] = kCharacterDevice; // whatever the host has: how the guest buffers must not depend on where it runs
-    stat[8] = fd === 0 ? kRightRead : kRightWrite;
-    return Errno.success;
-  }
-
-  #filestat(fd, out) {
-    if (!this.#isOpen(fd)) return Errno.badf;
-    this.#memory().bytes(out, 64).fill(0)[16] = kCharacterDevice;
-    return Errno.success;
-  }
-
-  #iovecs(memory, list, count) {
-    if (count >>> 0 > kMaxIovecs) return null;
-    return Array.from({ length: count }, (_, i) => {
-      const entry = (list >>> 0) + 8 * i;
-      return memory.bytes(memory.u32(entry), memory.u32(entry + 4));
-    });
-  }
-
   #write(fd, list, count, out) {
-    if (!this.#isOpen(fd) || fd === 0) return Errno.badf;
+    const descriptor = this.#files.descriptor(fd, Right.write);
+    if (descriptor.kind === Stream.node) return this.#files.write(descriptor, list, count, out);
     const memory = this.#memory();
-    const parts = this.#iovecs(memory, list, count);
-    if (parts === null) return Errno.inval;
-    const written = parts.reduce((sum, part) => sum + part.length, 0);
+    const { parts, size } = memory.buffers(list, count);
+    const written = Math.min(size, kMaxStreamWrite);
     memory.setU32(out, written); // tested before anything leaves
-    for (const part of parts) if (part.length > 0) this.#host.write(fd, part.slice());
+    eachPart(parts, 0, written, (_, part) => this.#host.write(descriptor.kind, part.slice()));
     this.#state.outputBytes += BigInt(written);
     return Errno.success;
   }
@@ -274,21 +223,17 @@ export class Wasi {
   }
 
   #read(fd, list, count, out) {
-    if (!this.#isOpen(fd) || fd !== 0) return Errno.badf;
+    const descriptor = this.#files.descriptor(fd, Right.read);
+    if (descriptor.kind === Stream.node) return this.#files.read(descriptor, list, count, out);
     const memory = this.#memory();
-    const parts = this.#iovecs(memory, list, count);
-    if (parts === null) return Errno.inval;
-    const room = parts.reduce((sum, part) => sum + part.length, 0);
+    const { parts, size } = memory.buffers(list, count);
     memory.setU32(out, 0);
-    if (room > 0 && this.#inputState() === "none") return this.#parkOn(ParkedCall.input);
+    if (size > 0 && this.#inputState() === "none") return this.#parkOn(ParkedCall.input);
     this.#complete();
-    let read = 0;
-    for (const part of parts) {
-      const piece = this.#state.input.subarray(0, part.length);
-      part.set(piece);
-      this.#state.input = this.#state.input.slice(piece.length);
-      read += piece.length;
-    }
+    const input = this.#state.input;
+    const read = Math.min(size, input.length);
+    eachPart(parts, 0, read, (position, part) => part.set(input.subarray(position, position + part.length)));
+    this.#state.input = input.slice(read);
     memory.setU32(out, read);
     return Errno.success;
   }
@@ -321,12 +266,18 @@ export class Wasi {
     });
   }
 
-  // The event of a stream that is ready or can never be, else null.
-  #streamEvent(one) {
+  // null: it waits for standard input. Else its event: output and files are always ready, and what can never be is an error.
+  #certainEvent(one) {
     const reads = one.type === EventType.fdRead;
-    if (!this.#isOpen(one.target) || reads !== (one.target === 0)) return { ...one, errno: Errno.badf };
-    if (reads && this.#inputState() === "none") return null;
-    return { ...one, errno: Errno.success };
+    try {
+      const descriptor = this.#files.descriptor(one.target, reads ? Right.read : Right.write);
+      if (reads && descriptor.kind === Stream.input) return null;
+      const size = descriptor.kind === Stream.node ? BigInt(sizeOf(this.#state.files.node(descriptor.node))) : 0n;
+      return { ...one, errno: Errno.success, readable: reads && size > descriptor.offset ? size - descriptor.offset : 0n };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { ...one, errno: error.errno, readable: 0n };
+    }
   }
 
   #pollOneoff(subscriptions, events, count, out) {
@@ -339,20 +290,31 @@ export class Wasi {
     const clocks = list.filter((one) => one.type === EventType.clock);
     if (clocks.some((one) => kClocks[one.target] === undefined)) return Errno.notsup;
 
-    const ready = list.filter((one) => one.type !== EventType.clock).map((one) => this.#streamEvent(one));
-    const due = ready.filter((event) => event !== null);
-    if (due.length === 0) {
-      if (clocks.length === 0) return this.#parkOn(ParkedCall.input);
-      if (this.#state.parked !== ParkedCall.sleep) this.#chooseSleeper(clocks);
-      const sleeper = clocks[this.#state.sleeper];
-      if (sleeper === undefined) return Errno.inval; // only an image made by hand gets here
-      if (this.#monotonic() < this.#state.deadline) return this.#parkOn(ParkedCall.sleep);
-      due.push({ ...sleeper, errno: Errno.success });
-    }
+    const streams = list.filter((one) => one.type !== EventType.clock).map((one) => ({ one, event: this.#certainEvent(one) }));
+    const due = streams.map(({ event }) => event).filter((event) => event !== null);
+    const inputs = streams.filter(({ event }) => event === null).map(({ one }) => one);
+    const parked = this.#addWaiting(clocks, inputs, due);
+    if (parked !== null) return parked;
     this.#complete();
     due.forEach((one, i) => this.#putEvent(memory, (events >>> 0) + kEventBytes * i, one));
     memory.setU32(out, due.length);
     return Errno.success;
+  }
+
+  // Adds what is not certain, input and the end of a sleep; null, or what the call answers instead.
+  #addWaiting(clocks, inputs, due) {
+    const maySleep = due.length === 0 && clocks.length > 0;
+    if (maySleep && this.#state.parked === ParkedCall.none) this.#chooseSleeper(clocks);
+    const sleeper = clocks[this.#state.sleeper];
+    if (maySleep && sleeper === undefined) return Errno.inval; // only an image made by hand gets here
+    if (inputs.length > 0 && this.#inputState() !== "none") {
+      for (const one of inputs) due.push({ ...one, errno: Errno.success, readable: BigInt(this.#state.input.length) });
+    }
+    if (due.length > 0) return null;
+    if (!maySleep) return this.#parkOn(ParkedCall.input);
+    if (this.#monotonic() < this.#state.deadline) return this.#parkOn(ParkedCall.sleep);
+    due.push({ ...sleeper, errno: Errno.success, readable: 0n });
+    return null;
   }
 
   #putEvent(memory, at, one) {
@@ -361,6 +323,6 @@ export class Wasi {
     view.setBigUint64(0, one.userdata, true);
     view.setUint16(8, one.errno, true);
     view.setUint8(10, one.type);
-    if (one.type === EventType.fdRead) view.setBigUint64(16, BigInt(this.#state.input.length), true);
+    view.setBigUint64(16, one.readable, true);
   }
 }

@@ -1,18 +1,23 @@
 // The part of a guest's state that lives outside its memory, as in docs/image-format.md (src/isolate/wasi_state.h is the same in C++).
 import { ByteReader, ByteWriter } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
+import { FileTree } from "./file_tree.mjs";
+import { readDescriptors, readFileTree, standardDescriptors, writeDescriptors, writeFileTree } from "./file_tree_codec.mjs";
 
-const kVersion = 1;
+const kVersion = 2;
 const kMaxStrings = 65536;
 const kMaxStringBytes = 2 ** 20;
 const kMaxInputBytes = 8 * 2 ** 20;
 
 // The host call that the guest has been unwound from and that it calls again when it is resumed.
-export const ParkedCall = Object.freeze({ none: 0, sleep: 1, input: 2, checkpoint: 3 });
+export const ParkedCall = Object.freeze({ none: 0, sleep: 1, input: 2, checkpoint: 3, chunk: 4 });
+
+const kForkCalls = [5, 6, 7, 8];
 
 // Strings are kept as bytes: nothing says that they are UTF-8.
 export function freshWasiState({ args = [], env = [], seed = new Uint8Array(32), input = new Uint8Array(0) }) {
   const encode = (text) => new TextEncoder().encode(text);
+  const files = new FileTree();
   return {
     args: args.map(encode),
     env: env.map(encode),
@@ -22,10 +27,13 @@ export function freshWasiState({ args = [], env = [], seed = new Uint8Array(32),
     outputBytes: 0n,
     input,
     inputEnded: false,
-    closed: 0,
     parked: ParkedCall.none,
     deadline: 0n,
     sleeper: 0,
+    progress: 0n,
+    outputs: [],
+    files,
+    descriptors: standardDescriptors(files),
   };
 }
 
@@ -54,14 +62,14 @@ export function decodeWasiState(bytes) {
   const version = reader.u8();
   if (version !== kVersion) refuse("unsupported", `the WASI state has version ${version}, this program reads version ${kVersion}`);
   const parked = reader.u8();
-  const closed = reader.u8();
+  if (kForkCalls.includes(parked)) refuse("unsupported", "the program was suspended while it forks, which only the native engine can go on with");
   const inputEnded = reader.u8();
   const state = {
     parked,
-    closed,
     inputEnded: inputEnded === 1,
     deadline: reader.u64(),
     sleeper: reader.u32(),
+    progress: reader.u64(),
     monotonic: reader.u64(),
     outputBytes: reader.u64(),
     randomSeed: reader.bytes(32).slice(),
@@ -69,10 +77,14 @@ export function decodeWasiState(bytes) {
     input: readBytes(reader, kMaxInputBytes),
     args: readStrings(reader),
     env: readStrings(reader),
+    outputs: readStrings(reader),
+    files: readFileTree(reader),
   };
+  state.descriptors = readDescriptors(reader, state.files);
   reader.expectEnd();
   const sleeps = parked === ParkedCall.sleep;
-  const plausible = parked <= ParkedCall.checkpoint && closed < 8 && inputEnded <= 1 && (sleeps || (state.deadline === 0n && state.sleeper === 0));
+  const idle = (sleeps || (state.deadline === 0n && state.sleeper === 0)) && (parked === ParkedCall.chunk || state.progress === 0n);
+  const plausible = parked <= ParkedCall.chunk && inputEnded <= 1 && idle;
   if (!plausible) refuse("corrupt", "the WASI state of the image contradicts itself; use another copy");
   return state;
 }
@@ -89,10 +101,10 @@ export function encodeWasiState(state) {
   const writer = new ByteWriter();
   writer.u8(kVersion);
   writer.u8(state.parked);
-  writer.u8(state.closed);
   writer.u8(state.inputEnded ? 1 : 0);
   writer.u64(state.deadline);
   writer.u32(state.sleeper);
+  writer.u64(state.progress);
   writer.u64(state.monotonic);
   writer.u64(state.outputBytes);
   writer.bytes(state.randomSeed);
@@ -101,5 +113,8 @@ export function encodeWasiState(state) {
   writer.bytes(state.input);
   writeStrings(writer, state.args);
   writeStrings(writer, state.env);
+  writeStrings(writer, state.outputs);
+  writeFileTree(writer, state.files);
+  writeDescriptors(writer, state.descriptors);
   return writer.take();
 }

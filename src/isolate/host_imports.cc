@@ -46,19 +46,13 @@ constexpr HostImport import(std::string_view name, std::string_view module = kWa
   return {module, name, Method<kMethod>::params(), answers == Answers::errno_code, wire::Blocking::never, Method<kMethod>::call};
 }
 
-// A call that makes no sense on a standard stream, and there are no other descriptors: EBADF, or the errno that says why.
-// `kDescriptor` is the position of the descriptor among the parameters.
-template <Errno kAnswer, std::size_t kDescriptor, class... Params>
-constexpr HostImport not_on_streams(std::string_view name) {
-  auto call = [](Wasi& wasi, GuestMemory, const u64* args) -> CallResult {
-    return wasi.is_open(static_cast<u32>(args[kDescriptor])) ? kAnswer : Errno::badf;
-  };
-  return {kWasiModule, name, params_of<Params...>(), true, wire::Blocking::never, call};
-}
-
+// A call for a kind of descriptor that does not exist here.
 template <Errno kAnswer, class... Params>
 constexpr HostImport fd_call(std::string_view name) {
-  return not_on_streams<kAnswer, 0, Params...>(name);
+  auto call = [](Wasi& wasi, GuestMemory, const u64* args) -> CallResult {
+    return wasi.is_open(static_cast<u32>(args[0])) ? kAnswer : Errno::badf;
+  };
+  return {kWasiModule, name, params_of<Params...>(), true, wire::Blocking::never, call};
 }
 
 template <Errno kAnswer, class... Params>
@@ -79,37 +73,37 @@ constexpr std::array kTable = {
     import <&Wasi::clock_time_get>("clock_time_get"),
     import <&Wasi::environ_get>("environ_get"),
     import <&Wasi::environ_sizes_get>("environ_sizes_get"),
-    fd_call<Errno::spipe, u32, u64, u64, u32>("fd_advise"),
-    fd_call<Errno::inval, u32, u64, u64>("fd_allocate"),
+    import <&Wasi::fd_advise>("fd_advise"),
+    import <&Wasi::fd_allocate>("fd_allocate"),
     import <&Wasi::fd_close>("fd_close"),
-    fd_call<Errno::inval, u32>("fd_datasync"),
+    import <&Wasi::fd_datasync>("fd_datasync"),
     import <&Wasi::fd_fdstat_get>("fd_fdstat_get"),
-    fd_call<Errno::notsup, u32, u32>("fd_fdstat_set_flags"),
-    fd_call<Errno::notsup, u32, u64, u64>("fd_fdstat_set_rights"),
+    import <&Wasi::fd_fdstat_set_flags>("fd_fdstat_set_flags"),
+    import <&Wasi::fd_fdstat_set_rights>("fd_fdstat_set_rights"),
     import <&Wasi::fd_filestat_get>("fd_filestat_get"),
-    fd_call<Errno::inval, u32, u64>("fd_filestat_set_size"),
-    fd_call<Errno::inval, u32, u64, u64, u32>("fd_filestat_set_times"),
-    fd_call<Errno::spipe, u32, u32, u32, u64, u32>("fd_pread"),
-    always<Errno::badf, u32, u32, u32>("fd_prestat_dir_name"),
-    always<Errno::badf, u32, u32>("fd_prestat_get"),
-    fd_call<Errno::spipe, u32, u32, u32, u64, u32>("fd_pwrite"),
+    import <&Wasi::fd_filestat_set_size>("fd_filestat_set_size"),
+    import <&Wasi::fd_filestat_set_times>("fd_filestat_set_times"),
+    import <&Wasi::fd_pread>("fd_pread"),
+    import <&Wasi::fd_prestat_dir_name>("fd_prestat_dir_name"),
+    import <&Wasi::fd_prestat_get>("fd_prestat_get"),
+    import <&Wasi::fd_pwrite>("fd_pwrite"),
     import <&Wasi::fd_read>("fd_read"),
-    fd_call<Errno::notdir, u32, u32, u32, u64, u32>("fd_readdir"),
-    fd_call<Errno::notsup, u32, u32>("fd_renumber"),
-    fd_call<Errno::spipe, u32, u64, u32, u32>("fd_seek"),
-    fd_call<Errno::inval, u32>("fd_sync"),
-    fd_call<Errno::spipe, u32, u32>("fd_tell"),
+    import <&Wasi::fd_readdir>("fd_readdir"),
+    import <&Wasi::fd_renumber>("fd_renumber"),
+    import <&Wasi::fd_seek>("fd_seek"),
+    import <&Wasi::fd_sync>("fd_sync"),
+    import <&Wasi::fd_tell>("fd_tell"),
     import <&Wasi::fd_write>("fd_write"),
-    fd_call<Errno::notdir, u32, u32, u32>("path_create_directory"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u32>("path_filestat_get"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u64, u64, u32>("path_filestat_set_times"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32, u32>("path_link"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u64, u64, u32, u32>("path_open"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32>("path_readlink"),
-    fd_call<Errno::notdir, u32, u32, u32>("path_remove_directory"),
-    fd_call<Errno::notdir, u32, u32, u32, u32, u32, u32>("path_rename"),
-    not_on_streams<Errno::notdir, 2, u32, u32, u32, u32, u32>("path_symlink"),
-    fd_call<Errno::notdir, u32, u32, u32>("path_unlink_file"),
+    import <&Wasi::path_create_directory>("path_create_directory"),
+    import <&Wasi::path_filestat_get>("path_filestat_get"),
+    import <&Wasi::path_filestat_set_times>("path_filestat_set_times"),
+    import <&Wasi::path_link>("path_link"),
+    import <&Wasi::path_open>("path_open"),
+    import <&Wasi::path_readlink>("path_readlink"),
+    import <&Wasi::path_remove_directory>("path_remove_directory"),
+    import <&Wasi::path_rename>("path_rename"),
+    import <&Wasi::path_symlink>("path_symlink"),
+    import <&Wasi::path_unlink_file>("path_unlink_file"),
     import <&Wasi::poll_oneoff>("poll_oneoff"),
     import <&Wasi::proc_exit>("proc_exit", kWasiModule, Answers::nothing),
     always<Errno::nosys, u32>("proc_raise"),

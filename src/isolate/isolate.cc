@@ -1,5 +1,6 @@
 #include "isolate/isolate.h"
 
+#include "isolate/file_tree_builder.h"
 #include "isolate/memory_history.h"
 #include "isolate/watchdog.h"
 #include "os/clock.h"
@@ -27,7 +28,7 @@ Isolate::Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Modul
       phase_(core.phase),
       host_(host),
       clock_(host.clock, host.determinants),
-      wasi_(core.wasi, {host.input, host.output, host.errors, host.thread}, clock_, host.determinants, limits.output_bytes) {}
+      wasi_(core.wasi, {host.input, host.output, host.errors, clock_, host.determinants, host.chunks, host.thread}, limits) {}
 
 Isolate::~Isolate() {
   GW_ASSERT(!control_ || control_->state() == RunState::stopped || control_->state() == RunState::ended);
@@ -45,6 +46,12 @@ Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& threa
   core.wasi.env = std::move(config.env);
   core.wasi.input = std::move(config.stdin_bytes);
   core.wasi.random = GuestRandom(config.random_seed, 0);
+  FileTreeBuilder files;
+  GW_TRY_VOID(files.add_inputs(config.inputs));
+  GW_TRY_VOID(files.add_outputs(config.outputs));
+  core.wasi.files = files.take();
+  core.wasi.descriptors = DescriptorTable::standard(core.wasi.files);
+  core.wasi.outputs = std::move(config.outputs);
   GW_TRY_VOID(check(core.wasi));
   return make_from(engine, thread, std::move(module), config.limits, host, core, [](WasmInstance&) { return ok(); });
 }
@@ -65,6 +72,9 @@ Status Isolate::check_core(const Core& core) const {
   std::uint64_t pages = std::max<std::uint64_t>(core.memory_pages, module_->memory().min_pages);
   if (pages > limits_.memory_pages)
     return fail(Kind::overloaded, "the isolate needs {} pages of memory, its limit is {}", pages, limits_.memory_pages);
+  if (core.wasi.files.pages() > limits_.file_bytes / wire::kPageBytes)
+    return fail(Kind::overloaded, "the files of the isolate have {} pages, its limit is {} bytes", core.wasi.files.pages(),
+                limits_.file_bytes);
   if (core.phase == wire::Phase::fresh) return ok();
   if (!module_->mobile()) return fail(Kind::invalid, "the image is of a suspended program, but the module cannot be suspended");
   if (core.memory_pages < module_->memory().min_pages) return fail(Kind::invalid, "the image has less memory than the module starts with");
@@ -192,6 +202,10 @@ bool Isolate::wait_in_place(const Wait& wait) {
     return true;
   }
   auto now = os::monotonic_now();
+  if (std::holds_alternative<AwaitChunk>(wait)) {
+    host_.chunks.wait(kInputSlice);
+    return control_->wait_in_place(now);
+  }
   const auto* sleep = std::get_if<SleepUntil>(&wait);
   if (sleep != nullptr && !sleep->input_too) return control_->wait_in_place(sleep->deadline);
   host_.input.wait(sleep == nullptr ? kInputSlice

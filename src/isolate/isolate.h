@@ -39,6 +39,8 @@ struct IsolateConfig {
   std::vector<std::string> env;                // NAME=value
   Bytes stdin_bytes;                           // read before, and kept in the image unlike, what the input source has
   std::array<std::uint8_t, 32> random_seed{};  // of everything the guest draws from random_get
+  std::vector<InputEntry> inputs;              // read-only files
+  std::vector<std::string> outputs;            // paths to hand out at the end; with a slash behind it a directory, which is made
   Limits limits;
 };
 
@@ -68,6 +70,16 @@ struct SaveOptions {
   Compression compression = Compression::none;
   IncludeModule include_module = IncludeModule::no;
   Bytes job_state = {};  // of the layers above; goes into the image as it is
+};
+
+// A part of an output, as Isolate::visit_outputs() gives it.
+struct OutputPiece {
+  static constexpr std::size_t kMaxBytes = 1u << 20;
+  std::string_view path;
+  NodeType type = NodeType::file;
+  std::uint64_t offset = 0;  // in a file
+  ByteView bytes;            // of a file; the target of a link
+  bool last = true;          // nothing more of this path comes
 };
 
 struct RestoreFrom {
@@ -109,6 +121,10 @@ class Isolate final : private ImportHost {
   // There shall be no more threads: the guest's call fails with EAGAIN. REQUIRES: it is parked on ForkRequested.
   void refuse_fork();
 
+  // Visits what the guest has left at the paths that were declared as outputs, in ascending order of paths, a directory before what is in
+  // it, a file in pieces. Paths where there is nothing are left out. Stops at the first failure of the visitor and returns it.
+  Status visit_outputs(const std::function<Status(const OutputPiece&)>& visit);
+
   // --- any thread ---
 
   // Asks the run in progress to stop; one that has not begun stops at once. If no poll is reached within `patience` the watchdog pauses
@@ -148,6 +164,7 @@ class Isolate final : private ImportHost {
   Status instantiate(const Core& core, const FillMemory& fill);
   Status check_core(const Core& core) const;
   Result<Core> core();
+  Result<std::vector<wire::GlobalValue>> globals();
 
   CallResult on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) override;
   void on_interrupt() override;
@@ -166,6 +183,7 @@ class Isolate final : private ImportHost {
   Result<ForkPoint> fork_here(std::uint64_t child);
   Status take_snapshot(std::span<std::uint8_t> memory);
   Status follow_writes_anew(std::span<std::uint8_t> memory);
+  void append_file_pages(wire::ImageContent& content, const MemoryHistory* history);
 
   Engine& engine_;
   PoolThread& thread_;

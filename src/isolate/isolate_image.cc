@@ -1,5 +1,6 @@
 // Saving and restoring isolates.
 
+#include "isolate/file_pages.h"
 #include "isolate/isolate.h"
 #include "isolate/memory_history.h"
 #include "isolate/memory_snapshot.h"
@@ -36,17 +37,29 @@ Bytes make_buffer(std::size_t size) {
 
 }  // namespace
 
+void Isolate::append_file_pages(wire::ImageContent& content, const MemoryHistory* history) {
+  static const std::unordered_set<Hash256> kNone;
+  auto pages = hash_file_pages(wasi_.files(), content.parent ? history->file_hashes() : kNone);
+  content.pages.insert(content.pages.end(), pages.begin(), pages.end());
+}
+
 Result<Isolate::Core> Isolate::core() {
   Core core;
   core.phase = phase_;
   core.memory_pages = memory_pages();
   core.wasi = wasi_.saved_state();
+  GW_TRY(core.globals, globals());
+  return core;
+}
+
+Result<std::vector<wire::GlobalValue>> Isolate::globals() {
+  std::vector<wire::GlobalValue> values;
   const auto& types = module_->info().globals;
   for (std::size_t i = 0; i < types.size(); i++) {
     GW_TRY(wire::GlobalValue value, instance_->global(fmt::format("godwit.g{}", i), types[i]));
-    core.globals.push_back(value);
+    values.push_back(value);
   }
-  return core;
+  return values;
 }
 
 Result<wire::Image> Isolate::save(SaveOptions options) {
@@ -61,13 +74,13 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
   auto memory = memory_of(*instance_);
   // Given up if anything fails from here on: the writes counted so far are lost then.
   std::unique_ptr<MemoryHistory> history = std::move(history_);
-  GW_TRY(Core state, core());
+  GW_TRY(auto global_values, globals());
   wire::ImageContent content{.module_hash = module_->hash(),
-                             .phase = state.phase,
-                             .memory_pages = state.memory_pages,
-                             .file_pages = 0,
-                             .globals = std::move(state.globals),
-                             .wasi_state = encode(state.wasi),
+                             .phase = phase_,
+                             .memory_pages = memory_pages(),
+                             .file_pages = static_cast<std::uint32_t>(wasi_.files().pages()),
+                             .globals = std::move(global_values),
+                             .wasi_state = encode(wasi_.saved_state()),
                              .job_state = options.job_state,
                              .parent = {},
                              .module_wasm = options.include_module == SaveOptions::IncludeModule::yes ? module_->wasm() : ByteView{},
@@ -83,6 +96,7 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
     content.pages =
         hash_pages(engine_.memory_watch(), memory, snapshot_ ? std::span(snapshot_->pages()) : std::span<const std::uint32_t>{});
   }
+  append_file_pages(content, history.get());
   std::vector<Bytes> compressed;
   if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
   GW_TRY(wire::Image image, wire::Image::encode(content, make_buffer(wire::Image::encoded_size(content))));
@@ -100,6 +114,7 @@ Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& th
     return fail(Kind::invalid, "the image is of another module: it wants {}, this one is {}", content.module_hash.hex(),
                 module->hash().hex());
   GW_TRY(WasiState wasi, decode_wasi_state(content.wasi_state));
+  GW_TRY_VOID(load_file_pages(from.image, from.ancestors, wasi.files));
   Core core{content.phase, content.memory_pages, content.globals, std::move(wasi)};
   return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
     return load_pages(engine.memory_watch(), from.image, from.ancestors, memory_of(instance));

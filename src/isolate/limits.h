@@ -18,6 +18,8 @@ struct Limits {
   std::chrono::nanoseconds cpu_time = std::chrono::hours(24);        // spent in resume(), in this process
   std::chrono::nanoseconds wall_time = std::chrono::hours(24 * 30);  // since the first resume() in this process
   std::uint64_t output_bytes = 16ull << 30;                          // stdout and stderr together; moves with the image
+  // Files the guest writes, each taking whole pages of 64 KiB; at most 64 GiB. The one limit that does not end the guest: it gets ENOSPC.
+  std::uint64_t file_bytes = 1ull << 30;
 };
 
 // One sentence for people: which limit, and its value.

@@ -41,14 +41,6 @@ void in_parts(std::size_t count, Work work) {
   work(0, count / parts);
 }
 
-void hash_all(std::span<ImagePage> pages) {
-  in_parts(pages.size(), [pages](std::size_t first, std::size_t last) {
-    for (ImagePage& page : pages.subspan(first, last - first)) {
-      if (page.storage == Storage::raw) page.hash = sha256(page.stored);
-    }
-  });
-}
-
 // What is about to be filled, by stretches.
 void announce_all(std::span<std::uint8_t> memory, std::span<const ImagePage> pages) {
   for (std::size_t i = 0; i < pages.size();) {
@@ -69,7 +61,16 @@ void clear_others(const MemoryWatch& watch, std::span<const ImagePage> pages, st
   }
 }
 
-// For each page the one that holds its bytes, here or in an ancestor.
+}  // namespace
+
+void hash_all(std::span<ImagePage> pages) {
+  in_parts(pages.size(), [pages](std::size_t first, std::size_t last) {
+    for (ImagePage& page : pages.subspan(first, last - first)) {
+      if (page.storage == Storage::raw) page.hash = sha256(page.stored);
+    }
+  });
+}
+
 Result<std::vector<const ImagePage*>> find_sources(std::span<const ImagePage> pages, std::span<const wire::Image> ancestors) {
   std::unordered_map<Hash256, const ImagePage*> stored;
   for (const wire::Image& image : ancestors) {
@@ -87,7 +88,11 @@ Result<std::vector<const ImagePage*>> find_sources(std::span<const ImagePage> pa
   return sources;
 }
 
-}  // namespace
+std::span<const ImagePage> pages_of_memory(const wire::Image& image) {
+  std::span<const ImagePage> pages = image.content().pages;
+  auto first_of_files = std::ranges::lower_bound(pages, wire::kFirstFilePage, {}, &ImagePage::index);
+  return pages.first(static_cast<std::size_t>(first_of_files - pages.begin()));
+}
 
 std::vector<ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory, std::span<const std::uint32_t> shared) {
   std::vector<ImagePage> pages;
@@ -116,6 +121,7 @@ std::unique_ptr<MemoryHistory> MemoryHistory::fork() const {
   auto copy = std::unique_ptr<MemoryHistory>(new MemoryHistory(nullptr));
   copy->noted_ = noted_;
   copy->pages_ = pages_;
+  copy->file_hashes_ = file_hashes_;
   copy->id_ = id_;
   return copy;
 }
@@ -138,16 +144,19 @@ Result<std::vector<ImagePage>> MemoryHistory::changed_pages(std::span<std::uint8
 
 void MemoryHistory::remember(const wire::Image& image) {
   id_ = image.id();
-  pages_ = image.content().pages;
+  auto of_memory = pages_of_memory(image);
+  pages_.assign(of_memory.begin(), of_memory.end());
   for (ImagePage& page : pages_) {
     page.storage = Storage::elsewhere;
     page.stored = {};
   }
+  file_hashes_.clear();
+  for (const ImagePage& page : std::span(image.content().pages).subspan(of_memory.size())) file_hashes_.insert(page.hash);
 }
 
 Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<const wire::Image> ancestors,
                   std::span<std::uint8_t> memory) {
-  const auto& pages = image.content().pages;
+  auto pages = pages_of_memory(image);
   GW_TRY(auto sources, find_sources(pages, ancestors));
   clear_others(watch, pages, memory);
   announce_all(memory, pages);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "base/hash.h"
@@ -13,6 +14,15 @@
 #include "wire/image.h"
 
 namespace gw::isolate {
+
+// Of pages that are plain. Takes several threads if it is much.
+void hash_all(std::span<wire::ImagePage> pages);
+
+// For each page the one that holds its bytes, here or in an ancestor.
+Result<std::vector<const wire::ImagePage*>> find_sources(std::span<const wire::ImagePage> pages, std::span<const wire::Image> ancestors);
+
+// The pages of an image that belong to the memory; the rest is of files.
+std::span<const wire::ImagePage> pages_of_memory(const wire::Image& image);
 
 // All pages that are not zero, hashed; the views point into the memory. `shared`: those mapped from a snapshot (memory_snapshot.h).
 std::vector<wire::ImagePage> hash_pages(const MemoryWatch& watch, std::span<std::uint8_t> memory, std::span<const std::uint32_t> shared);
@@ -36,13 +46,16 @@ class MemoryHistory {
   // The state of now has been saved as `image`. Writes are counted from here.
   void remember(const wire::Image& image);
   const Hash256& image_id() const { return id_; }
+  // Of the pages of files in the last image: these need not be saved again.
+  const std::unordered_set<Hash256>& file_hashes() const { return file_hashes_; }
 
  private:
   explicit MemoryHistory(std::unique_ptr<DirtyPages> dirty) : dirty_(std::move(dirty)) {}
 
   std::unique_ptr<DirtyPages> dirty_;
   std::set<std::uint32_t> noted_;       // written since the last image, as far as collected
-  std::vector<wire::ImagePage> pages_;  // of the last image, all marked elsewhere
+  std::vector<wire::ImagePage> pages_;  // of the memory in the last image, all marked elsewhere
+  std::unordered_set<Hash256> file_hashes_;
   Hash256 id_;
 };
 

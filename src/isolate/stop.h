@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/hash.h"
 #include "isolate/limits.h"
 
 namespace gw::isolate {
@@ -22,7 +23,10 @@ struct SleepUntil {
 struct AwaitInput {};     // its input source had nothing yet
 struct AtCheckpoint {};   // it called godwit.checkpoint(): a good moment to save
 struct ForkRequested {};  // it called godwit.fork(): the owner calls Isolate::fork() or refuse_fork()
-using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested>;
+struct AwaitChunk {       // a part of an input file is not here yet
+  Hash256 hash;
+};
+using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk>;
 
 // It waits, holding no thread. resume() may come early: it then parks again on the same thing.
 struct Parked {

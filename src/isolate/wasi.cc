@@ -41,9 +41,10 @@ std::optional<Clock> clock_of(std::uint32_t id) {
 
 }  // namespace
 
-Wasi::Wasi(WasiState state, Streams streams, ClockGate& clock, Determinants& determinants, std::uint64_t max_output)
-    : state_(std::move(state)), streams_(streams), clock_(clock), determinants_(determinants), max_output_(max_output) {
-  clock_.restore_monotonic(state_.monotonic);
+Wasi::Wasi(WasiState state, World world, const Limits& limits)
+    : state_(std::move(state)), world_(world), chunks_(world.chunks), max_output_(limits.output_bytes) {
+  world_.clock.restore_monotonic(state_.monotonic);
+  state_.files.limit_pages(limits.file_bytes / wire::kPageBytes);
 }
 
 CallResult Wasi::args_sizes_get(GuestMemory memory, std::uint32_t count, std::uint32_t size) {
@@ -70,8 +71,9 @@ CallResult Wasi::clock_res_get(GuestMemory memory, std::uint32_t clock, std::uin
 CallResult Wasi::clock_time_get(GuestMemory memory, std::uint32_t clock, std::uint64_t, std::uint32_t out) {
   auto which = clock_of(clock);
   if (!which) return clock <= 3 ? Errno::notsup : Errno::inval;
-  auto time = clock_.read(*which);
+  auto time = world_.clock.read(*which);
   if (!time) return host_failure(time.error());
+  if (*which == Clock::realtime) state_.files.on_wall_clock(*time);
   return memory.store(out, *time) ? Errno::success : Errno::fault;
 }
 
@@ -96,11 +98,13 @@ CallResult Wasi::checkpoint(GuestMemory) {
 Wait Wasi::waiting() const {
   switch (state_.parked) {
     case ParkedCall::sleep:
-      return SleepUntil{std::chrono::nanoseconds(clock_.host_time_of(state_.deadline)), input_ends_sleep_};
+      return SleepUntil{std::chrono::nanoseconds(world_.clock.host_time_of(state_.deadline)), input_ends_sleep_};
     case ParkedCall::input:
       return AwaitInput{};
     case ParkedCall::checkpoint:
       return AtCheckpoint{};
+    case ParkedCall::chunk:
+      return AwaitChunk{awaited_};
     case ParkedCall::fork:
       return ForkRequested{};
     case ParkedCall::forked_parent:
@@ -113,8 +117,8 @@ Wait Wasi::waiting() const {
   return AtCheckpoint{};
 }
 
-WasiState Wasi::saved_state() {
-  state_.monotonic = clock_.saved_monotonic();
+const WasiState& Wasi::saved_state() {
+  state_.monotonic = world_.clock.saved_monotonic();
   return state_;
 }
 

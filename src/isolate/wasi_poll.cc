@@ -58,27 +58,29 @@ class Wasi::EventWriter {
   std::uint32_t count_ = 0;
 };
 
-// True for a subscription that waits for standard input. Others get their event at once: output is always ready, and what can never be is
-// an error.
+// True for a subscription that waits for standard input. Others get their event at once: output and files are always ready, and what can
+// never be is an error.
 bool Wasi::add_certain_event(const Subscription& subscription, EventWriter& events) {
   bool reads = subscription.type == EventType::fd_read;
-  if (!is_open(subscription.target) || reads != (subscription.target == 0)) {
-    events.add(subscription, Errno::badf, 0);
-  } else if (reads) {
-    return true;
-  } else {
-    events.add(subscription, Errno::success, 0);
+  auto found = descriptor(subscription.target, reads ? right::kRead : right::kWrite);
+  if (!found) {
+    events.add(subscription, found.error(), 0);
+    return false;
   }
+  const Descriptor& descriptor = **found;
+  if (reads && descriptor.kind == Descriptor::Kind::input) return true;
+  std::uint64_t size = descriptor.kind == Descriptor::Kind::node ? state_.files.node(descriptor.node).size() : 0;
+  events.add(subscription, Errno::success, reads && size > descriptor.offset ? size - descriptor.offset : 0);
   return false;
 }
 
 // On the guest's monotonic clock.
 Result<std::uint64_t> Wasi::sleep_deadline(const Subscription& subscription) {
   auto after = [](std::uint64_t now, std::uint64_t wait) { return now > UINT64_MAX - wait ? UINT64_MAX : now + wait; };
-  GW_TRY(std::uint64_t now, clock_.read(Clock::monotonic));
+  GW_TRY(std::uint64_t now, world_.clock.read(Clock::monotonic));
   if (!subscription.absolute) return after(now, subscription.timeout);
   if (static_cast<Clock>(subscription.target) == Clock::monotonic) return subscription.timeout;
-  GW_TRY(std::uint64_t realtime, clock_.read(Clock::realtime));
+  GW_TRY(std::uint64_t realtime, world_.clock.read(Clock::realtime));
   return after(now, subscription.timeout > realtime ? subscription.timeout - realtime : 0);
 }
 
@@ -133,7 +135,7 @@ CallResult Wasi::wait_for_events(std::span<const Subscription> clocks, std::span
     if (*ready == Ready::never && events.count() == 0) events.add(clocks[state_.sleeper], Errno::success, 0);
   }
   if (events.count() > 0) return Errno::success;
-  if (clock_.monotonic_now() < state_.deadline) return park(ParkedCall::sleep);
+  if (world_.clock.monotonic_now() < state_.deadline) return park(ParkedCall::sleep);
   if (!inputs.empty()) {
     if (auto chosen = choose(Ready::never); !chosen) return host_failure(chosen.error());
   }
@@ -142,7 +144,7 @@ CallResult Wasi::wait_for_events(std::span<const Subscription> clocks, std::span
 }
 
 Result<Wasi::Ready> Wasi::choose(Ready ready) {
-  GW_TRY_VOID(determinants_.given(DeterminantKind::input_ready, kStdin, ready == Ready::now ? 1 : 0));
+  GW_TRY_VOID(world_.determinants.given(DeterminantKind::input_ready, kStdin, ready == Ready::now ? 1 : 0));
   return ready;
 }
 
@@ -152,7 +154,7 @@ Result<Wasi::Ready> Wasi::input_ready(std::span<const Subscription> inputs, Even
   bool choice = otherwise == Otherwise::ends;
   std::optional<std::uint64_t> recorded;
   if (choice) {
-    GW_TRY(recorded, determinants_.recorded(DeterminantKind::input_ready, kStdin));
+    GW_TRY(recorded, world_.determinants.recorded(DeterminantKind::input_ready, kStdin));
     if (recorded && *recorded == 0) return choose(Ready::never);
   }
   Input input = look_for_input();

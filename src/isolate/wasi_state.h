@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "isolate/descriptors.h"
+#include "isolate/file_tree.h"
 #include "isolate/guest_random.h"
 
 namespace gw::isolate {
 
-inline constexpr std::uint32_t kStdioCount = 3;
 inline constexpr std::size_t kMaxStrings = 65536;         // arguments, and variables of the environment
 inline constexpr std::size_t kMaxStringBytes = 1u << 20;  // all of them together, each kind
 inline constexpr std::size_t kMaxInputBytes = 8u << 20;   // given at the start, or read ahead
@@ -21,14 +22,14 @@ enum class ParkedCall : std::uint8_t {
   sleep = 1,
   input = 2,
   checkpoint = 3,
-  // 4: chunk
+  chunk = 4,
   fork = 5,           // asked for
   forked_parent = 6,  // carried out
   forked_child = 7,
   fork_refused = 8,
 };
 
-// A value. Encoded as in docs/image-format.md, versioned on its own.
+// A value. Encoded as in docs/image-format.md, versioned on its own; the content of files is not in it, but in pages of the image.
 struct WasiState {
   std::vector<std::string> args, env;  // no character 0 inside
   GuestRandom random;
@@ -36,18 +37,20 @@ struct WasiState {
   std::uint64_t output_bytes = 0;  // written so far
   Bytes input;                     // read from the source, or given at the start, and not yet by the guest
   bool input_ended = false;        // the source has nothing after `input`
-  std::uint8_t closed = 0;         // bit per standard descriptor
   ParkedCall parked = ParkedCall::none;
-  std::uint64_t deadline = 0;  // of a sleep, on the guest's monotonic clock; in the parent of a fork, the id of the child; else 0
-  std::uint32_t sleeper = 0;   // of a sleep, the subscription of poll_oneoff that ends it; else 0
-
-  bool operator==(const WasiState&) const = default;
+  std::uint64_t deadline = 0;        // of a sleep, on the guest's monotonic clock; in the parent of a fork, the id of the child; else 0
+  std::uint32_t sleeper = 0;         // of a sleep, which of the clocks of poll_oneoff ends it; else 0
+  std::uint64_t progress = 0;        // of a read that waits for a chunk, the bytes that are in the guest's memory already; else 0
+  std::vector<std::string> outputs;  // what to hand out at the end: paths as FileTreeBuilder takes them
+  FileTree files;
+  DescriptorTable descriptors = DescriptorTable::standard(files);
 };
 
 // Kind::invalid with a sentence if one of the limits above is exceeded or a string holds a character 0.
 Status check(const WasiState& state);
 
 Bytes encode(const WasiState& state);
+// Files have their sizes, and no content yet.
 Result<WasiState> decode_wasi_state(ByteView bytes);
 
 }  // namespace gw::isolate

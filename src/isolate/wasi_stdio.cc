@@ -1,71 +1,23 @@
 // The standard streams of a guest.
 
 #include <algorithm>
-#include <array>
 
 #include "isolate/wasi.h"
 
 namespace gw::isolate {
 namespace {
 
-constexpr std::uint32_t kMaxVectors = 1024;
 constexpr std::size_t kReadAhead = 64u << 10;
-constexpr std::uint8_t kCharacterDevice = 2;
-constexpr std::uint64_t kRightRead = 1u << 1, kRightWrite = 1u << 6;
-
-// The buffers of one read or write, all inside the guest's memory.
-struct Buffers {
-  std::array<std::span<std::uint8_t>, kMaxVectors> list;
-  std::uint32_t count = 0;
-  std::uint64_t bytes = 0;
-
-  // Address and length of each buffer are at `vectors`. Looks at all of them before anything is moved.
-  Errno load(GuestMemory memory, std::uint32_t vectors, std::uint32_t wanted) {
-    if (wanted > kMaxVectors) return Errno::inval;
-    auto entries = memory.span(vectors, wanted * 8);
-    if (!entries) return Errno::fault;
-    for (std::uint32_t i = 0; i < wanted; i++) {
-      auto buffer = memory.span(memory.get<std::uint32_t>(vectors + 8 * i), memory.get<std::uint32_t>(vectors + 8 * i + 4));
-      if (!buffer) return Errno::fault;
-      list[count++] = *buffer;
-      bytes += buffer->size();
-    }
-    return Errno::success;
-  }
-  std::span<std::span<std::uint8_t>> all() { return {list.data(), count}; }
-};
+// One call takes at most this much, so that a guest held up by a slow reader of its output is held up for a bounded amount.
+constexpr std::uint64_t kMaxWrite = 64u << 10;
 
 }  // namespace
-
-CallResult Wasi::fd_close(GuestMemory, std::uint32_t fd) {
-  if (!is_open(fd)) return Errno::badf;
-  state_.closed |= static_cast<std::uint8_t>(1u << fd);
-  return Errno::success;
-}
-
-// Always a character device, whatever the host's descriptor is: how the guest buffers must not depend on where it runs.
-CallResult Wasi::fd_fdstat_get(GuestMemory memory, std::uint32_t fd, std::uint32_t out) {
-  if (!is_open(fd)) return Errno::badf;
-  auto stat = memory.span(out, 24);
-  if (!stat) return Errno::fault;
-  std::fill(stat->begin(), stat->end(), std::uint8_t{0});
-  bool stored = memory.store(out, kCharacterDevice) && memory.store(out + 8, fd == 0 ? kRightRead : kRightWrite);
-  return stored ? Errno::success : Errno::fault;
-}
-
-CallResult Wasi::fd_filestat_get(GuestMemory memory, std::uint32_t fd, std::uint32_t out) {
-  if (!is_open(fd)) return Errno::badf;
-  auto stat = memory.span(out, 64);
-  if (!stat) return Errno::fault;
-  std::fill(stat->begin(), stat->end(), std::uint8_t{0});
-  return memory.store(out + 16, kCharacterDevice) ? Errno::success : Errno::fault;
-}
 
 Wasi::Input Wasi::look_for_input() {
   if (!state_.input.empty()) return Input::ready;
   if (state_.input_ended) return Input::ended;
   Bytes buffer(kReadAhead);
-  auto read = streams_.input.read(buffer);
+  auto read = world_.input.read(buffer);
   if (!read) return Input::failed;
   switch (read->state) {
     case InputSource::State::not_yet:
@@ -82,10 +34,8 @@ Wasi::Input Wasi::look_for_input() {
   return Input::ready;
 }
 
-CallResult Wasi::fd_read(GuestMemory memory, std::uint32_t fd, std::uint32_t vectors, std::uint32_t count, std::uint32_t done) {
-  if (fd != 0 || !is_open(fd)) return Errno::badf;
-  Buffers buffers;
-  if (Errno error = buffers.load(memory, vectors, count); error != Errno::success) return error;
+// What a read returns never goes past what the source gave at once, so it does not depend on how much more has come by then.
+CallResult Wasi::read_input(GuestMemory memory, const GuestBuffers& buffers, std::uint32_t done) {
   std::size_t moved = 0;
   if (buffers.bytes > 0) {
     switch (look_for_input()) {
@@ -98,11 +48,11 @@ CallResult Wasi::fd_read(GuestMemory memory, std::uint32_t fd, std::uint32_t vec
       case Input::ready:
         break;
     }
-    for (auto buffer : buffers.all()) {
-      std::size_t part = std::min(buffer.size(), state_.input.size() - moved);
-      if (part > 0) std::memcpy(buffer.data(), state_.input.data() + moved, part);
-      moved += part;
-    }
+    moved = std::min<std::uint64_t>(buffers.bytes, state_.input.size());
+    buffers.each_part(0, moved, [&](std::uint64_t offset, std::span<std::uint8_t> part) {
+      std::memcpy(part.data(), state_.input.data() + offset, part.size());
+      return true;
+    });
   }
   unpark();
   if (!memory.store(done, static_cast<std::uint32_t>(moved))) return Errno::fault;
@@ -110,21 +60,18 @@ CallResult Wasi::fd_read(GuestMemory memory, std::uint32_t fd, std::uint32_t vec
   return Errno::success;
 }
 
-CallResult Wasi::fd_write(GuestMemory memory, std::uint32_t fd, std::uint32_t vectors, std::uint32_t count, std::uint32_t done) {
-  if ((fd != 1 && fd != 2) || !is_open(fd)) return Errno::badf;
-  Buffers buffers;
-  if (Errno error = buffers.load(memory, vectors, count); error != Errno::success) return error;
-  if (buffers.bytes > UINT32_MAX) return Errno::inval;
-  if (!memory.store(done, static_cast<std::uint32_t>(buffers.bytes))) return Errno::fault;
-  if (state_.output_bytes > max_output_ || buffers.bytes > max_output_ - state_.output_bytes)
-    return end(LimitReached{LimitKind::output, ""});
-  OutputSink& sink = fd == 1 ? streams_.output : streams_.errors;
-  for (auto buffer : buffers.all()) {
-    if (buffer.empty()) continue;
-    if (!sink.write(buffer)) return Errno::io;
-    state_.output_bytes += buffer.size();
-  }
-  return Errno::success;
+CallResult Wasi::write_output(GuestMemory memory, Descriptor::Kind stream, const GuestBuffers& buffers, std::uint32_t done) {
+  std::uint64_t bytes = std::min(buffers.bytes, kMaxWrite);
+  if (!memory.store(done, static_cast<std::uint32_t>(bytes))) return Errno::fault;
+  if (state_.output_bytes > max_output_ || bytes > max_output_ - state_.output_bytes) return end(LimitReached{LimitKind::output, ""});
+  OutputSink& sink = stream == Descriptor::Kind::output ? world_.output : world_.errors;
+  bool written = true;
+  buffers.each_part(0, bytes, [&](std::uint64_t, std::span<std::uint8_t> part) {
+    written = sink.write(part).has_value();
+    if (written) state_.output_bytes += part.size();
+    return written;
+  });
+  return written ? Errno::success : Errno::io;
 }
 
 }  // namespace gw::isolate

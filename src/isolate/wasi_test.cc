@@ -62,7 +62,7 @@ class WasiTest : public ::testing::Test {
  protected:
   Wasi& start(WasiState state = {}) {
     gate.emplace(clock, determinants);
-    return wasi.emplace(std::move(state), Wasi::Streams{input, output, errors}, *gate, determinants, max_output);
+    return wasi.emplace(std::move(state), Wasi::World{input, output, errors, *gate, determinants, chunks}, limits);
   }
 
   void put_string(std::uint32_t address, std::string_view text) { std::copy(text.begin(), text.end(), bytes.begin() + address); }
@@ -87,7 +87,8 @@ class WasiTest : public ::testing::Test {
   Tape determinants;
   PartedInput input;
   MemorySink output, errors;
-  std::uint64_t max_output = 1000;
+  NoChunks chunks;
+  Limits limits{.output_bytes = 1000};
   std::optional<ClockGate> gate;
   std::optional<Wasi> wasi;
 };
@@ -134,7 +135,7 @@ TEST_F(WasiTest, WritesToTheRightStream) {
 }
 
 TEST_F(WasiTest, EndsAGuestThatWritesTooMuch) {
-  max_output = 7;
+  limits.output_bytes = 7;
   start();
   put_vector(100, 4);
   EXPECT_EQ(wasi->fd_write(memory, 1, 16, 1, 8).after, After::proceed);

@@ -5,14 +5,14 @@
 namespace gw::isolate {
 
 CallResult Wasi::thread_id(GuestMemory memory, std::uint32_t out) {
-  return memory.store(out, streams_.thread.id()) ? Errno::success : Errno::fault;
+  return memory.store(out, world_.thread.id()) ? Errno::success : Errno::fault;
 }
 
 CallResult Wasi::report(GuestMemory memory, std::uint32_t address, std::uint32_t length) {
   auto bytes = memory.span(address, length);
   if (!bytes) return Errno::fault;
   if (length > kMaxReportBytes) return Errno::inval;
-  return streams_.thread.report(*bytes) ? Errno::success : Errno::io;
+  return world_.thread.report(*bytes) ? Errno::success : Errno::io;
 }
 
 // Parks until the owner has carried it out, or refused. The call is then repeated, in the parent and in the child.

@@ -33,7 +33,7 @@ constexpr std::array kHostFunctions = {
     HostFunction{kWasiModule, "fd_pread", maybe},
     HostFunction{kWasiModule, "fd_prestat_dir_name", never},
     HostFunction{kWasiModule, "fd_prestat_get", never},
-    HostFunction{kWasiModule, "fd_pwrite", maybe},
+    HostFunction{kWasiModule, "fd_pwrite", never},
     HostFunction{kWasiModule, "fd_read", maybe},
     HostFunction{kWasiModule, "fd_readdir", never},
     HostFunction{kWasiModule, "fd_renumber", never},
@@ -56,9 +56,9 @@ constexpr std::array kHostFunctions = {
     HostFunction{kWasiModule, "proc_raise", never},
     HostFunction{kWasiModule, "random_get", never},
     HostFunction{kWasiModule, "sched_yield", maybe},
-    HostFunction{kWasiModule, "sock_accept", maybe},
-    HostFunction{kWasiModule, "sock_recv", maybe},
-    HostFunction{kWasiModule, "sock_send", maybe},
+    HostFunction{kWasiModule, "sock_accept", never},
+    HostFunction{kWasiModule, "sock_recv", never},
+    HostFunction{kWasiModule, "sock_send", never},
     HostFunction{kWasiModule, "sock_shutdown", never},
 };
 
