@@ -86,6 +86,13 @@ MemoryWatch::MemoryWatch(Use use) {
   if (!works) faults_.reset();
 }
 
+std::vector<int> MemoryWatch::descriptors() const {
+  std::vector<int> list;
+  if (pagemap_) list.push_back(pagemap_.get());
+  if (faults_) list.push_back(faults_.get());
+  return list;
+}
+
 void MemoryWatch::present(Range range, const Visitor& visit) const {
   if (has_scan_ && scan(range, {.forbidden = kZeroPage, .any_of = kPresent | kSwapped}, visit)) return;
   if (pagemap_ && read_pagemap(range, Entries::all, visit)) return;

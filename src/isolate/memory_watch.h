@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "os/unique_fd.h"
@@ -21,6 +22,9 @@ class MemoryWatch {
   enum class Use : std::uint8_t { everything, no_tracking, nothing };
 
   explicit MemoryWatch(Use use = Use::everything);
+
+  // What it holds open and must stay so.
+  std::vector<int> descriptors() const;
 
   // A range of whole 4 KiB pages.
   using Range = std::pair<std::uint8_t*, std::size_t>;

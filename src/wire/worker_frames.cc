@@ -111,7 +111,8 @@ Status check(const pb::ToWorker::Chunk& chunk) {
 }
 
 std::size_t max_descriptors(const pb::ToWorker& frame) {
-  return frame.kind_case() == pb::ToWorker::kLoad ? 2 : frame.kind_case() == pb::ToWorker::kRestore ? 4 : 0;
+  if (frame.has_restore()) return 4;
+  return frame.has_load() ? 2 : frame.has_start() ? 1 : 0;
 }
 
 Status check(const pb::ToWorker& frame, std::size_t descriptors) {
@@ -120,8 +121,8 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
     case pb::ToWorker::kLoad:
       return check(frame.load(), descriptors);
     case pb::ToWorker::kStart:
-      GW_TRY_VOID(thread(frame.start().thread()));
-      return check(frame.start().config());
+      GW_TRY_VOID(require(descriptors == 1, "what a thread starts with comes as sealed memory"));
+      return thread(frame.start().thread());
     case pb::ToWorker::kRestore:
       return check(frame.restore());
     case pb::ToWorker::kInput:
@@ -213,6 +214,16 @@ Result<Frame> from_bytes(ByteView payload, std::size_t descriptors) {
 }
 
 }  // namespace
+
+Result<pb::ThreadConfig> decode_thread_config(ByteView bytes) {
+  if (bytes.size() > kMaxThreadConfigBytes)
+    return fail(Kind::invalid, "what a thread starts with has {} bytes, at most {} are allowed", bytes.size(), kMaxThreadConfigBytes);
+  pb::ThreadConfig config;
+  if (!config.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return fail(Kind::invalid, "what a thread starts with cannot be read");
+  GW_TRY_VOID(check(config));
+  return config;
+}
 
 bool is_tree_path(std::string_view path) {
   if (path.empty() || path.size() > kMaxPathBytes || path.find('\0') != std::string_view::npos) return false;

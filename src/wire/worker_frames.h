@@ -12,6 +12,7 @@ inline constexpr std::size_t kMaxFrameBytes = 2u << 20;
 inline constexpr std::size_t kMaxEffectBytes = 1u << 20;  // of the bytes in one effect
 inline constexpr std::size_t kInputChunkBytes = 1u << 20;
 inline constexpr std::size_t kMaxInputPiece = 64u << 10;  // of standard input: a guest takes a piece as a whole
+inline constexpr std::size_t kMaxThreadConfigBytes = 64u << 20;
 inline constexpr std::size_t kMaxPathBytes = 4096;
 inline constexpr std::uint32_t kWorkerProtocol = 1;  // in Hello
 
@@ -23,6 +24,9 @@ Result<Bytes> encode(const pb::FromWorker& frame);
 // receiver is what only it knows: which threads there are, and what may come when.
 Result<pb::ToWorker> decode_to_worker(ByteView payload, std::size_t descriptors);
 Result<pb::FromWorker> decode_from_worker(ByteView payload, std::size_t descriptors);
+
+// What a thread starts with, which comes in sealed memory beside Start.
+Result<pb::ThreadConfig> decode_thread_config(ByteView bytes);
 
 // A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
 bool is_tree_path(std::string_view path);

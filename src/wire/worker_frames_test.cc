@@ -39,7 +39,6 @@ pb::FromWorker output_file(const std::string& path, pb::Effect::OutputFile::Type
 pb::ToWorker start() {
   pb::ToWorker frame;
   frame.mutable_start()->set_thread(1);
-  frame.mutable_start()->mutable_config()->set_random_seed(std::string(32, 's'));
   return frame;
 }
 
@@ -76,8 +75,9 @@ TEST(WorkerFrames, DescriptorsComeOnlyWhereTheyBelong) {
   EXPECT_FALSE(accepted(load, 2));
   load.mutable_load()->set_has_code(true);
   EXPECT_TRUE(accepted(load, 2));
-  EXPECT_TRUE(accepted(start(), 0));
-  EXPECT_FALSE(accepted(start(), 1));
+  EXPECT_TRUE(accepted(start(), 1));
+  EXPECT_FALSE(accepted(start(), 0));
+  EXPECT_FALSE(accepted(start(), 2));
   pb::FromWorker image;
   image.mutable_image()->set_thread(1);
   image.mutable_image()->set_id(kHash);
@@ -148,17 +148,28 @@ TEST(WorkerFrames, InputPiecesAreTakenWhole) {
   EXPECT_FALSE(accepted(frame));
 }
 
-TEST(WorkerFrames, InputsHaveAHashForEachMebibyte) {
-  pb::ToWorker frame = start();
-  pb::InputEntry& entry = *frame.mutable_start()->mutable_config()->add_inputs();
+TEST(WorkerFrames, InputFilesHaveAHashForEachMebibyte) {
+  pb::ThreadConfig config;
+  config.set_random_seed(std::string(32, 's'));
+  pb::InputEntry& entry = *config.add_inputs();
   entry.set_path("data.bin");
   entry.set_size(kInputChunkBytes + 1);
   entry.add_chunks(kHash);
-  EXPECT_FALSE(accepted(frame));
+  EXPECT_FALSE(decode_thread_config(raw(config)));
   entry.add_chunks(kHash);
-  EXPECT_TRUE(accepted(frame));
+  EXPECT_TRUE(decode_thread_config(raw(config)));
   entry.set_chunks(1, "short");
-  EXPECT_FALSE(accepted(frame));
+  EXPECT_FALSE(decode_thread_config(raw(config)));
+}
+
+TEST(WorkerFrames, WhatAThreadStartsWithIsChecked) {
+  pb::ThreadConfig config;
+  EXPECT_FALSE(decode_thread_config(raw(config)));  // no seed
+  config.set_random_seed(std::string(32, 's'));
+  EXPECT_TRUE(decode_thread_config(raw(config)));
+  config.add_outputs("../out");
+  EXPECT_FALSE(decode_thread_config(raw(config)));
+  EXPECT_FALSE(decode_thread_config(as_bytes("\xff\xff")));
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+#pragma once
+// Content of input files, by hash, for all threads of the worker.
+
+#include <condition_variable>
+#include <cstddef>
+#include <list>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "isolate/input_files.h"
+#include "worker/outbound.h"
+
+namespace gw::worker {
+
+// Asks the parent for what a guest wants to read, once, and keeps the chunks used last. A chunk that was dropped before its reader came is
+// asked for again. What cannot be had is remembered as an error.
+class ChunkStore final : public isolate::ChunkSource {
+ public:
+  static constexpr std::size_t kMaxChunks = 64;
+  static constexpr std::size_t kMaxErrors = 1024;
+
+  explicit ChunkStore(Outbound& outbound) : outbound_(outbound) {}
+
+  // Pool threads.
+  Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) override;
+  void wait(std::chrono::milliseconds timeout) override;
+
+  // The loop. Kind::invalid if nobody asked for it. The readers check the hash.
+  Status on_chunk(const wire::pb::ToWorker::Chunk& frame);
+
+ private:
+  struct Entry {
+    Hash256 hash;
+    std::shared_ptr<const Bytes> bytes;  // also the readers'
+  };
+
+  Outbound& outbound_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::list<Entry> chunks_;  // guarded by mutex_, like all below; used last comes first
+  std::map<Hash256, std::list<Entry>::iterator> by_hash_;
+  std::map<Hash256, std::string> errors_;
+  std::set<Hash256> asked_;
+};
+
+}  // namespace gw::worker

@@ -1,0 +1,66 @@
+#include "worker/frame_values.h"
+
+#include <algorithm>
+
+namespace gw::worker {
+namespace {
+
+using wire::pb::Effect;
+
+constexpr std::size_t kMaxSentence = 2048;
+constexpr std::uint64_t kLongestNanoseconds = INT64_MAX / 2;
+
+std::chrono::nanoseconds duration(std::uint64_t nanoseconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, kLongestNanoseconds)));
+}
+
+Effect::End::Reason reason_of(const isolate::Stop& stop) {
+  if (std::holds_alternative<isolate::Exited>(stop)) return Effect::End::EXITED;
+  if (std::holds_alternative<isolate::LimitReached>(stop)) return Effect::End::LIMIT;
+  if (std::holds_alternative<isolate::Terminated>(stop)) return Effect::End::TERMINATED;
+  return Effect::End::TRAPPED;
+}
+
+}  // namespace
+
+Result<isolate::Limits> limits_of(const wire::pb::Limits& limits) {
+  isolate::Limits result;
+  if (limits.memory_pages() > wire::kMaxMemoryPages)
+    return fail(Kind::invalid, "a memory limit of {} pages is more than a program can have: {}", limits.memory_pages(),
+                wire::kMaxMemoryPages);
+  if (limits.memory_pages() != 0) result.memory_pages = static_cast<std::uint32_t>(limits.memory_pages());
+  if (limits.cpu_time_ns() != 0) result.cpu_time = duration(limits.cpu_time_ns());
+  if (limits.wall_time_ns() != 0) result.wall_time = duration(limits.wall_time_ns());
+  if (limits.output_bytes() != 0) result.output_bytes = limits.output_bytes();
+  return result;
+}
+
+isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const isolate::Limits& limits) {
+  isolate::IsolateConfig result;
+  result.args.assign(config.args().begin(), config.args().end());
+  result.env.assign(config.env().begin(), config.env().end());
+  std::ranges::copy(config.random_seed(), result.random_seed.begin());
+  result.limits = limits;
+  return result;
+}
+
+wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error) {
+  wire::pb::FromWorker frame;
+  frame.mutable_failed()->set_thread(thread);
+  frame.mutable_failed()->set_error(error.detail.substr(0, kMaxSentence));
+  frame.mutable_failed()->set_guest_fault(error.kind == Kind::guest_fault || error.kind == Kind::invalid);
+  return frame;
+}
+
+Effect::End end_of(const isolate::Stop& stop) {
+  Effect::End end;
+  end.set_reason(reason_of(stop));
+  if (const auto* exited = std::get_if<isolate::Exited>(&stop)) {
+    end.set_exit_code(exited->code);
+  } else {
+    end.set_sentence(isolate::describe(stop).substr(0, kMaxSentence));
+  }
+  return end;
+}
+
+}  // namespace gw::worker

@@ -1,0 +1,20 @@
+#pragma once
+// From the messages of worker.proto to the types of the isolate and back.
+
+#include "isolate/isolate.h"
+#include "isolate/limits.h"
+#include "wire/worker_frames.h"
+
+namespace gw::worker {
+
+// Kind::invalid for limits that no isolate can have.
+Result<isolate::Limits> limits_of(const wire::pb::Limits& limits);
+
+// REQUIRES: `config` comes from wire::decode_thread_config.
+isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const isolate::Limits& limits);
+
+wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error);
+
+wire::pb::Effect::End end_of(const isolate::Stop& stop);
+
+}  // namespace gw::worker

@@ -1,0 +1,69 @@
+#include "worker/lane.h"
+
+#include "os/clock.h"
+#include "worker/virtual_thread.h"
+
+namespace gw::worker {
+
+Result<std::unique_ptr<Lane>> Lane::make(isolate::Engine& engine, Outbound& outbound) {
+  GW_TRY(auto thread, engine.make_thread());
+  return std::unique_ptr<Lane>(new Lane(std::move(thread), outbound));
+}
+
+void Lane::enqueue(std::shared_ptr<VirtualThread> thread) {
+  bool idle = false;
+  {
+    std::lock_guard lock(mutex_);
+    idle = !current_ && ready_.empty();
+    ready_.push_back(std::move(thread));
+  }
+  if (idle) {
+    post_step();
+  } else {
+    outbound_.wake();  // the loop has to watch the slice now
+  }
+}
+
+void Lane::post_step() {
+  // There is never more than one step in the queue of the pool thread, so there is room.
+  const Status posted = thread_->post([this] { step(); });
+  GW_ASSERT(posted.has_value());
+}
+
+void Lane::step() {
+  std::shared_ptr<VirtualThread> thread;
+  {
+    std::lock_guard lock(mutex_);
+    thread = std::move(ready_.front());
+    ready_.pop_front();
+    current_ = thread;
+    started_ = os::monotonic_now();
+  }
+  thread->step();
+  bool more = false;
+  {
+    std::lock_guard lock(mutex_);
+    current_.reset();
+    more = !ready_.empty();
+  }
+  thread.reset();  // its isolate, if this was the last owner, goes on this thread
+  if (more) post_step();
+}
+
+std::optional<Lane::Time> Lane::slice_ends() const {
+  std::lock_guard lock(mutex_);
+  return current_ && !ready_.empty() ? std::optional<Time>(started_ + kSlice) : std::nullopt;
+}
+
+void Lane::on_tick(Time now) {
+  std::shared_ptr<VirtualThread> slow;
+  {
+    std::lock_guard lock(mutex_);
+    if (!current_ || ready_.empty() || now < started_ + kSlice) return;
+    started_ = now;
+    slow = current_;
+  }
+  slow->give_way();
+}
+
+}  // namespace gw::worker

@@ -1,0 +1,52 @@
+#pragma once
+// One pool thread and the virtual threads that take turns on it.
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "isolate/engine.h"
+#include "worker/outbound.h"
+
+namespace gw::worker {
+
+class VirtualThread;
+
+// Runs what is ready, round robin, one step at a time. A step that takes longer than a slice is asked to give way if, and only if, another
+// thread of the same lane is ready: a suspension costs little, but nothing is gained by one when nobody waits.
+//
+// Any thread. Outlives its virtual threads' steps: stop() comes first.
+class Lane {
+ public:
+  using Time = std::chrono::nanoseconds;  // os::monotonic_now()
+  static constexpr std::chrono::milliseconds kSlice{50};
+
+  static Result<std::unique_ptr<Lane>> make(isolate::Engine& engine, Outbound& outbound);
+
+  isolate::PoolThread& pool_thread() { return *thread_; }
+  // The thread shall make a step. It is in here at most once at a time; it sees to that itself.
+  void enqueue(std::shared_ptr<VirtualThread> thread);
+
+  // --- the loop
+
+  // When the step in progress has to give way; none if nobody waits.
+  std::optional<Time> slice_ends() const;
+  void on_tick(Time now);
+
+ private:
+  Lane(std::unique_ptr<isolate::PoolThread> thread, Outbound& outbound) : thread_(std::move(thread)), outbound_(outbound) {}
+  void post_step();
+  void step();
+
+  std::unique_ptr<isolate::PoolThread> thread_;
+  Outbound& outbound_;
+  mutable std::mutex mutex_;
+  std::deque<std::shared_ptr<VirtualThread>> ready_;  // guarded by mutex_, like all below; shared with the worker's table
+  std::shared_ptr<VirtualThread> current_;            // makes a step
+  Time started_{0};                                   // that step, or the last request to give way
+};
+
+}  // namespace gw::worker

@@ -1,0 +1,133 @@
+#include "worker/thread_gate.h"
+
+#include <algorithm>
+
+namespace gw::worker {
+namespace {
+
+constexpr std::size_t kOutputPiece = 64u << 10;
+constexpr std::size_t kEffectBytesPerFrame = 512u << 10;  // one effect may have 1 MiB more
+constexpr std::size_t kDeterminantsPerFrame = 16384;
+constexpr std::size_t kMaxUnstableImages = 64;  // older ones are forgotten: a later one covers them
+
+job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_cast<job::Determinant::Kind>(kind); }
+
+}  // namespace
+
+void ThreadGate::emit(job::Effect effect) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return open_ || !gate_.full(); });
+    gate_.emit(std::move(effect));
+  }
+  outbound_.wake();
+}
+
+void ThreadGate::emit_output(std::uint32_t stream, ByteView bytes) {
+  while (!bytes.empty()) {
+    const ByteView piece = bytes.first(std::min(bytes.size(), kOutputPiece));
+    job::Effect effect;
+    effect.mutable_output()->set_stream(stream);
+    effect.mutable_output()->set_bytes(piece.data(), piece.size());
+    emit(std::move(effect));
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
+Result<std::optional<std::uint64_t>> ThreadGate::recorded(isolate::DeterminantKind kind, std::uint32_t what) {
+  std::lock_guard lock(mutex_);
+  return gate_.recorded(wire_kind(kind), what);
+}
+
+Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) {
+  Status status = ok();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      status = gate_.given(wire_kind(kind), what, value);
+      return status || status.error().kind != Kind::overloaded;
+    });
+  }
+  outbound_.wake();
+  return status;
+}
+
+std::uint64_t ThreadGate::input_pieces() const {
+  std::lock_guard lock(mutex_);
+  return gate_.input_pieces();
+}
+
+void ThreadGate::on_input_taken() {
+  std::lock_guard lock(mutex_);
+  gate_.on_input_taken();
+}
+
+Bytes ThreadGate::save() const {
+  std::lock_guard lock(mutex_);
+  return gate_.save();
+}
+
+void ThreadGate::on_saved(const Hash256& image) {
+  std::lock_guard lock(mutex_);
+  if (images_.size() >= kMaxUnstableImages)
+    images_.erase(std::ranges::min_element(images_, {}, [](const auto& entry) { return entry.second; }));
+  images_[image] = gate_.next_determinant();
+}
+
+void ThreadGate::close() {
+  std::lock_guard lock(mutex_);
+  open_ = false;
+}
+
+void ThreadGate::let_through() {
+  {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+  }
+  changed_.notify_all();
+}
+
+std::vector<wire::pb::FromWorker> ThreadGate::take_frames() {
+  std::vector<wire::pb::FromWorker> frames;
+  std::lock_guard lock(mutex_);
+  const std::vector<job::Determinant> determinants = gate_.take_new_determinants();
+  for (std::size_t i = 0; i < determinants.size(); i++) {
+    if (i % kDeterminantsPerFrame == 0) frames.emplace_back().mutable_determinants()->set_thread(gate_.thread().value());
+    *frames.back().mutable_determinants()->add_determinants() = determinants[i];
+  }
+  for (;;) {
+    std::vector<job::Effect> effects = gate_.take_sendable(kEffectBytesPerFrame);
+    if (effects.empty()) return frames;
+    auto& list = *frames.emplace_back().mutable_effects();
+    for (job::Effect& effect : effects) *list.add_effects() = std::move(effect);
+  }
+}
+
+Status ThreadGate::on_stored(std::uint64_t sequence) {
+  std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return gate_.on_stored(sequence);
+}
+
+Status ThreadGate::on_determinants_stable(std::uint64_t count) {
+  std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return gate_.on_determinants_stable(count);
+}
+
+Status ThreadGate::on_image_stable(const Hash256& image) {
+  std::lock_guard lock(mutex_);
+  const auto found = images_.find(image);
+  if (found == images_.end()) return ok();  // so old that it was forgotten
+  const std::uint64_t count = found->second;
+  std::erase_if(images_, [&](const auto& entry) { return entry.second <= count; });
+  changed_.notify_all();
+  return gate_.on_determinants_stable(count);
+}
+
+bool ThreadGate::all_stored() const {
+  std::lock_guard lock(mutex_);
+  return gate_.outbox_empty();
+}
+
+}  // namespace gw::worker

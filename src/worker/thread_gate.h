@@ -1,0 +1,75 @@
+#pragma once
+// The effect gate of one virtual thread, between the pool thread that runs it and the loop that talks to the parent.
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/hash.h"
+#include "isolate/determinants.h"
+#include "isolate/stdio.h"
+#include "job/effect_gate.h"
+#include "worker/outbound.h"
+
+namespace gw::worker {
+
+// A job::EffectGate with a lock and the waiting that the gate itself, being pure, leaves to its owner (001-effects.md, "Back-pressure"):
+// whoever emits into a full outbox waits here until home has stored some of it, or until it is let through because the thread is to stop.
+class ThreadGate final : public isolate::Determinants {
+ public:
+  ThreadGate(job::EffectGate gate, Outbound& outbound) : outbound_(outbound), gate_(std::move(gate)) {}
+
+  // --- the pool thread
+
+  // Waits for room first, unless let through.
+  void emit(job::Effect effect);
+  // As many effects as it takes.
+  void emit_output(std::uint32_t stream, ByteView bytes);
+  Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;
+  // Waits while too many determinants are not stable.
+  Status given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) override;
+  std::uint64_t input_pieces() const;
+  void on_input_taken();
+  Bytes save() const;
+  // When that image is stable, so are the determinants before it.
+  void on_saved(const Hash256& image);
+  // From here on emit() waits again.
+  void close();
+
+  // --- the loop
+
+  // Nothing waits here any more, for good or until close().
+  void let_through();
+  // What may leave: determinants first, then effects.
+  std::vector<wire::pb::FromWorker> take_frames();
+  Status on_stored(std::uint64_t sequence);
+  Status on_determinants_stable(std::uint64_t count);
+  Status on_image_stable(const Hash256& image);
+  bool all_stored() const;
+
+ private:
+  Outbound& outbound_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  job::EffectGate gate_;                     // guarded by mutex_, like all below
+  bool open_ = false;                        // let_through() was the last word
+  std::map<Hash256, std::uint64_t> images_;  // not known to be stable -> number of determinants before
+};
+
+// A guest's stdout or stderr: everything becomes effects.
+class GateOutput final : public isolate::OutputSink {
+ public:
+  GateOutput(ThreadGate& gate, std::uint32_t stream) : gate_(gate), stream_(stream) {}
+  Status write(ByteView bytes) override {
+    gate_.emit_output(stream_, bytes);
+    return ok();
+  }
+
+ private:
+  ThreadGate& gate_;
+  std::uint32_t stream_;
+};
+
+}  // namespace gw::worker

@@ -1,0 +1,238 @@
+#include "worker/virtual_thread.h"
+
+#include "os/clock.h"
+#include "os/sealed_memory.h"
+#include "worker/frame_values.h"
+
+namespace gw::worker {
+namespace {
+
+using wire::pb::Effect;
+using wire::pb::FromWorker;
+
+// Programs with coarse mobility may take long to reach a point where they can stop; the parent is told when it takes longer than this.
+constexpr std::chrono::seconds kPatience{20};
+// Never paused: a paused guest would hold its pool thread. It goes on until it reaches a poll.
+constexpr std::chrono::hours kNoPause{24 * 365};
+
+}  // namespace
+
+VirtualThread::VirtualThread(Surroundings& around, Lane& lane, job::EffectGate gate, Origin origin)
+    : around_(around),
+      lane_(lane),
+      id_(gate.thread().value()),
+      gate_(std::move(gate), around.outbound),
+      input_(id_, gate_, around.outbound),
+      origin_(std::move(origin)) {}
+
+// --- requests
+
+void VirtualThread::enqueue() {
+  std::lock_guard lock(mutex_);
+  enqueue_locked();
+}
+
+void VirtualThread::enqueue_locked() {
+  if (gone_) return;
+  again_ = true;
+  if (queued_) return;
+  queued_ = true;
+  lane_.enqueue(shared_from_this());
+}
+
+void VirtualThread::ask_to_stop_locked() {
+  if (!request_deadline_) request_deadline_ = os::monotonic_now() + kPatience;
+  gate_.let_through();
+  if (running_) isolate_->suspend(kNoPause);
+  enqueue_locked();
+}
+
+void VirtualThread::request_suspend() {
+  std::lock_guard lock(mutex_);
+  suspend_wanted_ = true;
+  ask_to_stop_locked();
+}
+
+void VirtualThread::request_checkpoint() {
+  std::lock_guard lock(mutex_);
+  checkpoint_wanted_ = true;
+  ask_to_stop_locked();
+}
+
+void VirtualThread::request_terminate() {
+  std::lock_guard lock(mutex_);
+  terminate_wanted_ = true;
+  gate_.let_through();
+  if (running_) isolate_->terminate();
+  enqueue_locked();
+}
+
+void VirtualThread::wake() { enqueue(); }
+
+void VirtualThread::wake_from_chunk() { enqueue(); }
+
+void VirtualThread::give_way() {
+  std::lock_guard lock(mutex_);
+  if (running_) isolate_->suspend(kNoPause);
+}
+
+bool VirtualThread::give_up_requests(Time now) {
+  std::lock_guard lock(mutex_);
+  if (gone_ || !request_deadline_ || now < *request_deadline_) return false;
+  request_deadline_.reset();
+  suspend_wanted_ = checkpoint_wanted_ = false;
+  return true;
+}
+
+std::optional<VirtualThread::Time> VirtualThread::request_deadline() const {
+  std::lock_guard lock(mutex_);
+  return gone_ ? std::nullopt : request_deadline_;
+}
+
+bool VirtualThread::gone() const {
+  std::lock_guard lock(mutex_);
+  return gone_;
+}
+
+bool VirtualThread::finished() const { return gone() && (moved_ || gate_.all_stored()); }
+
+// --- steps
+
+void VirtualThread::step() {
+  {
+    std::lock_guard lock(mutex_);
+    again_ = false;
+  }
+  Next next = Next::over;
+  if (Status made = make_isolate(); !made) {
+    fail_request(made.error());
+    moved_ = true;
+  } else if (answer_requests()) {
+    next = follow(resume());
+    if (next != Next::over && !answer_requests()) next = Next::over;
+  }
+  std::unique_ptr<isolate::Isolate> leaving;
+  std::lock_guard lock(mutex_);
+  queued_ = false;
+  if (next == Next::over) {
+    gone_ = true;
+    leaving = std::move(isolate_);
+    around_.outbound.wake();  // the loop removes it
+  } else if (next == Next::run_again || again_) {
+    enqueue_locked();
+  }
+}
+
+Status VirtualThread::make_isolate() {
+  if (!origin_) return ok();
+  const Origin origin = *std::exchange(origin_, std::nullopt);
+  Result<std::unique_ptr<isolate::Isolate>> made = fail(Kind::internal, "not made");
+  if (const auto* start = std::get_if<FromStart>(&origin)) {
+    made = isolate::Isolate::make(around_.engine, lane_.pool_thread(), around_.module, start->config, host());
+  } else {
+    const auto& from = std::get<FromImage>(origin);
+    made = isolate::Isolate::restore(around_.engine, lane_.pool_thread(), around_.module, {from.image, from.ancestors}, around_.limits,
+                                     host());
+  }
+  if (!made) return made.error();
+  {
+    std::lock_guard lock(mutex_);
+    isolate_ = *std::move(made);
+  }
+  // From here on every change is relative to an image that home has.
+  return around_.keep_images && around_.module->mobile() ? save(FromWorker::Image::CHECKPOINT) : ok();
+}
+
+isolate::Stop VirtualThread::resume() {
+  {
+    std::lock_guard lock(mutex_);
+    running_ = true;
+    if (terminate_wanted_) isolate_->terminate();
+    if (suspend_wanted_ || checkpoint_wanted_) {
+      isolate_->suspend(kNoPause);
+    } else if (!terminate_wanted_) {
+      gate_.close();
+    }
+  }
+  around_.guests_running.add(1);
+  isolate::Stop stop = isolate_->resume();
+  around_.guests_running.add(-1);
+  std::lock_guard lock(mutex_);
+  running_ = false;
+  return stop;
+}
+
+VirtualThread::Next VirtualThread::follow(const isolate::Stop& stop) {
+  if (std::holds_alternative<isolate::Suspended>(stop)) return Next::run_again;
+  if (const auto* parked = std::get_if<isolate::Parked>(&stop)) return follow_wait(parked->on);
+  end(stop);
+  return Next::over;
+}
+
+VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
+  if (const auto* sleep = std::get_if<isolate::SleepUntil>(&wait)) {
+    around_.sleepers.add(sleep->deadline, id_);
+    around_.outbound.wake();
+  }
+  if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
+  std::lock_guard lock(mutex_);
+  checkpoint_wanted_ = around_.keep_images;
+  return Next::run_again;
+}
+
+bool VirtualThread::answer_requests() {
+  bool suspend = false, checkpoint = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (terminate_wanted_) return true;  // the next run ends at once
+    suspend = std::exchange(suspend_wanted_, false);
+    checkpoint = std::exchange(checkpoint_wanted_, false) && !suspend;
+    request_deadline_.reset();
+  }
+  if (!suspend && !checkpoint) return true;
+  if (Status saved = save(suspend ? FromWorker::Image::SUSPENDED : FromWorker::Image::CHECKPOINT); !saved) {
+    fail_request(saved.error());
+    return true;
+  }
+  moved_ = suspend;
+  return !suspend;
+}
+
+Status VirtualThread::save(FromWorker::Image::Why why) {
+  using isolate::SaveOptions;
+  const bool suspended = why == FromWorker::Image::SUSPENDED;
+  // What may leave leaves before the image, so that a program that is suspended has printed what it wrote.
+  for (const FromWorker& frame : gate_.take_frames()) around_.outbound.put(frame);
+  SaveOptions options{
+      .pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
+      .track = around_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
+      .include_module = suspended && around_.include_module ? SaveOptions::IncludeModule::yes : SaveOptions::IncludeModule::no,
+      .job_state = gate_.save()};
+  GW_TRY(const wire::Image image, isolate_->save(options));
+  tracked_ = around_.keep_images;
+  gate_.on_saved(image.id());
+  GW_TRY(const os::SealedMemory memory, os::SealedMemory::make("image", image.encoded()));
+  GW_TRY(os::UniqueFd descriptor, memory.share());
+  FromWorker frame;
+  frame.mutable_image()->set_thread(id_);
+  frame.mutable_image()->set_why(why);
+  frame.mutable_image()->set_id(image.id().bytes.data(), image.id().bytes.size());
+  std::vector<os::UniqueFd> descriptors;
+  descriptors.push_back(std::move(descriptor));
+  around_.outbound.put(frame, std::move(descriptors));
+  return ok();
+}
+
+void VirtualThread::end(const isolate::Stop& stop) {
+  Effect effect;
+  *effect.mutable_end() = end_of(stop);
+  gate_.emit(std::move(effect));
+  FromWorker frame;
+  frame.mutable_stopped()->set_thread(id_);
+  frame.mutable_stopped()->set_cpu_time_ns(static_cast<std::uint64_t>(isolate_->cpu_time().count()));
+  around_.outbound.put(frame);
+}
+
+void VirtualThread::fail_request(const Error& error) { around_.outbound.put(failed_frame(id_, error)); }
+
+}  // namespace gw::worker

@@ -1,0 +1,126 @@
+#pragma once
+// One virtual thread in this worker: an isolate, its gate, and what it is asked to do.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "isolate/isolate.h"
+#include "job/effect_gate.h"
+#include "os/shared_counter.h"
+#include "worker/chunk_store.h"
+#include "worker/input_pieces.h"
+#include "worker/lane.h"
+#include "worker/outbound.h"
+#include "worker/sleepers.h"
+#include "worker/thread_gate.h"
+
+namespace gw::worker {
+
+// What all threads of the worker share. Outlives them.
+struct Surroundings {
+  isolate::Engine& engine;
+  std::shared_ptr<const isolate::Module> module;
+  isolate::Limits limits;
+  bool keep_images = false;     // save incrementally, and once before the first instruction
+  bool include_module = false;  // in images of suspended threads
+  Outbound& outbound;
+  ChunkStore& chunks;
+  Sleepers& sleepers;
+  os::SharedCounter& guests_running;  // the parent looks at it when this process has died
+};
+
+// Lives on its lane's pool thread, step by step: the first step makes the isolate, each further one does what was asked (save, stop) and
+// runs the guest until it stops. Between steps it is ready, or waits for time, input or a chunk, holding no thread.
+//
+// Requests come from the loop and are answered with frames: Image, Stopped or Failed. After `gone()` it does nothing any more; it stays in
+// the worker's table until its effects are stored.
+class VirtualThread final : public std::enable_shared_from_this<VirtualThread> {
+ public:
+  using Time = std::chrono::nanoseconds;  // os::monotonic_now()
+
+  struct FromStart {
+    isolate::IsolateConfig config;
+  };
+  struct FromImage {
+    wire::Image image;
+    std::vector<wire::Image> ancestors;
+  };
+  using Origin = std::variant<FromStart, FromImage>;
+
+  VirtualThread(Surroundings& around, Lane& lane, job::EffectGate gate, Origin origin);
+
+  std::uint64_t id() const { return id_; }
+  ThreadGate& gate() { return gate_; }
+  InputPieces& input() { return input_; }
+
+  // --- the loop
+
+  void start() { enqueue(); }
+  void request_suspend();
+  void request_checkpoint();
+  void request_terminate();
+  // Whatever it waits for may be there: time or input.
+  void wake();
+  // The same, for one that waits for a chunk.
+  void wake_from_chunk();
+  // Another thread wants its turn.
+  void give_way();
+  // A request it should have stopped for long ago is given up. Returns whether there was one.
+  bool give_up_requests(Time now);
+  std::optional<Time> request_deadline() const;
+  bool gone() const;
+  // Nothing of it is needed here any more: it has moved away, or all its effects are stored.
+  bool finished() const;
+
+  // --- the lane
+
+  void step();
+
+ private:
+  enum class Next : std::uint8_t { run_again, wait, over };
+
+  void enqueue();
+  void enqueue_locked();
+  void ask_to_stop_locked();
+  Status make_isolate();
+  isolate::Stop resume();
+  Next follow(const isolate::Stop& stop);
+  Next follow_wait(const isolate::Wait& wait);
+  // False: it has left.
+  bool answer_requests();
+  Status save(wire::pb::FromWorker::Image::Why why);
+  void end(const isolate::Stop& stop);
+  void fail_request(const Error& error);
+  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, around_.chunks}; }
+
+  Surroundings& around_;
+  Lane& lane_;
+  const std::uint64_t id_;
+  ThreadGate gate_;
+  InputPieces input_;
+  GateOutput output_{gate_, 1}, errors_{gate_, 2};
+  isolate::SystemClock clock_;
+
+  // --- the pool thread only
+  std::optional<Origin> origin_;     // until the isolate is made
+  std::atomic<bool> moved_ = false;  // its effects are in an image, or it never was
+  bool tracked_ = false;             // an image was saved, so that the next one may hold the changes only
+
+  mutable std::mutex mutex_;
+  // All guarded by mutex_. The isolate is set and destroyed on the pool thread; others only ask it to stop, and only while running_.
+  std::unique_ptr<isolate::Isolate> isolate_;
+  bool queued_ = false;  // in its lane, or making a step
+  bool again_ = false;   // something came during the step: make another
+  bool running_ = false;
+  bool gone_ = false;
+  bool suspend_wanted_ = false, checkpoint_wanted_ = false, terminate_wanted_ = false;
+  std::optional<Time> request_deadline_;
+};
+
+}  // namespace gw::worker

@@ -1,0 +1,305 @@
+#include "worker/worker.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "os/clock.h"
+#include "os/io.h"
+#include "os/sealed_memory.h"
+#include "worker/frame_values.h"
+
+namespace gw::worker {
+namespace {
+
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+constexpr std::uint64_t kDefaultThreads = 1024;
+constexpr std::size_t kMaxNativeBytes = 512u << 20;
+constexpr std::size_t kMaxImageBytes = 64ull << 30;
+// While so much waits for a parent that does not read, effects stay in the gates, which make their guests wait.
+constexpr std::size_t kMaxUnsentBytes = 16u << 20;
+
+}  // namespace
+
+Worker::Worker(Parts parts)
+    : engine_(parts.engine),
+      socket_(std::move(parts.socket)),
+      guests_running_(std::move(parts.guests_running)),
+      outbound_(std::move(parts.wake)) {
+  say_hello(std::move(parts.held_by));
+}
+
+void Worker::say_hello(std::vector<std::string> held_by) {
+  FromWorker frame;
+  frame.mutable_hello()->set_version(wire::kWorkerProtocol);
+  for (std::string& part : held_by) frame.mutable_hello()->add_cage(std::move(part));
+  outbound_.put_now(frame);
+}
+
+// --- the loop
+
+Status Worker::run() {
+  for (;;) {
+    GW_TRY(const Flow flow, turn());
+    if (flow == Flow::end) return ok();
+  }
+}
+
+Result<Worker::Flow> Worker::turn() {
+  if (Status written = write_frames(); !written) return Flow::end;  // the parent is gone
+  std::array<pollfd, 2> watched{
+      {{socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0}, {outbound_.wake_fd(), POLLIN, 0}}};
+  const int ready = ::poll(watched.data(), watched.size(), poll_timeout(os::monotonic_now()));
+  if (ready < 0 && errno != EINTR) return fail(Kind::internal, "cannot wait for the parent: {}", os::reason(errno));
+  const Time now = os::monotonic_now();
+  for (const auto& lane : lanes_) lane->on_tick(now);
+  wake_sleepers(now);
+  give_up_late_requests(now);
+  remove_finished();
+  return ready > 0 && watched[0].revents != 0 ? read_frames() : Flow::on;
+}
+
+int Worker::poll_timeout(Time now) const {
+  std::optional<Time> next = sleepers_.next();
+  const auto sooner = [&](std::optional<Time> time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  for (const auto& lane : lanes_) sooner(lane->slice_ends());
+  for (const auto& [id, thread] : threads_) sooner(thread->request_deadline());
+  if (!next) return -1;
+  return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(*next - now).count(), 0, 60'000));
+}
+
+Status Worker::write_frames() {
+  for (os::Message& message : outbound_.take()) GW_TRY_VOID(socket_.queue(std::move(message)));
+  for (const auto& [id, thread] : threads_) {
+    if (socket_.queued_bytes() > kMaxUnsentBytes) break;
+    for (const FromWorker& frame : thread->gate().take_frames()) {
+      GW_TRY(Bytes bytes, wire::encode(frame));
+      GW_TRY_VOID(socket_.queue({std::move(bytes), {}}));
+    }
+  }
+  return socket_.on_writable();
+}
+
+void Worker::wake_sleepers(Time now) {
+  for (const std::uint64_t id : sleepers_.take_due(now))
+    if (VirtualThread* thread = find(id)) thread->wake();
+}
+
+void Worker::give_up_late_requests(Time now) {
+  for (const auto& [id, thread] : threads_) {
+    if (!thread->give_up_requests(now)) continue;
+    fail_request(
+        id, fail(Kind::guest_fault, "the program has not reached a point where it can be stopped: was it built with --mobile=coarse?"));
+  }
+}
+
+void Worker::remove_finished() {
+  std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); });
+}
+
+Result<Worker::Flow> Worker::read_frames() {
+  GW_TRY(auto received, socket_.on_readable());
+  for (os::Message& message : received.messages) {
+    GW_TRY(const Flow flow, on_frame(std::move(message)));
+    if (flow == Flow::end) return flow;
+  }
+  return received.closed ? Flow::end : Flow::on;
+}
+
+// --- frames
+
+Result<Worker::Flow> Worker::on_frame(os::Message message) {
+  GW_TRY(const ToWorker frame, wire::decode_to_worker(message.payload, message.descriptors.size()));
+  const auto go_on = [](Status status) -> Result<Flow> {
+    if (!status) return status.error();
+    return Flow::on;
+  };
+  if (!around_ && !frame.has_load() && !frame.has_shutdown()) return fail(Kind::invalid, "the first frame must be a Load");
+  switch (frame.kind_case()) {
+    case ToWorker::kLoad:
+      return go_on(on_load(frame.load(), std::move(message.descriptors)));
+    case ToWorker::kStart:
+      return go_on(on_start(frame.start(), std::move(message.descriptors)));
+    case ToWorker::kRestore:
+      return go_on(on_restore(frame.restore(), std::move(message.descriptors)));
+    case ToWorker::kInput:
+      return go_on(on_input(frame.input()));
+    case ToWorker::kChunk:
+      return go_on(on_chunk(frame.chunk()));
+    case ToWorker::kStored:
+      return go_on(on_stored(frame.stored()));
+    case ToWorker::kDeterminantsStable:
+      if (VirtualThread* thread = find(frame.determinants_stable().thread()))
+        return go_on(thread->gate().on_determinants_stable(frame.determinants_stable().count()));
+      return Flow::on;
+    case ToWorker::kImageStable:
+      return go_on(on_image_stable(frame.image_stable()));
+    case ToWorker::kSuspend:
+      return go_on(on_request(frame.suspend(), &VirtualThread::request_suspend));
+    case ToWorker::kCheckpoint:
+      return go_on(on_request(frame.checkpoint(), &VirtualThread::request_checkpoint));
+    case ToWorker::kTerminate:
+      return go_on(on_request(frame.terminate(), &VirtualThread::request_terminate));
+    case ToWorker::kShutdown:
+      return Flow::end;
+    case ToWorker::kCallTask:
+    case ToWorker::KIND_NOT_SET:
+      break;
+  }
+  return fail(Kind::unsupported, "a frame of this kind is not understood");
+}
+
+Status Worker::on_load(const ToWorker::Load& request, std::vector<os::UniqueFd> descriptors) {
+  if (around_) return fail(Kind::invalid, "a second Load came: a worker serves one job");
+  Status loaded = load(request, std::move(descriptors));
+  if (!loaded) {
+    fail_request(0, loaded.error());
+    return ok();
+  }
+  FromWorker frame;
+  frame.mutable_loaded()->set_code_refused(around_->module->code_source() == isolate::CodeSource::native_refused);
+  outbound_.put_now(frame);
+  return ok();
+}
+
+Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> descriptors) {
+  GW_TRY(const auto wasm, os::SealedMemory::open_sealed(std::move(descriptors[0]), wire::kMaxModuleBytes));
+  std::optional<os::SealedMemory> native;
+  if (request.has_code()) {
+    GW_TRY(auto opened, os::SealedMemory::open_sealed(std::move(descriptors[1]), kMaxNativeBytes));
+    native.emplace(std::move(opened));
+  }
+  GW_TRY(auto module, engine_.load(Bytes(wasm.bytes().begin(), wasm.bytes().end()), native ? native->bytes() : ByteView()));
+  for (std::uint32_t i = 0; i < request.pool_threads(); i++) {
+    GW_TRY(auto lane, Lane::make(engine_, outbound_));
+    lanes_.push_back(std::move(lane));
+  }
+  GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
+  max_threads_ = request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads();
+  around_.emplace(Surroundings{.engine = engine_,
+                               .module = std::move(module),
+                               .limits = limits,
+                               .keep_images = request.keep_images(),
+                               .include_module = request.include_module(),
+                               .outbound = outbound_,
+                               .chunks = chunks_,
+                               .sleepers = sleepers_,
+                               .guests_running = guests_running_});
+  return ok();
+}
+
+Status Worker::check_new(std::uint64_t id) const {
+  if (threads_.contains(id)) return fail(Kind::invalid, "thread {} is here already", id);
+  if (threads_.size() >= max_threads_)
+    return fail(Kind::invalid, "there are {} threads here already, the limit of the job", threads_.size());
+  return ok();
+}
+
+void Worker::add(job::EffectGate gate, VirtualThread::Origin origin) {
+  const std::uint64_t id = gate.thread().value();
+  Lane& lane = *lanes_[next_lane_++ % lanes_.size()];
+  auto thread = std::make_shared<VirtualThread>(*around_, lane, std::move(gate), std::move(origin));
+  threads_[id] = thread;
+  thread->start();
+}
+
+Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> descriptors) {
+  GW_TRY_VOID(check_new(start.thread()));
+  GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(descriptors[0]), wire::kMaxThreadConfigBytes));
+  GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
+  job::EffectGate gate{job::ThreadId(start.thread())};
+  gate.set_job(start.job());
+  add(std::move(gate), VirtualThread::FromStart{config_of(config, around_->limits)});
+  return ok();
+}
+
+Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors) {
+  const std::uint64_t id = restore.thread();
+  auto found = restoring_.find(id);
+  if (found == restoring_.end()) {
+    GW_TRY_VOID(check_new(id));
+    if (descriptors.empty()) return fail(Kind::invalid, "thread {} is to be restored, but there is no image", id);
+    std::vector<wire::Image> images;
+    for (os::UniqueFd& fd : descriptors) {
+      GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
+      auto image = wire::Image::decode(Bytes(memory.bytes().begin(), memory.bytes().end()));
+      if (!image) return fail_request(id, image.error()), ok();
+      images.push_back(*std::move(image));
+    }
+    wire::Image first = std::move(images.front());
+    images.erase(images.begin());
+    found = restoring_.emplace(id, Restoring{restore.epoch(), {std::move(first), std::move(images)}, {}}).first;
+  } else if (!descriptors.empty() || restore.epoch() != found->second.epoch) {
+    return fail(Kind::invalid, "more determinants of thread {} were expected", id);
+  }
+  auto& list = found->second.determinants;
+  if (list.size() + static_cast<std::size_t>(restore.determinants_size()) > job::EffectGate::kMaxReplay)
+    return fail(Kind::invalid, "thread {} has too many determinants", id);
+  list.insert(list.end(), restore.determinants().begin(), restore.determinants().end());
+  if (restore.more()) return ok();
+  Restoring complete = std::move(found->second);
+  restoring_.erase(found);
+  return finish_restore(id, std::move(complete));
+}
+
+Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
+  auto gate = job::EffectGate::restore(restoring.from.image.content().job_state, restoring.epoch, std::move(restoring.determinants));
+  if (!gate) return fail_request(id, gate.error()), ok();
+  if (gate->thread().value() != id) return fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value());
+  add(*std::move(gate), std::move(restoring.from));
+  return ok();
+}
+
+VirtualThread* Worker::find(std::uint64_t id) {
+  const auto found = threads_.find(id);
+  return found == threads_.end() ? nullptr : found->second.get();
+}
+
+Status Worker::on_input(const ToWorker::Input& input) {
+  VirtualThread* thread = find(input.thread());
+  if (thread == nullptr) return ok();
+  GW_TRY_VOID(thread->input().on_piece(input));
+  thread->wake();
+  return ok();
+}
+
+Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
+  GW_TRY_VOID(chunks_.on_chunk(chunk));
+  // Those that wait for something else look once and wait again.
+  for (const auto& [id, thread] : threads_) thread->wake_from_chunk();
+  return ok();
+}
+
+Status Worker::on_stored(const ToWorker::Stored& stored) {
+  VirtualThread* thread = find(stored.thread());
+  return thread == nullptr ? ok() : thread->gate().on_stored(stored.sequence());
+}
+
+Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {
+  VirtualThread* thread = find(stable.thread());
+  if (thread == nullptr) return ok();
+  Hash256 image;
+  std::ranges::copy(stable.image(), image.bytes.begin());
+  return thread->gate().on_image_stable(image);
+}
+
+Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*request)()) {
+  VirtualThread* thread = find(which.thread());
+  if (thread == nullptr || thread->gone()) return ok();  // it has ended, and its parent will see
+  if (!around_->module->mobile() && request != &VirtualThread::request_terminate) {
+    fail_request(which.thread(), fail(Kind::guest_fault, "the program was built with --mobile=off and cannot be suspended"));
+    return ok();
+  }
+  (thread->*request)();
+  return ok();
+}
+
+void Worker::fail_request(std::uint64_t thread, const Error& error) { outbound_.put_now(failed_frame(thread, error)); }
+
+}  // namespace gw::worker

@@ -1,0 +1,95 @@
+#pragma once
+// The worker process: carries out what its parent asks, for the threads of one job.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isolate/engine.h"
+#include "os/message_socket.h"
+#include "os/shared_counter.h"
+#include "wire/worker_frames.h"
+#include "worker/chunk_store.h"
+#include "worker/lane.h"
+#include "worker/outbound.h"
+#include "worker/sleepers.h"
+#include "worker/virtual_thread.h"
+
+namespace gw::worker {
+
+// The loop: one thread that reads frames, hands them to the virtual threads, writes what they have to say, and looks after slices and
+// sleepers. It never runs a guest and never waits for one, except that loading a module happens here, before there is any.
+//
+// The parent is trusted to be our parent, not to be right: a frame out of order, for an unknown thread or malformed ends this process with
+// a sentence on stderr.
+class Worker {
+ public:
+  struct Parts {
+    isolate::Engine& engine;
+    os::UniqueFd socket;
+    os::UniqueFd wake;  // an eventfd
+    os::SharedCounter guests_running;
+    std::vector<std::string> held_by;  // for Hello
+  };
+
+  explicit Worker(Parts parts);
+
+  // Until the parent says so or is gone. Returns what it did wrong, if anything.
+  Status run();
+
+ private:
+  using Time = std::chrono::nanoseconds;
+  using Thread = std::shared_ptr<VirtualThread>;  // shared with its lane while it has a step to make
+  struct Restoring {                              // more determinants are to come
+    std::uint64_t epoch;
+    VirtualThread::FromImage from;
+    std::vector<job::Determinant> determinants;
+  };
+  enum class Flow : std::uint8_t { on, end };
+
+  void say_hello(std::vector<std::string> held_by);
+  Result<Flow> turn();
+  int poll_timeout(Time now) const;
+  Result<Flow> read_frames();
+  Status write_frames();
+  void wake_sleepers(Time now);
+  void give_up_late_requests(Time now);
+  void remove_finished();
+
+  Result<Flow> on_frame(os::Message message);
+  Status on_load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
+  Status load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
+  Status on_start(const wire::pb::ToWorker::Start& start, std::vector<os::UniqueFd> descriptors);
+  Status on_restore(const wire::pb::ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors);
+  Status finish_restore(std::uint64_t id, Restoring restoring);
+  Status on_input(const wire::pb::ToWorker::Input& input);
+  Status on_chunk(const wire::pb::ToWorker::Chunk& chunk);
+  Status on_stored(const wire::pb::ToWorker::Stored& stored);
+  Status on_image_stable(const wire::pb::ToWorker::ImageStable& stable);
+  Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
+
+  Status check_new(std::uint64_t id) const;
+  void add(job::EffectGate gate, VirtualThread::Origin origin);
+  // None: it has ended and its parent may not know yet.
+  VirtualThread* find(std::uint64_t id);
+  void fail_request(std::uint64_t thread, const Error& error);
+
+  isolate::Engine& engine_;
+  os::MessageSocket socket_;
+  os::SharedCounter guests_running_;
+  Outbound outbound_;
+  ChunkStore chunks_{outbound_};
+  Sleepers sleepers_;
+  std::optional<Surroundings> around_;  // set by Load
+  std::uint64_t max_threads_ = 0;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::size_t next_lane_ = 0;
+  std::map<std::uint64_t, Thread> threads_;
+  std::map<std::uint64_t, Restoring> restoring_;
+};
+
+}  // namespace gw::worker
