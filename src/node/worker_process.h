@@ -80,6 +80,8 @@ class WorkerProcess {
 
   bool ready() const { return ready_; }
   pid_t pid() const { return child_.pid(); }
+  // As it says itself.
+  int guests_running() const { return guests_running_.value(); }
   // What holds it, from inside and outside, for people; complete when it is ready.
   const std::vector<std::string>& held_by() const { return held_by_; }
 

@@ -48,7 +48,8 @@ wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error) {
   wire::pb::FromWorker frame;
   frame.mutable_failed()->set_thread(thread);
   frame.mutable_failed()->set_error(error.detail.substr(0, kMaxSentence));
-  frame.mutable_failed()->set_guest_fault(error.kind == Kind::guest_fault || error.kind == Kind::invalid);
+  const bool by_guest = error.kind == Kind::guest_fault || error.kind == Kind::invalid || error.kind == Kind::corrupt;
+  frame.mutable_failed()->set_guest_fault(by_guest);
   return frame;
 }
 

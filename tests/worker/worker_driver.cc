@@ -1,0 +1,142 @@
+#include "worker_driver.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "os/clock.h"
+#include "toolchain/build.h"
+
+namespace gw::test {
+namespace {
+
+using node::WorkerProcess;
+using wire::pb::Effect;
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+constexpr std::chrono::minutes kPatience{1};
+
+std::vector<os::UniqueFd> one(os::UniqueFd fd) {
+  std::vector<os::UniqueFd> list;
+  list.push_back(std::move(fd));
+  return list;
+}
+
+}  // namespace
+
+Bytes build_guest(const std::string& name) {
+  toolchain::BuildRequest request;
+  request.inputs = {std::filesystem::path(GODWIT_TEST_GUESTS) / (name + ".c")};
+  auto output = toolchain::build(request);
+  GW_ASSERT(output.has_value());
+  return std::move(output->wasm);
+}
+
+WorkerDriver::WorkerDriver(Options options) : options_(std::move(options)) {
+  const std::string program = options_.program.empty() ? GODWIT_WORKER : options_.program;
+  worker = std::move(WorkerProcess::start({.program = program, .limits = options_.limits}).value());
+}
+
+void WorkerDriver::load(ByteView wasm) {
+  ToWorker frame;
+  frame.mutable_load()->set_pool_threads(options_.pool_threads);
+  *frame.mutable_load()->mutable_limits() = options_.guest_limits;
+  frame.mutable_load()->set_keep_images(options_.keep_images);
+  (void)worker->send(frame, one(os::SealedMemory::make("module", wasm)->share().value()));
+}
+
+void WorkerDriver::start(std::uint64_t thread, std::vector<std::string> args) {
+  wire::pb::ThreadConfig config;
+  for (std::string& arg : args) config.add_args(std::move(arg));
+  config.set_random_seed(std::string(32, 's'));
+  ToWorker frame;
+  frame.mutable_start()->set_thread(thread);
+  (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
+}
+
+void WorkerDriver::restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image) {
+  ToWorker frame;
+  frame.mutable_restore()->set_thread(thread);
+  frame.mutable_restore()->set_epoch(epoch);
+  (void)worker->send(frame, one(image.share().value()));
+}
+
+void WorkerDriver::ask(Ask what, std::uint64_t thread) {
+  ToWorker frame;
+  auto* request = what == Ask::suspend      ? frame.mutable_suspend()
+                  : what == Ask::checkpoint ? frame.mutable_checkpoint()
+                                            : frame.mutable_terminate();
+  request->set_thread(thread);
+  send(frame);
+}
+
+void WorkerDriver::input(std::uint64_t thread, std::uint64_t piece, const std::string& bytes) {
+  ToWorker frame;
+  frame.mutable_input()->set_thread(thread);
+  frame.mutable_input()->set_piece(piece);
+  frame.mutable_input()->set_bytes(bytes);
+  frame.mutable_input()->set_end(bytes.empty());
+  send(frame);
+}
+
+bool WorkerDriver::run_until(const std::function<bool()>& done) {
+  const auto give_up = os::monotonic_now() + kPatience;
+  while (!done() && !worker->death()) {
+    const auto now = os::monotonic_now();
+    if (now > give_up) return false;
+    std::vector<pollfd> watched;
+    worker->add_watched(watched);
+    const auto left = std::min(give_up, worker->next_deadline()) - now;
+    ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count() / 1'000'000 + 1, 0)));
+    for (WorkerProcess::Received& received : worker->on_turn()) on_frame(std::move(received));
+  }
+  return done();
+}
+
+bool WorkerDriver::run_until_death() {
+  return run_until([this] { return worker->death().has_value(); });
+}
+
+bool WorkerDriver::run_to_end(std::uint64_t thread) {
+  return run_until([&] { return end_of(thread) != nullptr; });
+}
+
+void WorkerDriver::on_frame(WorkerProcess::Received received) {
+  const FromWorker& frame = received.frame;
+  ToWorker answer;
+  for (const Effect& effect : frame.effects().effects()) {
+    effects.push_back(effect);
+    answer.mutable_stored()->set_thread(effect.thread());
+    answer.mutable_stored()->set_sequence(effect.sequence());
+    if (options_.acknowledge) send(answer);
+  }
+  if (frame.has_determinants() && frame.determinants().determinants_size() > 0) {
+    answer.mutable_determinants_stable()->set_thread(frame.determinants().thread());
+    answer.mutable_determinants_stable()->set_count(frame.determinants().determinants().rbegin()->index() + 1);
+    if (options_.acknowledge) send(answer);
+  }
+  loaded += frame.has_loaded() ? 1 : 0;
+  failed += frame.has_failed() ? 1 : 0;
+  stopped += frame.has_stopped() ? 1 : 0;
+  wanted_inputs += frame.has_want_input() ? 1 : 0;
+  if (frame.has_image()) {
+    images.push_back(std::move(received));
+  } else if (!frame.has_effects()) {
+    other.push_back(frame);
+  }
+}
+
+const Effect::End* WorkerDriver::end_of(std::uint64_t thread) const {
+  const auto found = std::ranges::find_if(effects, [&](const Effect& effect) { return effect.has_end() && effect.thread() == thread; });
+  return found == effects.end() ? nullptr : &found->end();
+}
+
+std::string WorkerDriver::output(std::uint64_t thread, std::uint32_t stream) const {
+  std::string text;
+  for (const Effect& effect : effects)
+    if (effect.thread() == thread && effect.has_output() && effect.output().stream() == stream) text += effect.output().bytes();
+  return text;
+}
+
+}  // namespace gw::test

@@ -1,0 +1,63 @@
+#pragma once
+// A parent for tests: starts a worker, answers it as home would, and keeps what it says.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/worker_process.h"
+
+namespace gw::test {
+
+// The mobile module of tests/guests/<name>.c.
+Bytes build_guest(const std::string& name);
+
+// Acknowledges effects and determinants as they come, unless told not to. Waits are bounded: a worker that says nothing for a minute fails
+// the test.
+class WorkerDriver {
+ public:
+  struct Options {
+    node::WorkerLimits limits;
+    wire::pb::Limits guest_limits;
+    unsigned pool_threads = 1;
+    bool keep_images = false;
+    bool acknowledge = true;
+    std::string program;  // empty: godwit-worker
+  };
+
+  explicit WorkerDriver(Options options);
+  WorkerDriver() : WorkerDriver(Options()) {}
+
+  void load(ByteView wasm);
+  void start(std::uint64_t thread, std::vector<std::string> args = {"guest"});
+  void restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image);
+  void send(const wire::pb::ToWorker& frame) { (void)worker->send(frame); }
+  enum class Ask : std::uint8_t { suspend, checkpoint, terminate };
+  void ask(Ask what, std::uint64_t thread);
+  void input(std::uint64_t thread, std::uint64_t piece, const std::string& bytes);  // empty: the end
+
+  // Handles what comes until `done` says so or the worker has died. False: neither happened in time.
+  bool run_until(const std::function<bool()>& done);
+  bool run_until_death();
+  bool run_to_end(std::uint64_t thread = 1);
+
+  // The End effect of a thread, null if there was none.
+  const wire::pb::Effect::End* end_of(std::uint64_t thread = 1) const;
+  std::string output(std::uint64_t thread = 1, std::uint32_t stream = 1) const;
+  node::DeathCause cause() const { return worker->death() ? worker->death()->cause : node::DeathCause::finished; }
+
+  std::unique_ptr<node::WorkerProcess> worker;
+  std::vector<wire::pb::Effect> effects;
+  std::vector<node::WorkerProcess::Received> images;
+  std::vector<wire::pb::FromWorker> other;  // every frame that is neither effects nor an image
+  std::size_t loaded = 0, failed = 0, stopped = 0, wanted_inputs = 0;
+
+ private:
+  void on_frame(node::WorkerProcess::Received received);
+
+  Options options_;
+};
+
+}  // namespace gw::test

@@ -1,0 +1,193 @@
+// The worker process through the eyes of its parent.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "wire/image.h"
+#include "worker_driver.h"
+
+namespace gw::test {
+namespace {
+
+using Ask = WorkerDriver::Ask;
+using node::DeathCause;
+using wire::pb::Effect;
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+TEST(Worker, SaysWhatHoldsIt) {
+  WorkerDriver driver;
+  ASSERT_TRUE(driver.run_until([&] { return driver.worker->ready(); }));
+  const auto& held = driver.worker->held_by();
+  EXPECT_NE(std::ranges::find(held, "seccomp"), held.end());
+  EXPECT_NE(std::ranges::find(held, "no_new_privs"), held.end());
+}
+
+TEST(Worker, RunsAProgramToItsEnd) {
+  WorkerDriver driver;
+  driver.load(build_guest("echo"));
+  driver.start(1, {"echo", "one", "two"});
+  driver.input(1, 0, "");
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.output(), "one\ntwo\n");
+  EXPECT_EQ(driver.end_of()->reason(), Effect::End::EXITED);
+  EXPECT_EQ(driver.end_of()->exit_code(), 3u);  // one for each argument
+  ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 1; }));
+  for (std::size_t i = 0; i < driver.effects.size(); i++) EXPECT_EQ(driver.effects[i].sequence(), i + 1);
+}
+
+TEST(Worker, AsksForInputAndTakesItPieceByPiece) {
+  WorkerDriver driver;
+  driver.load(build_guest("echo"));
+  driver.start(1, {"echo"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.wanted_inputs == 1; }));
+  driver.input(1, 0, "hello ");
+  ASSERT_TRUE(driver.run_until([&] { return driver.wanted_inputs == 2; }));
+  driver.input(1, 1, "world");
+  driver.input(1, 2, "");
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.output(), "hello world");
+}
+
+TEST(Worker, SuspendsAndGoesOnInAnotherProcess) {
+  const Bytes wasm = build_guest("echo");
+  WorkerDriver first;
+  first.load(wasm);
+  first.start(1, {"echo"});
+  ASSERT_TRUE(first.run_until([&] { return first.wanted_inputs == 1; }));
+  first.input(1, 0, "first ");
+  ASSERT_TRUE(first.run_until([&] { return first.output() == "first "; }));
+  first.ask(Ask::suspend, 1);
+  ASSERT_TRUE(first.run_until([&] { return first.images.size() == 1; }));
+  EXPECT_EQ(first.images[0].frame.image().why(), FromWorker::Image::SUSPENDED);
+
+  WorkerDriver second;
+  second.load(wasm);
+  second.restore(1, 2, *first.images[0].memory);
+  ASSERT_TRUE(second.run_until([&] { return second.wanted_inputs == 1; }));
+  EXPECT_EQ(second.other.back().want_input().piece(), 1u);
+  second.input(1, 1, "second");
+  second.input(1, 2, "");
+  ASSERT_TRUE(second.run_to_end());
+  EXPECT_EQ(second.output(), "second");
+  EXPECT_EQ(second.effects.back().epoch(), 2u);
+}
+
+TEST(Worker, SuspendsAComputation) {
+  WorkerDriver driver;
+  driver.load(build_guest("empty_loop"));
+  driver.start(1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.loaded == 1; }));
+  driver.ask(Ask::suspend, 1);
+  EXPECT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
+}
+
+TEST(Worker, CheckpointsAreIncrementalAndTheProgramGoesOn) {
+  WorkerDriver driver({.keep_images = true});
+  driver.load(build_guest("echo"));
+  driver.start(1, {"echo"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.wanted_inputs == 1; }));
+  ASSERT_EQ(driver.images.size(), 1u);  // before its first instruction
+  driver.input(1, 0, "x");
+  ASSERT_TRUE(driver.run_until([&] { return driver.wanted_inputs == 2; }));
+  driver.ask(Ask::checkpoint, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 2; }));
+  EXPECT_EQ(driver.images[1].frame.image().why(), FromWorker::Image::CHECKPOINT);
+  driver.input(1, 1, "");
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.output(), "x");
+}
+
+TEST(Worker, ThreadsTakeTurnsOnAPoolThread) {
+  WorkerDriver driver;
+  driver.load(build_guest("empty_loop"));
+  for (std::uint64_t id = 1; id <= 3; id++) driver.start(id);
+  // The loop never ends by itself; each is reached all the same.
+  for (std::uint64_t id = 1; id <= 3; id++) driver.ask(Ask::suspend, id);
+  EXPECT_TRUE(driver.run_until([&] { return driver.images.size() == 3; }));
+}
+
+TEST(Worker, TerminatesAProgram) {
+  WorkerDriver driver;
+  driver.load(build_guest("empty_loop"));
+  driver.start(1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.loaded == 1; }));
+  driver.ask(Ask::terminate, 1);
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.end_of()->reason(), Effect::End::TERMINATED);
+}
+
+// Nobody acknowledges: the outbox fills, the guest waits, and can still be suspended with everything it wrote.
+TEST(Worker, AFullOutboxMakesTheProgramWaitButNotUnstoppable) {
+  WorkerDriver driver({.acknowledge = false});
+  driver.load(build_guest("output_flood"));
+  driver.start(1);
+  std::size_t sent = 0;
+  ASSERT_TRUE(driver.run_until([&] {
+    sent = driver.output().size();
+    return sent >= (4u << 20);
+  }));
+  driver.ask(Ask::suspend, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
+  EXPECT_LT(driver.output().size(), 6u << 20);
+  auto image = wire::Image::decode(Bytes(driver.images[0].memory->bytes().begin(), driver.images[0].memory->bytes().end()));
+  ASSERT_TRUE(image);
+  EXPECT_GE(image->content().job_state.size(), 4u << 20);
+}
+
+TEST(Worker, RefusesAModuleThatIsNone) {
+  WorkerDriver driver;
+  driver.load(as_bytes("this is no module"));
+  ASSERT_TRUE(driver.run_until([&] { return driver.failed == 1; }));
+  EXPECT_TRUE(driver.other.back().failed().guest_fault());
+}
+
+TEST(Worker, EndsWhenItIsToldTo) {
+  WorkerDriver driver;
+  ToWorker frame;
+  frame.mutable_shutdown();
+  driver.send(frame);
+  ASSERT_TRUE(driver.run_until_death());
+  EXPECT_EQ(driver.cause(), DeathCause::finished);
+}
+
+// A parent that is confused gets told, and the worker does not guess.
+TEST(Worker, EndsItselfWhenTheParentBreaksTheProtocol) {
+  WorkerDriver driver;
+  driver.load(build_guest("echo"));
+  driver.start(1);
+  driver.start(1);
+  ASSERT_TRUE(driver.run_until_death());
+  EXPECT_EQ(driver.cause(), DeathCause::engine_fault);
+  EXPECT_NE(driver.worker->death()->sentence.find("thread 1 is here already"), std::string::npos) << driver.worker->death()->sentence;
+}
+
+TEST(Worker, ACrashInAGuestIsTheGuestsFault) {
+  WorkerDriver driver;
+  driver.load(build_guest("empty_loop"));
+  driver.start(1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.worker->guests_running() == 1; }));
+  ::kill(driver.worker->pid(), SIGSEGV);
+  ::kill(driver.worker->pid(), SIGSEGV);
+  ASSERT_TRUE(driver.run_until_death());
+  EXPECT_EQ(driver.cause(), DeathCause::guest_fault) << driver.worker->death()->sentence;
+}
+
+TEST(Worker, ACrashWithoutAGuestIsTheEngines) {
+  WorkerDriver driver;
+  ASSERT_TRUE(driver.run_until([&] { return driver.worker->ready(); }));
+  ::kill(driver.worker->pid(), SIGABRT);
+  ASSERT_TRUE(driver.run_until_death());
+  EXPECT_EQ(driver.cause(), DeathCause::engine_fault);
+}
+
+TEST(Worker, AWorkerThatIsNotThereIsNotFound) {
+  auto worker = node::WorkerProcess::start({.program = "/nonexistent/godwit-worker"});
+  ASSERT_FALSE(worker);
+  EXPECT_EQ(worker.error().kind, Kind::not_found);
+}
+
+}  // namespace
+}  // namespace gw::test
