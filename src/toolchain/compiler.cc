@@ -36,7 +36,11 @@ constexpr const char* kLinkedModule = "linked.wasm";
 constexpr const char* kCHeaders = "/usr/include/wasm32-wasi";
 constexpr const char* kCxxHeaders = "/usr/include/wasm32-wasi/c++/v1";
 
-const Words kTarget = {"--target=wasm32-wasi", "-O3", "-msimd128"};
+// Programs that call signal(), clock(), mmap() or getpid() build: wasi-libc has a stand-in for each, which must be asked for.
+const Words kTarget = {
+    "--target=wasm32-wasi",   "-O3", "-msimd128", "-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_PROCESS_CLOCKS", "-D_WASI_EMULATED_MMAN",
+    "-D_WASI_EMULATED_GETPID"};
+const Words kStandIns = {"-lwasi-emulated-signal", "-lwasi-emulated-process-clocks", "-lwasi-emulated-mman", "-lwasi-emulated-getpid"};
 const Words kC = {"-nostdlibinc", "-idirafter", kCHeaders};
 const Words kCxx = {"-std=c++20", "-fignore-exceptions", "-nostdlibinc", "-isystem", kCxxHeaders, "-idirafter", kCHeaders};
 
@@ -99,8 +103,8 @@ Result<Compilation> Compilation::start(std::vector<Source> sources, Words extra_
     (is_link_flag(flag) ? compilation.link_flags_ : compilation.compile_flags_).push_back(std::move(flag));
   }
   GW_TRY(auto version, run_tool({compilation.driver(), "--version"}, {}, "the compiler does not start"));
-  compilation.settings_ = version.out + joined(kTarget) + joined(kC) + joined(kCxx) + joined(kLink) + joined(compilation.compile_flags_) +
-                          joined(compilation.link_flags_);
+  compilation.settings_ = version.out + joined(kTarget) + joined(kC) + joined(kCxx) + joined(kLink) + joined(kStandIns) +
+                          joined(compilation.compile_flags_) + joined(compilation.link_flags_);
   GW_TRY_VOID(compilation.write_sdk());
   return compilation;
 }
@@ -182,6 +186,7 @@ Result<Bytes> Compilation::link() const {
   for (std::size_t i = 0; i < sources_.size(); ++i) command.push_back(object_name(i));
   command.push_back(kRuntimeObject);
   append(command, link_flags_);
+  append(command, kStandIns);
   append(command, {"-o", kLinkedModule});
   const std::string what = sources_.size() == 1 ? sources_[0].path.string() : fmt::format("the program of {} sources", sources_.size());
   GW_TRY_VOID(run_tool(std::move(command), dir_.path(), fmt::format("{} does not link", what)));
