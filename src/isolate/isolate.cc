@@ -116,14 +116,30 @@ Stop Isolate::run(const ResumeOptions& options) {
   engine_.watchdog().watch(*control_);
   Stop stop = Terminated{};
   if (Status prepared = prepare(options)) {
-    stop = stop_of(instance_->call("_start"));
+    stop = stop_of(instance_->call(entry_));
   } else {
     stop = Trapped{TrapKind::host_failure, "", prepared.error().detail};
   }
   engine_.watchdog().forget(*control_);
-  RunState state = control_->end_run(can_resume(stop) ? RunState::stopped : RunState::ended);
-  if (state == RunState::ended && can_resume(stop)) stop = end_stop();
+  bool stays = can_resume(stop) || returned_from_export(stop);
+  RunState state = control_->end_run(stays ? RunState::stopped : RunState::ended);
+  if (state == RunState::ended && stays) stop = end_stop();
   last_stop_ = stop;
+  return stop;
+}
+
+bool Isolate::returned_from_export(const Stop& stop) const { return entry_ != kStart && std::holds_alternative<Exited>(stop) && !ended_; }
+
+std::optional<Stop> Isolate::call_export(const char* name) {
+  GW_ASSERT(thread_.is_current() && phase_ == wire::Phase::fresh);
+  entry_ = name;
+  control_->forget_usage();
+  Stop stop = run({});
+  while (can_resume(stop)) stop = run({});  // asked to suspend, there is nobody who could take it elsewhere
+  bool returned = control_->state() == RunState::stopped;
+  entry_ = kStart;
+  phase_ = wire::Phase::fresh;
+  if (returned) return std::nullopt;
   return stop;
 }
 
@@ -169,7 +185,7 @@ Stop Isolate::end_stop() const {
 
 CallResult Isolate::on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) {
   if (memory.size() > std::size_t{limits_.memory_pages} * wire::kPageBytes) return end(LimitReached{LimitKind::memory, ""});
-  bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe;
+  bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe && entry_ == kStart;
   // The call has not begun, so it can as well happen after the move. This is where coarse programs are suspended.
   if (can_unwind && control_->suspend_requested()) return unwind(Suspended{});
   for (;;) {

@@ -102,7 +102,7 @@ class Isolate final : private ImportHost {
   static Result<std::unique_ptr<Isolate>> restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
                                                   const RestoreFrom& from, Limits limits, IsolateHost host);
   // The child of a fork: goes on from the same point, and the call returns 0 in it.
-  static Result<std::unique_ptr<Isolate>> make(Engine& engine, PoolThread& thread, ForkPoint point, IsolateHost host);
+  static Result<std::unique_ptr<Isolate>> make(Engine& engine, PoolThread& thread, const ForkPoint& point, IsolateHost host);
   // REQUIRES: not in a run.
   ~Isolate() override;
   Isolate(const Isolate&) = delete;
@@ -146,7 +146,10 @@ class Isolate final : private ImportHost {
   std::chrono::nanoseconds cpu_time() const { return control_->cpu_time(); }
 
  private:
+  static constexpr const char* kStart = "_start";
+
   friend class ForkPoint;
+  friend class TaskHost;
 
   // Everything of an isolate that is not in its memory.
   struct Core {
@@ -172,7 +175,15 @@ class Isolate final : private ImportHost {
   CallResult end(Stop stop);
   bool wait_in_place(const Wait& wait);
 
+  // Calls another export than `_start`, to its end; the isolate stays when it returns: nullopt. REQUIRES: nothing is suspended in it.
+  std::optional<Stop> call_export(const char* name);
+  // A point to come back to. REQUIRES: nothing is suspended.
+  Result<ForkPoint> freeze();
+  // Makes everything be as at `point`, which was taken of this isolate or it was made from. False: that is not possible any more.
+  bool put_back(const ForkPoint& point);
+
   Stop run(const ResumeOptions& options);
+  bool returned_from_export(const Stop& stop) const;
   Status prepare(const ResumeOptions& options);
   Stop stop_of(const CallOutcome& outcome);
   Stop stop_after_return();
@@ -181,6 +192,7 @@ class Isolate final : private ImportHost {
 
   Result<wire::Image> save_here(const SaveOptions& options);
   Result<ForkPoint> fork_here(std::uint64_t child);
+  Result<ForkPoint> fork_point();
   Status take_snapshot(std::span<std::uint8_t> memory);
   Status follow_writes_anew(std::span<std::uint8_t> memory);
   void append_file_pages(wire::ImageContent& content, const MemoryHistory* history);
@@ -197,6 +209,7 @@ class Isolate final : private ImportHost {
   std::unique_ptr<RunControl> control_;
   std::unique_ptr<MemoryHistory> history_;          // null: writes are not tracked
   std::shared_ptr<const MemorySnapshot> snapshot_;  // what the memory is mapped from, also that of its forks; null: it never forked
+  const char* entry_ = kStart;                      // the export that a run calls
   std::optional<Stop> unwinding_for_;               // set while a host call makes the guest unwind
   std::optional<Stop> ended_;                       // how a host call has ended the guest
   std::optional<Stop> last_stop_;                   // none: it has never run

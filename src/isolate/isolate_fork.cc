@@ -20,9 +20,9 @@ struct Change {
   Bytes bytes;
 };
 
-std::span<std::uint8_t> memory_of(WasmInstance& instance) { return {instance.memory_base(), instance.memory_bytes()}; }
+using Ranges = MemorySnapshot::Ranges;
 
-using Ranges = std::vector<std::span<std::uint8_t>>;
+std::span<std::uint8_t> memory_of(WasmInstance& instance) { return {instance.memory_base(), instance.memory_bytes()}; }
 
 Ranges written_since_snapshot(const MemoryWatch& watch, std::span<std::uint8_t> memory) {
   Ranges ranges;
@@ -79,6 +79,20 @@ Result<ForkPoint> Isolate::fork(std::uint64_t child) {
 Result<ForkPoint> Isolate::fork_here(std::uint64_t child) {
   if (control_->state() != RunState::stopped || !wasi_.wants_fork())
     return fail(Kind::invalid, "only an isolate that is parked because it asks for it can be forked");
+  GW_TRY(ForkPoint point, fork_point());
+  WasiState& state = point.content_->core.wasi;
+  state = state_of_child(std::move(state), child);
+  wasi_.answer_fork(child);
+  return point;
+}
+
+Result<ForkPoint> Isolate::freeze() {
+  GW_ASSERT(thread_.is_current() && phase_ == wire::Phase::fresh);
+  snapshot_.reset();  // so that a new one is taken, with nothing left to copy
+  return fork_point();
+}
+
+Result<ForkPoint> Isolate::fork_point() {
   auto memory = memory_of(*instance_);
   if (history_) GW_TRY_VOID(history_->note_writes(memory));
   Ranges written;
@@ -89,12 +103,22 @@ Result<ForkPoint> Isolate::fork_here(std::uint64_t child) {
   }
   GW_TRY(Core state, core());
   auto content = std::make_unique<ForkPoint::Content>(module_, limits_, std::move(state), snapshot_);
-  content->core.wasi = state_of_child(std::move(content->core.wasi), child);
   for (const auto& range : written)
     content->changes.push_back({static_cast<std::size_t>(range.data() - memory.data()), Bytes(range.begin(), range.end())});
   if (history_) content->history = history_->fork();
-  wasi_.answer_fork(child);
   return ForkPoint(std::move(content));
+}
+
+bool Isolate::put_back(const ForkPoint& point) {
+  const ForkPoint::Content& content = *point.content_;
+  auto memory = memory_of(*instance_);
+  GW_ASSERT(snapshot_ == content.snapshot && content.changes.empty() && !history_);
+  if (memory.size() != snapshot_->bytes()) return false;
+  if (!snapshot_->put_back(memory, written_since_snapshot(engine_.memory_watch(), memory))) return false;
+  for (std::size_t i = 0; i < content.core.globals.size(); i++)
+    if (!instance_->set_global(fmt::format("godwit.g{}", i), content.core.globals[i])) return false;
+  wasi_.put_back(content.core.wasi);
+  return true;
 }
 
 Status Isolate::take_snapshot(std::span<std::uint8_t> memory) {
@@ -118,8 +142,8 @@ void Isolate::refuse_fork() {
   thread_.call([this] { wasi_.refuse_fork(); });
 }
 
-Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& thread, ForkPoint point, IsolateHost host) {
-  ForkPoint::Content& content = *point.content_;
+Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& thread, const ForkPoint& point, IsolateHost host) {
+  const ForkPoint::Content& content = *point.content_;
   auto fill = [&](WasmInstance& instance) -> Status {
     auto memory = memory_of(instance);
     GW_TRY_VOID(content.snapshot->map_over(memory));
@@ -127,8 +151,8 @@ Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& threa
     return ok();
   };
   GW_TRY(auto child, make_from(engine, thread, content.module, content.limits, host, content.core, fill));
-  child->snapshot_ = std::move(content.snapshot);
-  child->history_ = std::move(content.history);
+  child->snapshot_ = content.snapshot;
+  if (content.history) child->history_ = content.history->fork();
   GW_TRY_VOID(child->follow_writes_anew(memory_of(*child->instance_)));
   return child;
 }

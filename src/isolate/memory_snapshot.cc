@@ -14,6 +14,8 @@ namespace {
 
 using wire::kPageBytes;
 
+constexpr std::size_t kMaxFilled = 256u << 10;
+
 Error no_room(std::size_t bytes) {
   return fail(Kind::overloaded, "there is no room to share {} bytes of memory with a fork: {}", bytes, std::strerror(errno));
 }
@@ -58,6 +60,19 @@ Status MemorySnapshot::map_over(std::span<std::uint8_t> memory) const {
   GW_ASSERT(memory.size() >= bytes_);
   void* mapped = mmap(memory.data(), bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd_.get(), 0);
   if (mapped == MAP_FAILED) return no_room(bytes_);
+  return ok();
+}
+
+Status MemorySnapshot::put_back(std::span<std::uint8_t> memory, const Ranges& written) const {
+  std::size_t bytes = 0;
+  for (const auto& range : written) bytes += range.size();
+  for (const auto& range : written) {
+    // A page that is dropped costs a fault when it is written again, as it will be by the next call: a few are better filled in place.
+    auto offset = static_cast<off_t>(range.data() - memory.data());
+    bool done = bytes > kMaxFilled ? madvise(range.data(), range.size(), MADV_DONTNEED) == 0
+                                   : pread(fd_.get(), range.data(), range.size(), offset) == static_cast<ssize_t>(range.size());
+    if (!done) return fail(Kind::internal, "memory cannot be put back: {}", std::strerror(errno));
+  }
   return ok();
 }
 

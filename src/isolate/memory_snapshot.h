@@ -23,8 +23,12 @@ class MemorySnapshot {
   static Result<std::shared_ptr<const MemorySnapshot>> take(const MemoryWatch& watch, std::span<std::uint8_t> memory,
                                                             const MemorySnapshot* below);
 
+  using Ranges = std::vector<std::span<std::uint8_t>>;
+
   // Makes the beginning of `memory` be this, whatever was there; the rest stays. REQUIRES: memory.size() >= bytes().
   Status map_over(std::span<std::uint8_t> memory) const;
+  // Makes parts of a memory that is mapped from this be as they were, of whole system pages.
+  Status put_back(std::span<std::uint8_t> memory, const Ranges& written) const;
   // Enters it into the page table, where it was mapped and not touched yet: the kernel would take a page that is read for the first time
   // for one that was written.
   void populate(std::span<std::uint8_t> memory) const;

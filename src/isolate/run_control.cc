@@ -125,6 +125,13 @@ RunControl::Begin RunControl::begin_run() {
   return Begin::go;
 }
 
+void RunControl::forget_usage() {
+  std::lock_guard lock(mutex_);
+  GW_ASSERT(!in_run());
+  first_start_.reset();
+  cpu_used_ = nanoseconds(0);
+}
+
 RunState RunControl::end_run(RunState next) {
   std::lock_guard lock(mutex_);
   GW_ASSERT(in_run());

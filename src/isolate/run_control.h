@@ -66,6 +66,8 @@ class RunControl {
   enum class Begin : std::uint8_t { go, suspended, ended };
   // suspended: a request came before the run, which is thereby answered.
   Begin begin_run();
+  // Limits of time count from here on. REQUIRES: not in a run.
+  void forget_usage();
   // `next` is stopped or ended; a reason to end that has come meanwhile wins.
   RunState end_run(RunState next);
 

@@ -9,6 +9,13 @@
 namespace gw::isolate {
 
 inline constexpr std::size_t kMaxReportBytes = 1u << 20;
+inline constexpr std::size_t kMaxTaskBytes = 1u << 20;  // argument, and result
+
+// A function of the module that shall be called, and its argument, which lives as long as the call (task_host.h).
+struct Task {
+  std::uint32_t function;  // in the module's table
+  ByteView argument;
+};
 
 // Called on the isolate's pool thread.
 class ThreadHost {
@@ -17,6 +24,10 @@ class ThreadHost {
   virtual std::uint64_t id() const = 0;
   // A partial result, at most kMaxReportBytes. The guest sees a failure as EIO.
   virtual Status report(ByteView bytes) = 0;
+  // What it is to do now, if it carries out tasks; else null.
+  virtual const Task* task() const { return nullptr; }
+  // REQUIRES: task() is one.
+  virtual Status task_result(ByteView) { return ok(); }
 };
 
 // A thread of no job, as in tests and measurements: the first one, and nobody wants its partial results.

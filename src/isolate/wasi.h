@@ -64,6 +64,9 @@ class Wasi {
   CallResult checkpoint(GuestMemory memory);
   CallResult fork(GuestMemory memory, std::uint32_t child);
   CallResult report(GuestMemory memory, std::uint32_t address, std::uint32_t length);
+  CallResult task_argument(GuestMemory memory, std::uint32_t address, std::uint32_t length);
+  CallResult task_next(GuestMemory memory, std::uint32_t function, std::uint32_t length);
+  CallResult task_result(GuestMemory memory, std::uint32_t address, std::uint32_t length);
   CallResult thread_id(GuestMemory memory, std::uint32_t out);
   CallResult poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t out, std::uint32_t count, std::uint32_t stored);
 
@@ -125,6 +128,9 @@ class Wasi {
   bool wants_fork() const { return state_.parked == ParkedCall::fork; }
   void answer_fork(std::uint64_t child);
   void refuse_fork();
+
+  // Back to an earlier state of the same guest.
+  void put_back(const WasiState& state) { state_ = state; }
 
   // As it goes into an image: with the time of the guest's clock.
   const WasiState& saved_state();

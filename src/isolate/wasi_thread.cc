@@ -1,5 +1,7 @@
 // Godwit's own calls (docs/guest-abi.md): what a guest can ask about the virtual thread it is.
 
+#include <algorithm>
+
 #include "isolate/wasi.h"
 
 namespace gw::isolate {
@@ -13,6 +15,31 @@ CallResult Wasi::report(GuestMemory memory, std::uint32_t address, std::uint32_t
   if (!bytes) return Errno::fault;
   if (length > kMaxReportBytes) return Errno::inval;
   return world_.thread.report(*bytes) ? Errno::success : Errno::io;
+}
+
+CallResult Wasi::task_next(GuestMemory memory, std::uint32_t function, std::uint32_t length) {
+  const Task* task = world_.thread.task();
+  if (task == nullptr) return Errno::notsup;
+  bool stored = memory.store(function, task->function) && memory.store(length, static_cast<std::uint32_t>(task->argument.size()));
+  return stored ? Errno::success : Errno::fault;
+}
+
+CallResult Wasi::task_argument(GuestMemory memory, std::uint32_t address, std::uint32_t length) {
+  const Task* task = world_.thread.task();
+  if (task == nullptr) return Errno::notsup;
+  if (length != task->argument.size()) return Errno::inval;
+  auto bytes = memory.span(address, length);
+  if (!bytes) return Errno::fault;
+  std::ranges::copy(task->argument, bytes->begin());
+  return Errno::success;
+}
+
+CallResult Wasi::task_result(GuestMemory memory, std::uint32_t address, std::uint32_t length) {
+  if (world_.thread.task() == nullptr) return Errno::notsup;
+  auto bytes = memory.span(address, length);
+  if (!bytes) return Errno::fault;
+  if (length > kMaxTaskBytes) return Errno::inval;
+  return world_.thread.task_result(*bytes) ? Errno::success : Errno::io;
 }
 
 // Parks until the owner has carried it out, or refused. The call is then repeated, in the parent and in the child.
