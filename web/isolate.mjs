@@ -128,8 +128,10 @@ export class Isolate {
 
   #imports() {
     const wanted = WebAssembly.Module.imports(this.#module);
+    const checkpoint = () => this.#wasi.checkpoint(performance.now() >= this.#stopAt);
+    const godwit = { checkpoint, ...this.#wasi.threadCalls() };
     for (const { module, name, kind } of wanted) {
-      const known = kind === "function" && (module === kWasiModule || (module === "godwit" && name === "checkpoint"));
+      const known = kind === "function" && (module === kWasiModule || (module === "godwit" && Object.hasOwn(godwit, name)));
       if (!known) refuse("invalid", `the module imports ${module}.${name}, which is not offered here`);
     }
     const functions = this.#wasi.imports(wanted.filter((one) => one.module === kWasiModule).map((one) => one.name));
@@ -137,8 +139,7 @@ export class Isolate {
       const call = functions[name];
       functions[name] = (...args) => (this.#unwindIfDue() ? 0 : call(...args));
     }
-    const checkpoint = () => this.#wasi.checkpoint(performance.now() >= this.#stopAt);
-    return { [kWasiModule]: functions, godwit: { checkpoint } };
+    return { [kWasiModule]: functions, godwit };
   }
 
   #checkExports() {

@@ -119,6 +119,31 @@ export class Wasi {
     }
   }
 
+  // Godwit's own calls that need a job around the program (docs/guest-abi.md). Here is none: there are no further threads, nobody takes
+  // partial results, and no tasks come. A fork that was carried out before the program came here returns as it should.
+  threadCalls() {
+    const unavailable = () => Errno.notsup;
+    return {
+      fork: this.#guarded((child) => this.#fork(child)),
+      report: unavailable,
+      task_argument: unavailable,
+      task_next: unavailable,
+      task_result: unavailable,
+      thread_id: unavailable,
+    };
+  }
+
+  #fork(child) {
+    const { parked, deadline } = this.#state;
+    if (parked === ParkedCall.forkedParent || parked === ParkedCall.forkedChild) {
+      this.#memory().setU64(child, deadline);
+      this.#complete();
+      return Errno.success;
+    }
+    this.#complete();
+    return Errno.again;
+  }
+
   #guarded(call) {
     return (...args) => {
       try {

@@ -2,6 +2,7 @@
 
 export const Errno = Object.freeze({
   success: 0,
+  again: 6,
   badf: 8,
   busy: 10,
   exist: 20,

@@ -10,7 +10,17 @@ const kMaxStringBytes = 2 ** 20;
 const kMaxInputBytes = 8 * 2 ** 20;
 
 // The host call that the guest has been unwound from and that it calls again when it is resumed.
-export const ParkedCall = Object.freeze({ none: 0, sleep: 1, input: 2, checkpoint: 3, chunk: 4 });
+export const ParkedCall = Object.freeze({
+  none: 0,
+  sleep: 1,
+  input: 2,
+  checkpoint: 3,
+  chunk: 4,
+  fork: 5, // asked for
+  forkedParent: 6, // carried out; `deadline` is the id of the child
+  forkedChild: 7,
+  forkRefused: 8,
+});
 
 const kForkCalls = [5, 6, 7, 8];
 
@@ -83,8 +93,9 @@ export function decodeWasiState(bytes) {
   state.descriptors = readDescriptors(reader, state.files);
   reader.expectEnd();
   const sleeps = parked === ParkedCall.sleep;
-  const idle = (sleeps || (state.deadline === 0n && state.sleeper === 0)) && (parked === ParkedCall.chunk || state.progress === 0n);
-  const plausible = parked <= ParkedCall.chunk && inputEnded <= 1 && idle;
+  const withDeadline = sleeps || parked === ParkedCall.forkedParent;
+  const idle = (withDeadline || state.deadline === 0n) && (sleeps || state.sleeper === 0) && (parked === ParkedCall.chunk || state.progress === 0n);
+  const plausible = parked <= ParkedCall.forkRefused && inputEnded <= 1 && idle;
   if (!plausible) refuse("corrupt", "the WASI state of the image contradicts itself; use another copy");
   return state;
 }

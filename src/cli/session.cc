@@ -76,6 +76,8 @@ bool Session::wait_for(const isolate::Wait& wait, std::optional<Clock::time_poin
     Clock::time_point wake = now + std::max(sleep->deadline - os::monotonic_now(), std::chrono::nanoseconds(0));
     if (suspend_at) wake = std::min(wake, *suspend_at);
     std::this_thread::sleep_until(wake);
+  } else if (std::holds_alternative<isolate::ForkRequested>(wait)) {
+    isolate_->refuse_fork();
   } else if (std::holds_alternative<isolate::AwaitInput>(wait)) {
     input_.wait(kInputWait);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "os/file.h"
@@ -63,6 +64,28 @@ TEST_F(BuildTest, MakesAMobileModuleOfC) {
   EXPECT_EQ(info.poll, wire::Poll::cell);
   EXPECT_GT(built.report.loops, 0u);
   EXPECT_EQ(built.origin, Origin::built);
+}
+
+// In C and in C++, and only where it is included.
+TEST_F(BuildTest, ProgramsWithTasksExportWhatAHostCalls) {
+  constexpr std::string_view kC = R"(
+#include <godwit/task.h>
+void nothing(const void* argument, size_t size) { godwit_task_result(argument, size); }
+int main(void) { return nothing != 0 ? godwit_report("x", 1) : 1; })";
+  constexpr std::string_view kCxx = R"(
+#include <godwit/task.hpp>
+int twice(int x) { return 2 * x; }
+int main() { return godwit::fork() && godwit::this_thread::id() == 1 ? static_cast<int>(godwit::task_number<twice>()) : 0; })";
+  const auto exports_tasks = [](const BuildOutput& built) {
+    const auto exports = wire::read_exports(built.wasm).value();
+    return std::ranges::count_if(exports, [](const wire::Export& item) { return item.name.starts_with("godwit_task_"); });
+  };
+  const auto c = build_text("tasks.c", kC), cxx = build_text("tasks.cc", kCxx);
+  ASSERT_TRUE(c) << c.error().detail;
+  ASSERT_TRUE(cxx) << cxx.error().detail;
+  EXPECT_EQ(exports_tasks(*c), 2);
+  EXPECT_EQ(exports_tasks(*cxx), 2);
+  EXPECT_EQ(exports_tasks(build_text("hello.c", kHello).value()), 0);
 }
 
 TEST_F(BuildTest, MakesAMobileModuleOfCxxThatThrows) {

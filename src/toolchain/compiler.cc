@@ -130,6 +130,9 @@ Status Compilation::write_sdk() const {
   fs::create_directories(include, error);
   if (error) return fail(Kind::internal, "cannot create {}: {}", include.string(), error.message());
   GW_TRY_VOID(write_scratch(include / "godwit.h", guest_header()));
+  GW_TRY_VOID(write_scratch(include / "task.h", guest_task_header()));
+  GW_TRY_VOID(write_scratch(include / "godwit.hpp", guest_cxx_header()));
+  GW_TRY_VOID(write_scratch(include / "task.hpp", guest_cxx_task_header()));
   GW_TRY_VOID(write_scratch(dir_.path() / "reserved_memory.h", reserved_memory_header()));
   return write_scratch(dir_.path() / kRuntimeSource, runtime_source());
 }
