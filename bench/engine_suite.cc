@@ -1,6 +1,7 @@
 #include "engine_costs.h"
 #include "kernel_speed.h"
 #include "suites.h"
+#include "thread_costs.h"
 
 namespace gw::bench {
 
@@ -8,9 +9,19 @@ Result<Report> run_engine_suite(const SuiteOptions& options) {
   Report report{.suite = "engine"};
   GW_TRY(KernelSpeed speed, KernelSpeed::build(options));
   GW_TRY(const EngineCosts costs, EngineCosts::build(report));
+  GW_TRY(const ThreadCosts threads, ThreadCosts::build());
   GW_TRY(GuestRunner runner, GuestRunner::make());
   GW_TRY_VOID(costs.measure(runner, report));
+  GW_TRY_VOID(threads.measure(runner, report));
   GW_TRY_VOID(speed.measure(runner, report));
+  return report;
+}
+
+Result<Report> run_threads_suite(const SuiteOptions&) {
+  Report report{.suite = "threads"};
+  GW_TRY(const ThreadCosts threads, ThreadCosts::build());
+  GW_TRY(GuestRunner runner, GuestRunner::make());
+  GW_TRY_VOID(threads.measure(runner, report));
   return report;
 }
 

@@ -9,7 +9,7 @@ namespace gw::bench {
 struct Metric {
   std::string name;
   double value = 0;
-  std::string unit;       // "ratio", "ms", "s", "ns", "KiB", "count"
+  std::string unit;       // "ratio", "ms", "s", "us", "ns", "KiB", "count"
   std::string reference;  // what the value is to be compared with
 };
 

@@ -17,6 +17,9 @@ struct SuiteOptions {
 // Speed of the kernels against native code, and what isolates cost.
 Result<Report> run_engine_suite(const SuiteOptions& options);
 
+// The part of it that is about forks and tasks.
+Result<Report> run_threads_suite(const SuiteOptions& options);
+
 // How fast isolates stop, are saved and are restored.
 Result<Report> run_mobility_suite(const SuiteOptions& options);
 

@@ -45,9 +45,14 @@ const Words kC = {"-nostdlibinc", "-idirafter", kCHeaders};
 const Words kCxx = {"-std=c++20", "-fignore-exceptions", "-nostdlibinc", "-isystem", kCxxHeaders, "-idirafter", kCHeaders};
 
 // No -O here: with it clang runs whatever wasm-opt it finds over the result. The stack comes first, so that an overflow traps instead of
-// running into the data; debug sections go, the names of functions stay for readable traps.
-const Words kLink = {"--target=wasm32-wasi",          "-Wl,-z,stack-size=1048576",        "-Wl,--stack-first",
-                     "-Wl,--export=godwit_poll_cell", "-Wl,--export=godwit_unwind_stack", "-Wl,--strip-debug"};
+// running into the data; the runtime has a start of its own; debug sections go, the names of functions stay for readable traps.
+const Words kLink = {"--target=wasm32-wasi",
+                     "-nostartfiles",
+                     "-Wl,-z,stack-size=1048576",
+                     "-Wl,--stack-first",
+                     "-Wl,--export=godwit_poll_cell",
+                     "-Wl,--export=godwit_unwind_stack",
+                     "-Wl,--strip-debug"};
 
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 

@@ -12,6 +12,16 @@
 _Alignas(16) char godwit_unwind_stack[GODWIT_UNWIND_BYTES];
 _Alignas(16) int godwit_poll_cell;
 
+// Where the program begins, in place of libc's own: with that one the linker wraps every export into constructors and destructors, and a
+// program that carries out tasks (godwit/task.h) must run the former once and the latter never.
+extern int __original_main(void);
+extern void __wasm_call_ctors(void);
+
+__attribute__((export_name("_start"))) void _start(void) {
+  __wasm_call_ctors();
+  exit(__original_main());
+}
+
 // Debian's wasm libc++ has no exceptions. Programs are compiled with -fignore-exceptions: `catch` never runs, and a `throw` ends the
 // program here, naming the type.
 

@@ -1,0 +1,117 @@
+#include "thread_costs.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "isolate/task_host.h"
+#include "kernels.h"
+#include "os/clock.h"
+#include "statistics.h"
+
+namespace gw::bench {
+namespace {
+
+constexpr int kMegabytes = 64;
+constexpr int kChildren = 8;
+constexpr int kCallsPerRound = 1000;
+constexpr int kRounds = 20;
+
+double milliseconds_since(std::chrono::nanoseconds start) {
+  return std::chrono::duration<double, std::milli>(os::monotonic_now() - start).count();
+}
+
+// Of this process; a page that is mapped several times counts once.
+Result<double> proportional_mib() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  for (std::string word; rollup >> word;) {
+    double kib = 0;
+    if (word == "Pss:" && rollup >> kib) return kib / 1024;
+  }
+  return fail(Kind::internal, "/proc/self/smaps_rollup has no Pss");
+}
+
+// The world of isolates that nobody listens to.
+struct Silence {
+  isolate::EmptyInput input;
+  isolate::MemorySink output;
+  isolate::SystemClock clock;
+  isolate::LiveDeterminants determinants;
+  isolate::NoChunks chunks;
+  isolate::IsolateHost host() { return {input, output, output, clock, determinants, chunks}; }
+};
+
+using Isolates = std::vector<std::unique_ptr<isolate::Isolate>>;
+
+template <class W>
+Status resume_until(isolate::Isolate& guest) {
+  const isolate::Stop stop = guest.resume();
+  const auto* parked = std::get_if<isolate::Parked>(&stop);
+  if (parked != nullptr && std::holds_alternative<W>(parked->on)) return ok();
+  return fail(Kind::guest_fault, "a guest that forks has {}", isolate::describe(stop));
+}
+
+// REQUIRES: the first is parked to be forked. The parent runs to its next fork in between, the children do not.
+Status fork_all(GuestRunner& runner, Silence& silence, Isolates& isolates) {
+  isolate::Isolate& parent = *isolates.front();
+  for (int i = 0; i < kChildren; i++) {
+    if (i > 0) GW_TRY_VOID(resume_until<isolate::ForkRequested>(parent));
+    GW_TRY(const auto point, parent.fork(static_cast<std::uint64_t>(i) + 2));
+    GW_TRY(auto child, isolate::Isolate::make(runner.engine(), runner.thread(), point, silence.host()));
+    isolates.push_back(std::move(child));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<ThreadCosts> ThreadCosts::build() {
+  ThreadCosts costs;
+  GW_TRY(costs.fork_search_, build_module(guest_source("probes/fork_search.c"), wire::Level::fine));
+  GW_TRY(costs.noop_task_, build_module(guest_source("probes/noop_task.c"), wire::Level::fine));
+  return costs;
+}
+
+Status ThreadCosts::measure(GuestRunner& runner, Report& report) const {
+  GW_TRY_VOID(measure_fork(runner, report));
+  return measure_tasks(runner, report);
+}
+
+Status ThreadCosts::measure_fork(GuestRunner& runner, Report& report) const {
+  GW_TRY(auto module, runner.load(fork_search_));
+  Silence silence;
+  Isolates isolates;
+  const std::vector<std::string> args = {"fork_search", std::to_string(kMegabytes), std::to_string(kChildren)};
+  GW_TRY(auto parent, isolate::Isolate::make(runner.engine(), runner.thread(), module, {.args = args}, silence.host()));
+  isolates.push_back(std::move(parent));
+  GW_TRY_VOID(resume_until<isolate::ForkRequested>(*isolates.front()));
+  GW_TRY(const double before, proportional_mib());
+  const auto start = os::monotonic_now();
+  GW_TRY_VOID(fork_all(runner, silence, isolates));
+  report.add("fork_64mib_8_ms", milliseconds_since(start), "ms", "a warm program of 64 MiB to 8 children, in all; goal: <= 50");
+  for (const auto& isolate : isolates) GW_TRY_VOID(resume_until<isolate::AtCheckpoint>(*isolate));
+  GW_TRY(const double after, proportional_mib());
+  report.add("fork_extra_memory", (after - before) / kMegabytes, "ratio", "of its 64 MiB, when all 8 have read everything; goal: <= 0.1");
+  return ok();
+}
+
+Status ThreadCosts::measure_tasks(GuestRunner& runner, Report& report) const {
+  GW_TRY(auto module, runner.load(noop_task_));
+  GW_TRY(const RunCost number, runner.run(module, {"noop_task"}));
+  const auto function = static_cast<std::uint32_t>(std::strtoul(number.output.c_str(), nullptr, 10));
+  Silence silence;
+  GW_TRY(auto tasks, isolate::TaskHost::make(runner.engine(), runner.thread(), module, {.args = {"noop_task"}}, silence.host()));
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; round++) {
+    const auto start = os::monotonic_now();
+    GW_TRY_VOID(runner.thread().call([&]() -> Status {
+      for (int i = 0; i < kCallsPerRound; i++) GW_TRY_VOID(tasks->call(function, as_bytes("argument")));
+      return ok();
+    }));
+    rounds.push_back(milliseconds_since(start) * 1000 / kCallsPerRound);
+  }
+  report.add("task_call_us", percentile(rounds, 0.5), "us", "a task that does nothing, in a warm isolate, state put back; goal: <= 50");
+  return ok();
+}
+
+}  // namespace gw::bench
