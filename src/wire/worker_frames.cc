@@ -83,7 +83,10 @@ Status check(const pb::ThreadConfig& config) {
   GW_TRY_VOID(require(config.args_size() <= kMaxArguments && config.env_size() <= kMaxArguments, "there are at most 65536 arguments"));
   GW_TRY_VOID(require(config.random_seed().size() == 32, "a random seed has 32 bytes"));
   for (const pb::InputEntry& entry : config.inputs()) GW_TRY_VOID(check(entry));
-  for (const std::string& path : config.outputs()) GW_TRY_VOID(require(is_tree_path(path), "an output has a path inside the guest's tree"));
+  for (std::string_view path : config.outputs()) {
+    if (path.ends_with('/')) path.remove_suffix(1);  // a directory, to be made at the start
+    GW_TRY_VOID(require(is_tree_path(path), "an output has a path inside the guest's tree"));
+  }
   return ok();
 }
 

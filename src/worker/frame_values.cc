@@ -14,6 +14,17 @@ std::chrono::nanoseconds duration(std::uint64_t nanoseconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, kLongestNanoseconds)));
 }
 
+isolate::InputEntry input_of(const wire::pb::InputEntry& entry) {
+  isolate::InputEntry result{.path = entry.path(),
+                             .type = static_cast<isolate::NodeType>(entry.type()),
+                             .size = entry.size(),
+                             .mtime_ns = entry.mtime_ns(),
+                             .chunks = {},
+                             .target = entry.target()};
+  for (const std::string& chunk : entry.chunks()) std::ranges::copy(chunk, result.chunks.emplace_back().bytes.begin());
+  return result;
+}
+
 Effect::End::Reason reason_of(const isolate::Stop& stop) {
   if (std::holds_alternative<isolate::Exited>(stop)) return Effect::End::EXITED;
   if (std::holds_alternative<isolate::LimitReached>(stop)) return Effect::End::LIMIT;
@@ -31,6 +42,7 @@ Result<isolate::Limits> limits_of(const wire::pb::Limits& limits) {
   if (limits.memory_pages() != 0) result.memory_pages = static_cast<std::uint32_t>(limits.memory_pages());
   if (limits.cpu_time_ns() != 0) result.cpu_time = duration(limits.cpu_time_ns());
   if (limits.wall_time_ns() != 0) result.wall_time = duration(limits.wall_time_ns());
+  if (limits.file_bytes() != 0) result.file_bytes = limits.file_bytes();
   if (limits.output_bytes() != 0) result.output_bytes = limits.output_bytes();
   return result;
 }
@@ -40,6 +52,8 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
   result.args.assign(config.args().begin(), config.args().end());
   result.env.assign(config.env().begin(), config.env().end());
   std::ranges::copy(config.random_seed(), result.random_seed.begin());
+  for (const wire::pb::InputEntry& entry : config.inputs()) result.inputs.push_back(input_of(entry));
+  result.outputs.assign(config.outputs().begin(), config.outputs().end());
   result.limits = limits;
   return result;
 }
@@ -53,7 +67,17 @@ wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error) {
   return frame;
 }
 
-Effect::End end_of(const isolate::Stop& stop) {
+Effect::OutputFile wire_file(const isolate::OutputPiece& piece) {
+  Effect::OutputFile file;
+  file.set_path(std::string(piece.path));
+  file.set_type(static_cast<Effect::OutputFile::Type>(piece.type));
+  file.set_offset(piece.offset);
+  file.set_bytes(piece.bytes.data(), piece.bytes.size());
+  file.set_last(piece.last);
+  return file;
+}
+
+Effect::End wire_end(const isolate::Stop& stop) {
   Effect::End end;
   end.set_reason(reason_of(stop));
   if (const auto* exited = std::get_if<isolate::Exited>(&stop)) {

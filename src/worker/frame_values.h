@@ -15,6 +15,8 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
 
 wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error);
 
-wire::pb::Effect::End end_of(const isolate::Stop& stop);
+wire::pb::Effect::End wire_end(const isolate::Stop& stop);
+
+wire::pb::Effect::OutputFile wire_file(const isolate::OutputPiece& piece);
 
 }  // namespace gw::worker

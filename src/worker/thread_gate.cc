@@ -14,13 +14,23 @@ job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_
 
 }  // namespace
 
-void ThreadGate::emit(job::Effect effect) {
+void ThreadGate::emit(job::Effect effect, Patience patience) {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return open_ || !gate_.full(); });
+    changed_.wait(lock, [&] { return (open_ && patience == Patience::until_let_through) || !gate_.full(); });
     gate_.emit(std::move(effect));
   }
   outbound_.wake();
+}
+
+job::ThreadId ThreadGate::next_child() const {
+  std::lock_guard lock(mutex_);
+  return job::child_of(gate_.thread(), gate_.next_sequence());
+}
+
+job::EffectGate ThreadGate::fork(job::ThreadId child) const {
+  std::lock_guard lock(mutex_);
+  return gate_.fork(child);
 }
 
 void ThreadGate::emit_output(std::uint32_t stream, ByteView bytes) {

@@ -23,8 +23,12 @@ class ThreadGate final : public isolate::Determinants {
 
   // --- the pool thread
 
-  // Waits for room first, unless let through.
-  void emit(job::Effect effect);
+  enum class Patience : std::uint8_t { until_let_through, endless };
+  // Waits for room first.
+  void emit(job::Effect effect, Patience patience = Patience::until_let_through);
+  // The name of the child, if the next effect is its fork; and its gate.
+  job::ThreadId next_child() const;
+  job::EffectGate fork(job::ThreadId child) const;
   // As many effects as it takes.
   void emit_output(std::uint32_t stream, ByteView bytes);
   Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;

@@ -23,6 +23,7 @@ VirtualThread::VirtualThread(Surroundings& around, Lane& lane, job::EffectGate g
       id_(gate.thread().value()),
       gate_(std::move(gate), around.outbound),
       input_(id_, gate_, around.outbound),
+      forked_(std::holds_alternative<FromFork>(origin)),
       origin_(std::move(origin)) {}
 
 // --- requests
@@ -69,7 +70,18 @@ void VirtualThread::request_terminate() {
 
 void VirtualThread::wake() { enqueue(); }
 
-void VirtualThread::wake_from_chunk() { enqueue(); }
+void VirtualThread::wake_from_chunk() {
+  std::lock_guard lock(mutex_);
+  if (queued_ || waits_for_chunk_) enqueue_locked();
+}
+
+void VirtualThread::abandon() {
+  {
+    std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  request_terminate();
+}
 
 void VirtualThread::give_way() {
   std::lock_guard lock(mutex_);
@@ -105,8 +117,7 @@ void VirtualThread::step() {
   }
   Next next = Next::over;
   if (Status made = make_isolate(); !made) {
-    fail_request(made.error());
-    moved_ = true;
+    not_made(made.error());
   } else if (answer_requests()) {
     next = follow(resume());
     if (next != Next::over && !answer_requests()) next = Next::over;
@@ -125,22 +136,37 @@ void VirtualThread::step() {
 
 Status VirtualThread::make_isolate() {
   if (!origin_) return ok();
-  const Origin origin = *std::exchange(origin_, std::nullopt);
-  Result<std::unique_ptr<isolate::Isolate>> made = fail(Kind::internal, "not made");
-  if (const auto* start = std::get_if<FromStart>(&origin)) {
-    made = isolate::Isolate::make(around_.engine, lane_.pool_thread(), around_.module, start->config, host());
-  } else {
-    const auto& from = std::get<FromImage>(origin);
-    made = isolate::Isolate::restore(around_.engine, lane_.pool_thread(), around_.module, {from.image, from.ancestors}, around_.limits,
-                                     host());
-  }
-  if (!made) return made.error();
+  Origin origin = *std::exchange(origin_, std::nullopt);
+  const bool started = std::holds_alternative<FromStart>(origin);
+  GW_TRY(auto made, make_from(std::move(origin)));
   {
     std::lock_guard lock(mutex_);
-    isolate_ = *std::move(made);
+    isolate_ = std::move(made);
   }
   // From here on every change is relative to an image that home has.
-  return around_.keep_images && around_.module->mobile() ? save(FromWorker::Image::CHECKPOINT) : ok();
+  if (started && around_.keep_images && around_.module->mobile()) GW_TRY_VOID(save(FromWorker::Image::CHECKPOINT));
+  return ok();
+}
+
+Result<std::unique_ptr<isolate::Isolate>> VirtualThread::make_from(Origin origin) {
+  isolate::PoolThread& thread = lane_.pool_thread();
+  if (auto* start = std::get_if<FromStart>(&origin))
+    return isolate::Isolate::make(around_.engine, thread, around_.module, std::move(start->config), host());
+  if (auto* fork = std::get_if<FromFork>(&origin)) return isolate::Isolate::make(around_.engine, thread, std::move(fork->point), host());
+  const auto& from = std::get<FromImage>(origin);
+  return isolate::Isolate::restore(around_.engine, thread, around_.module, {from.image, from.ancestors}, around_.limits, host());
+}
+
+// Home knows a child by its fork, and waits for its end; nobody else is known before it is made.
+void VirtualThread::not_made(const Error& error) {
+  if (forked_) {
+    Effect::End end;
+    end.set_reason(Effect::End::TRAPPED);
+    end.set_sentence("could not be forked: " + error.detail);
+    return say_end(std::move(end));
+  }
+  fail_request(error);
+  moved_ = true;
 }
 
 isolate::Stop VirtualThread::resume() {
@@ -155,7 +181,7 @@ isolate::Stop VirtualThread::resume() {
     }
   }
   around_.guests_running.add(1);
-  isolate::Stop stop = isolate_->resume();
+  isolate::Stop stop = isolate_->resume({.polls = polls_});
   around_.guests_running.add(-1);
   std::lock_guard lock(mutex_);
   running_ = false;
@@ -163,7 +189,11 @@ isolate::Stop VirtualThread::resume() {
 }
 
 VirtualThread::Next VirtualThread::follow(const isolate::Stop& stop) {
-  if (std::holds_alternative<isolate::Suspended>(stop)) return Next::run_again;
+  if (std::holds_alternative<isolate::Suspended>(stop)) {
+    std::lock_guard lock(mutex_);
+    suspend_wanted_ = suspend_wanted_ || polls_.has_value();
+    return Next::run_again;
+  }
   if (const auto* parked = std::get_if<isolate::Parked>(&stop)) return follow_wait(parked->on);
   end(stop);
   return Next::over;
@@ -174,10 +204,46 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
     around_.sleepers.add(sleep->deadline, id_);
     around_.outbound.wake();
   }
-  if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
+  if (std::holds_alternative<isolate::ForkRequested>(wait)) {
+    fork_child();
+    return Next::run_again;
+  }
   std::lock_guard lock(mutex_);
-  checkpoint_wanted_ = around_.keep_images;
+  waits_for_chunk_ = std::holds_alternative<isolate::AwaitChunk>(wait);
+  if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
+  checkpoint_wanted_ = checkpoint_wanted_ || around_.keep_images;
   return Next::run_again;
+}
+
+// The child's name comes from the number of the effect that announces it, so nothing may be emitted in between.
+void VirtualThread::fork_child() {
+  if (!around_.nursery.reserve()) return isolate_->refuse_fork();
+  const job::ThreadId id = gate_.next_child();
+  auto point = isolate_->fork(id.value());
+  if (!point) {
+    around_.nursery.release(1);
+    return isolate_->refuse_fork();
+  }
+  // Where images are kept, home must have the child's first one before it hears of the child: then it is born here, else where there is
+  // room.
+  Lane& lane = around_.keep_images ? lane_ : around_.next_lane();
+  auto child = std::make_shared<VirtualThread>(around_, lane, gate_.fork(id), FromFork{*std::move(point)});
+  child->tracked_ = tracked_;  // its pages are the parent's, and home has those
+  Effect effect;
+  effect.mutable_fork()->set_child(id.value());
+  if (around_.keep_images && child->make_isolate()) {
+    if (const auto image = child->save(FromWorker::Image::FORKED))
+      effect.mutable_fork()->set_image(image->bytes.data(), image->bytes.size());
+  }
+  around_.nursery.put(std::move(child));
+  gate_.emit(std::move(effect));
+}
+
+Status VirtualThread::report(ByteView bytes) {
+  Effect effect;
+  effect.set_report(bytes.data(), bytes.size());
+  gate_.emit(std::move(effect));
+  return ok();
 }
 
 bool VirtualThread::answer_requests() {
@@ -190,7 +256,7 @@ bool VirtualThread::answer_requests() {
     request_deadline_.reset();
   }
   if (!suspend && !checkpoint) return true;
-  if (Status saved = save(suspend ? FromWorker::Image::SUSPENDED : FromWorker::Image::CHECKPOINT); !saved) {
+  if (auto saved = save(suspend ? FromWorker::Image::SUSPENDED : FromWorker::Image::CHECKPOINT); !saved) {
     fail_request(saved.error());
     return true;
   }
@@ -198,7 +264,7 @@ bool VirtualThread::answer_requests() {
   return !suspend;
 }
 
-Status VirtualThread::save(FromWorker::Image::Why why) {
+Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   using isolate::SaveOptions;
   const bool suspended = why == FromWorker::Image::SUSPENDED;
   // What may leave leaves before the image, so that a program that is suspended has printed what it wrote.
@@ -220,17 +286,37 @@ Status VirtualThread::save(FromWorker::Image::Why why) {
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
   around_.outbound.put(frame, std::move(descriptors));
-  return ok();
+  return image.id();
 }
 
 void VirtualThread::end(const isolate::Stop& stop) {
+  if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) hand_out_files();
+  say_end(wire_end(stop));
+}
+
+void VirtualThread::say_end(Effect::End end) {
+  {
+    std::lock_guard lock(mutex_);
+    if (abandoned_) return;
+  }
   Effect effect;
-  *effect.mutable_end() = end_of(stop);
+  *effect.mutable_end() = std::move(end);
   gate_.emit(std::move(effect));
   FromWorker frame;
   frame.mutable_stopped()->set_thread(id_);
-  frame.mutable_stopped()->set_cpu_time_ns(static_cast<std::uint64_t>(isolate_->cpu_time().count()));
+  if (isolate_) frame.mutable_stopped()->set_cpu_time_ns(static_cast<std::uint64_t>(isolate_->cpu_time().count()));
   around_.outbound.put(frame);
+}
+
+// A program that has ended cannot be suspended, so there is nothing to be let through for: it waits until home has stored what came before.
+void VirtualThread::hand_out_files() {
+  const Status visited = isolate_->visit_outputs([this](const isolate::OutputPiece& piece) {
+    Effect effect;
+    *effect.mutable_file() = wire_file(piece);
+    gate_.emit(std::move(effect), ThreadGate::Patience::endless);
+    return ok();
+  });
+  if (!visited) fail_request(visited.error());
 }
 
 void VirtualThread::fail_request(const Error& error) { around_.outbound.put(failed_frame(id_, error)); }

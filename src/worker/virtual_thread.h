@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,12 +11,15 @@
 #include <variant>
 #include <vector>
 
+#include "isolate/fork_point.h"
 #include "isolate/isolate.h"
+#include "isolate/thread_host.h"
 #include "job/effect_gate.h"
 #include "os/shared_counter.h"
 #include "worker/chunk_store.h"
 #include "worker/input_pieces.h"
 #include "worker/lane.h"
+#include "worker/nursery.h"
 #include "worker/outbound.h"
 #include "worker/sleepers.h"
 #include "worker/thread_gate.h"
@@ -32,6 +36,8 @@ struct Surroundings {
   Outbound& outbound;
   ChunkStore& chunks;
   Sleepers& sleepers;
+  Nursery& nursery;
+  std::function<Lane&()> next_lane;   // for a child; any thread
   os::SharedCounter& guests_running;  // the parent looks at it when this process has died
 };
 
@@ -40,7 +46,7 @@ struct Surroundings {
 //
 // Requests come from the loop and are answered with frames: Image, Stopped or Failed. After `gone()` it does nothing any more; it stays in
 // the worker's table until its effects are stored.
-class VirtualThread final : public std::enable_shared_from_this<VirtualThread> {
+class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, private isolate::ThreadHost {
  public:
   using Time = std::chrono::nanoseconds;  // os::monotonic_now()
 
@@ -51,23 +57,31 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread> {
     wire::Image image;
     std::vector<wire::Image> ancestors;
   };
-  using Origin = std::variant<FromStart, FromImage>;
+  struct FromFork {
+    isolate::ForkPoint point;
+  };
+  using Origin = std::variant<FromStart, FromImage, FromFork>;
 
   VirtualThread(Surroundings& around, Lane& lane, job::EffectGate gate, Origin origin);
 
-  std::uint64_t id() const { return id_; }
+  std::uint64_t id() const override { return id_; }
+  bool forked() const { return forked_; }
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
 
   // --- the loop
 
   void start() { enqueue(); }
+  // Each run stops at the (n+1)-th poll, and it is suspended there. REQUIRES: not started.
+  void stop_after_polls(std::uint32_t polls) { polls_ = polls; }
+  // It is restored from an image instead: what it does has no effect any more, and nobody is told of its end.
+  void abandon();
   void request_suspend();
   void request_checkpoint();
   void request_terminate();
   // Whatever it waits for may be there: time or input.
   void wake();
-  // The same, for one that waits for a chunk.
+  // The same, if it waits for a chunk.
   void wake_from_chunk();
   // Another thread wants its turn.
   void give_way();
@@ -89,32 +103,43 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread> {
   void enqueue_locked();
   void ask_to_stop_locked();
   Status make_isolate();
+  Result<std::unique_ptr<isolate::Isolate>> make_from(Origin origin);
+  void not_made(const Error& error);
   isolate::Stop resume();
   Next follow(const isolate::Stop& stop);
   Next follow_wait(const isolate::Wait& wait);
+  void fork_child();
+  void hand_out_files();
+  Status report(ByteView bytes) override;
   // False: it has left.
   bool answer_requests();
-  Status save(wire::pb::FromWorker::Image::Why why);
+  Result<Hash256> save(wire::pb::FromWorker::Image::Why why);
   void end(const isolate::Stop& stop);
+  void say_end(wire::pb::Effect::End end);
   void fail_request(const Error& error);
-  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, around_.chunks}; }
+  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, around_.chunks, *this}; }
 
   Surroundings& around_;
   Lane& lane_;
   const std::uint64_t id_;
+  std::optional<std::uint32_t> polls_;
   ThreadGate gate_;
   InputPieces input_;
   GateOutput output_{gate_, 1}, errors_{gate_, 2};
   isolate::SystemClock clock_;
 
+  const bool forked_;
+
   // --- the pool thread only
   std::optional<Origin> origin_;     // until the isolate is made
-  std::atomic<bool> moved_ = false;  // its effects are in an image, or it never was
+  std::atomic<bool> moved_ = false;  // its effects are in an image, or are not wanted
   bool tracked_ = false;             // an image was saved, so that the next one may hold the changes only
 
   mutable std::mutex mutex_;
   // All guarded by mutex_. The isolate is set and destroyed on the pool thread; others only ask it to stop, and only while running_.
   std::unique_ptr<isolate::Isolate> isolate_;
+  bool abandoned_ = false;
+  bool waits_for_chunk_ = false;
   bool queued_ = false;  // in its lane, or making a step
   bool again_ = false;   // something came during the step: make another
   bool running_ = false;

@@ -75,7 +75,9 @@ int Worker::poll_timeout(Time now) const {
 }
 
 Status Worker::write_frames() {
-  for (os::Message& message : outbound_.take()) GW_TRY_VOID(socket_.queue(std::move(message)));
+  auto messages = outbound_.take();
+  adopt_newborn();  // before anybody can hear of them
+  for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
   for (const auto& [id, thread] : threads_) {
     if (socket_.queued_bytes() > kMaxUnsentBytes) break;
     for (const FromWorker& frame : thread->gate().take_frames()) {
@@ -100,7 +102,7 @@ void Worker::give_up_late_requests(Time now) {
 }
 
 void Worker::remove_finished() {
-  std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); });
+  nursery_.release(std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); }));
 }
 
 Result<Worker::Flow> Worker::read_frames() {
@@ -181,7 +183,7 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
     lanes_.push_back(std::move(lane));
   }
   GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
-  max_threads_ = request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads();
+  nursery_.set_limit(request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads());
   around_.emplace(Surroundings{.engine = engine_,
                                .module = std::move(module),
                                .limits = limits,
@@ -190,23 +192,35 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
                                .outbound = outbound_,
                                .chunks = chunks_,
                                .sleepers = sleepers_,
+                               .nursery = nursery_,
+                               .next_lane = [this]() -> Lane& { return *lanes_[next_lane_++ % lanes_.size()]; },
                                .guests_running = guests_running_});
   return ok();
 }
 
 Status Worker::check_new(std::uint64_t id) const {
   if (threads_.contains(id)) return fail(Kind::invalid, "thread {} is here already", id);
-  if (threads_.size() >= max_threads_)
-    return fail(Kind::invalid, "there are {} threads here already, the limit of the job", threads_.size());
   return ok();
 }
 
-void Worker::add(job::EffectGate gate, VirtualThread::Origin origin) {
+void Worker::add(job::EffectGate gate, VirtualThread::Origin origin, std::optional<std::uint32_t> stop_after_polls) {
   const std::uint64_t id = gate.thread().value();
-  Lane& lane = *lanes_[next_lane_++ % lanes_.size()];
-  auto thread = std::make_shared<VirtualThread>(*around_, lane, std::move(gate), std::move(origin));
+  if (!nursery_.reserve()) return fail_request(id, fail(Kind::guest_fault, "the job has as many threads as it may"));
+  auto thread = std::make_shared<VirtualThread>(*around_, around_->next_lane(), std::move(gate), std::move(origin));
+  if (stop_after_polls) thread->stop_after_polls(*stop_after_polls);
   threads_[id] = thread;
   thread->start();
+}
+
+void Worker::adopt_newborn() {
+  for (Thread& child : nursery_.take()) {
+    // A fork that is replayed, of a child that goes on from an image of its own: this one never runs.
+    if (!threads_.try_emplace(child->id(), child).second) {
+      nursery_.release(1);
+      continue;
+    }
+    child->start();
+  }
 }
 
 Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> descriptors) {
@@ -215,26 +229,31 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
   GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
   job::EffectGate gate{job::ThreadId(start.thread())};
   gate.set_job(start.job());
-  add(std::move(gate), VirtualThread::FromStart{config_of(config, around_->limits)});
+  add(std::move(gate), VirtualThread::FromStart{config_of(config, around_->limits)},
+      start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt);
   return ok();
+}
+
+Result<std::vector<wire::Image>> Worker::open_images(std::vector<os::UniqueFd> descriptors) {
+  std::vector<wire::Image> images;
+  for (os::UniqueFd& fd : descriptors) {
+    GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
+    GW_TRY(auto image, wire::Image::decode(Bytes(memory.bytes().begin(), memory.bytes().end())));
+    images.push_back(std::move(image));
+  }
+  return images;
 }
 
 Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors) {
   const std::uint64_t id = restore.thread();
   auto found = restoring_.find(id);
   if (found == restoring_.end()) {
-    GW_TRY_VOID(check_new(id));
     if (descriptors.empty()) return fail(Kind::invalid, "thread {} is to be restored, but there is no image", id);
-    std::vector<wire::Image> images;
-    for (os::UniqueFd& fd : descriptors) {
-      GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
-      auto image = wire::Image::decode(Bytes(memory.bytes().begin(), memory.bytes().end()));
-      if (!image) return fail_request(id, image.error()), ok();
-      images.push_back(*std::move(image));
-    }
-    wire::Image first = std::move(images.front());
-    images.erase(images.begin());
-    found = restoring_.emplace(id, Restoring{restore.epoch(), {std::move(first), std::move(images)}, {}}).first;
+    auto images = open_images(std::move(descriptors));
+    if (!images) return fail_request(id, images.error()), ok();
+    VirtualThread::FromImage from{images->front(), {images->begin() + 1, images->end()}};
+    found = restoring_.emplace(id, Restoring{restore.epoch(), std::move(from), {}, {}}).first;
+    if (restore.has_stop_after_polls()) found->second.stop_after_polls = restore.stop_after_polls();
   } else if (!descriptors.empty() || restore.epoch() != found->second.epoch) {
     return fail(Kind::invalid, "more determinants of thread {} were expected", id);
   }
@@ -249,10 +268,21 @@ Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::Uniq
 }
 
 Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
-  auto gate = job::EffectGate::restore(restoring.from.image.content().job_state, restoring.epoch, std::move(restoring.determinants));
+  const Bytes& state = restoring.from.image.content().job_state;
+  // Without a state it comes from a program that ran alone, without a gate.
+  auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch))
+                            : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
   if (!gate) return fail_request(id, gate.error()), ok();
   if (gate->thread().value() != id) return fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value());
-  add(*std::move(gate), std::move(restoring.from));
+  adopt_newborn();
+  if (VirtualThread* replayed = find(id)) {
+    // Its parent, restored before it, has replayed the fork already: the image knows more.
+    if (!replayed->forked()) return fail(Kind::invalid, "thread {} is here already", id);
+    replayed->abandon();
+    threads_.erase(id);
+    nursery_.release(1);
+  }
+  add(*std::move(gate), std::move(restoring.from), restoring.stop_after_polls);
   return ok();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The worker process: carries out what its parent asks, for the threads of one job.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,7 @@
 #include "wire/worker_frames.h"
 #include "worker/chunk_store.h"
 #include "worker/lane.h"
+#include "worker/nursery.h"
 #include "worker/outbound.h"
 #include "worker/sleepers.h"
 #include "worker/virtual_thread.h"
@@ -48,6 +50,7 @@ class Worker {
     std::uint64_t epoch;
     VirtualThread::FromImage from;
     std::vector<job::Determinant> determinants;
+    std::optional<std::uint32_t> stop_after_polls;
   };
   enum class Flow : std::uint8_t { on, end };
 
@@ -73,7 +76,9 @@ class Worker {
   Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
 
   Status check_new(std::uint64_t id) const;
-  void add(job::EffectGate gate, VirtualThread::Origin origin);
+  void add(job::EffectGate gate, VirtualThread::Origin origin, std::optional<std::uint32_t> stop_after_polls);
+  void adopt_newborn();
+  Result<std::vector<wire::Image>> open_images(std::vector<os::UniqueFd> descriptors);
   // None: it has ended and its parent may not know yet.
   VirtualThread* find(std::uint64_t id);
   void fail_request(std::uint64_t thread, const Error& error);
@@ -85,9 +90,9 @@ class Worker {
   ChunkStore chunks_{outbound_};
   Sleepers sleepers_;
   std::optional<Surroundings> around_;  // set by Load
-  std::uint64_t max_threads_ = 0;
+  Nursery nursery_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::size_t next_lane_ = 0;
+  std::atomic<std::size_t> next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;
   std::map<std::uint64_t, Restoring> restoring_;
 };

@@ -46,9 +46,10 @@ void WorkerDriver::load(ByteView wasm) {
   (void)worker->send(frame, one(os::SealedMemory::make("module", wasm)->share().value()));
 }
 
-void WorkerDriver::start(std::uint64_t thread, std::vector<std::string> args) {
+void WorkerDriver::start(std::uint64_t thread, std::vector<std::string> args, std::vector<std::string> outputs) {
   wire::pb::ThreadConfig config;
   for (std::string& arg : args) config.add_args(std::move(arg));
+  for (std::string& path : outputs) config.add_outputs(std::move(path));
   config.set_random_seed(std::string(32, 's'));
   ToWorker frame;
   frame.mutable_start()->set_thread(thread);

@@ -31,7 +31,7 @@ class WorkerDriver {
   WorkerDriver() : WorkerDriver(Options()) {}
 
   void load(ByteView wasm);
-  void start(std::uint64_t thread, std::vector<std::string> args = {"guest"});
+  void start(std::uint64_t thread, std::vector<std::string> args = {"guest"}, std::vector<std::string> outputs = {});
   void restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image);
   void send(const wire::pb::ToWorker& frame) { (void)worker->send(frame); }
   enum class Ask : std::uint8_t { suspend, checkpoint, terminate };

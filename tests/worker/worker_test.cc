@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 #include "wire/image.h"
 #include "worker_driver.h"
@@ -135,6 +136,56 @@ TEST(Worker, AFullOutboxMakesTheProgramWaitButNotUnstoppable) {
   auto image = wire::Image::decode(Bytes(driver.images[0].memory->bytes().begin(), driver.images[0].memory->bytes().end()));
   ASSERT_TRUE(image);
   EXPECT_GE(image->content().job_state.size(), 4u << 20);
+}
+
+TEST(Worker, ForkedThreadsRunBesideTheirParent) {
+  WorkerDriver driver({.pool_threads = 2});
+  driver.load(build_guest("fork_tree"));
+  driver.start(1, {"fork_tree", "3"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 4; }));
+  std::set<std::uint64_t> threads;
+  for (const Effect& effect : driver.effects) threads.insert(effect.thread());
+  std::set<std::string> printed;
+  for (const std::uint64_t thread : threads) printed.insert(driver.output(thread));
+  EXPECT_EQ(printed, (std::set<std::string>{"parent\n", "child 0\n", "child 1\n", "child 2\n"}));
+}
+
+TEST(Worker, AForkComesAfterTheImageOfItsChild) {
+  WorkerDriver driver({.keep_images = true});
+  driver.load(build_guest("fork_tree"));
+  driver.start(1, {"fork_tree", "1"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 2; }));
+  const auto fork = std::ranges::find_if(driver.effects, [](const Effect& effect) { return effect.has_fork(); });
+  ASSERT_NE(fork, driver.effects.end());
+  const auto image =
+      std::ranges::find_if(driver.images, [](const auto& one) { return one.frame.image().why() == FromWorker::Image::FORKED; });
+  ASSERT_NE(image, driver.images.end());
+  EXPECT_EQ(image->frame.image().thread(), fork->fork().child());
+  EXPECT_EQ(image->frame.image().id(), fork->fork().image());
+}
+
+TEST(Worker, RefusesForksBeyondTheLimitOfThreads) {
+  WorkerDriver::Options options;
+  options.guest_limits.set_threads(3);
+  WorkerDriver driver(std::move(options));
+  driver.load(build_guest("fork_tree"));
+  driver.start(1, {"fork_tree", "10000"});
+  ASSERT_TRUE(driver.run_to_end(1));
+  EXPECT_EQ(driver.end_of(1)->reason(), Effect::End::EXITED);
+  EXPECT_EQ(driver.end_of(1)->exit_code(), 1u);  // it saw a fork fail
+}
+
+TEST(Worker, HandsOutFilesBeforeTheEnd) {
+  WorkerDriver driver;
+  driver.load(build_guest("write_file"));
+  driver.start(1, {"write_file", "out.txt"}, {"out.txt"});
+  ASSERT_TRUE(driver.run_to_end());
+  ASSERT_GE(driver.effects.size(), 2u);
+  const Effect& file = driver.effects[driver.effects.size() - 2];
+  ASSERT_TRUE(file.has_file());
+  EXPECT_EQ(file.file().path(), "out.txt");
+  EXPECT_EQ(file.file().bytes(), "content\n");
+  EXPECT_TRUE(file.file().last());
 }
 
 TEST(Worker, RefusesAModuleThatIsNone) {
