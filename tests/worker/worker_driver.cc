@@ -16,6 +16,7 @@ using wire::pb::FromWorker;
 using wire::pb::ToWorker;
 
 constexpr std::chrono::minutes kPatience{1};
+constexpr std::chrono::milliseconds kLookEvery{50};  // at what no descriptor tells of: the count of running guests
 
 std::vector<os::UniqueFd> one(os::UniqueFd fd) {
   std::vector<os::UniqueFd> list;
@@ -88,8 +89,7 @@ bool WorkerDriver::run_until(const std::function<bool()>& done) {
     if (now > give_up) return false;
     std::vector<pollfd> watched;
     worker->add_watched(watched);
-    const auto left = std::min(give_up, worker->next_deadline()) - now;
-    ::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(left.count() / 1'000'000 + 1, 0)));
+    ::poll(watched.data(), watched.size(), static_cast<int>(kLookEvery.count()));
     for (WorkerProcess::Received& received : worker->on_turn()) on_frame(std::move(received));
   }
   return done();
