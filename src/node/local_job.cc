@@ -153,6 +153,7 @@ Status LocalJob::start_worker(isolate::CodeKind kind, Images images) {
 Status LocalJob::send_start() {
   ToWorker frame;
   frame.mutable_start()->set_thread(kMainThread.value());
+  if (config_.suspend_after_polls) frame.mutable_start()->set_stop_after_polls(*config_.suspend_after_polls);
   // The manifest is in the WASI state of every image already.
   JobSpec words = spec_;
   words.mutable_config()->Clear();
@@ -173,6 +174,7 @@ Status LocalJob::send_restore(ThreadId thread, std::uint64_t epoch, const wire::
     ToWorker::Restore& restore = *frame.mutable_restore();
     restore.set_thread(thread.value());
     restore.set_epoch(epoch);
+    if (config_.suspend_after_polls && thread == kMainThread) restore.set_stop_after_polls(*config_.suspend_after_polls);
     for (; next != determinants.end() && restore.determinants_size() < kDeterminantsPerFrame; ++next) *restore.add_determinants() = *next;
     restore.set_more(next != determinants.end());
     std::vector<os::UniqueFd> descriptors;

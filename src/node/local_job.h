@@ -68,7 +68,8 @@ class LocalJob {
     unsigned pool_threads = 1;
     std::filesystem::path suspend_to;  // where request_suspend() puts the image of a job without a journal
     std::optional<std::chrono::milliseconds> suspend_after;
-    wire::Storage image_pages = wire::Storage::raw;  // of the suspended image: plain or compressed
+    std::optional<std::uint32_t> suspend_after_polls;  // of the main thread; modules with counter polls
+    wire::Storage image_pages = wire::Storage::raw;    // of the suspended image: plain or compressed
   };
 
   // From the beginning. With `journal` the job is written down there, and checkpointed as the spec says.

@@ -128,7 +128,10 @@ Status LocalJob::on_image(const FromWorker::Image& frame, const os::SealedMemory
   const auto found = threads_.find(thread);
   if (found == threads_.end()) return ok();  // ended meanwhile, or a child whose fork is still to come
   found->second.checkpointing = false;
-  if (frame.why() == FromWorker::Image::SUSPENDED) found->second.suspended = std::move(image);
+  if (frame.why() == FromWorker::Image::SUSPENDED) {
+    found->second.suspended = std::move(image);
+    return begin_suspend();  // the others too, if it stopped by itself at a poll
+  }
   if (frame.why() == FromWorker::Image::CHECKPOINT && thread == kMainThread) ++result_.checkpoints;
   return ok();
 }

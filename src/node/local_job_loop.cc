@@ -134,7 +134,8 @@ Status LocalJob::send_checkpoints() {
 Status LocalJob::begin_suspend() {
   if (stage_ != Stage::running) return ok();
   stage_ = Stage::suspending;
-  for (const auto& [id, thread] : threads_) GW_TRY_VOID(send_to_thread(id, ToWorker::kSuspend));
+  for (const auto& [id, thread] : threads_)
+    if (!thread.suspended) GW_TRY_VOID(send_to_thread(id, ToWorker::kSuspend));
   return ok();
 }
 
