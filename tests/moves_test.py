@@ -2,10 +2,9 @@
 
 import random
 import unittest
-from pathlib import Path
 
-from support.harness import EXIT_SUSPENDED, SCALE, EndToEnd, godwit, mobile, native_output
-from support.journey import Journey
+from support.harness import SCALE, EndToEnd, mobile, native_output
+from support.journey import Journey, count_polls
 from support.programs import ALL, Program
 
 MOVES = 50 * SCALE
@@ -18,7 +17,7 @@ class Moves(EndToEnd):
         for program in ALL:
             with self.subTest(program=program.name):
                 module = mobile(program.source, "--poll=counter")
-                longest = 2 * self._count_polls(module, program) // MOVES
+                longest = 2 * count_polls(self, module, program) // MOVES
                 journey = Journey(self, module, program)
                 while journey.moves < MOVES and not journey.ended:
                     journey.leg("--suspend-after-polls", str(rng.randint(0, longest)))
@@ -39,16 +38,6 @@ class Moves(EndToEnd):
             journey.leg()
         self.assertGreaterEqual(journey.moves, at_least, f"{program.name} ended too early to say anything")
         self.assert_output(journey.out, native_output(program), f"{program.name} after {journey.moves} moves")
-
-    def _count_polls(self, module: Path, program: Program) -> int:
-        """The number of polls of an undisturbed run, to within a factor of two."""
-        polls = 1024
-        image = self.folder / "count.image"
-        while True:
-            done = godwit("run", module, "--suspend-after-polls", str(polls), "--image", image, "--", *program.args, stdin=program.stdin)
-            if done.code != EXIT_SUSPENDED:
-                return polls // 2
-            polls *= 2
 
 
 if __name__ == "__main__":

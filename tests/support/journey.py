@@ -49,3 +49,14 @@ class Journey:
             self.moves += 1
         elif done.code != 0:
             self._case.fail(f"after {self.moves} moves: {done}")
+
+
+def count_polls(case: EndToEnd, module: Path, program: Program) -> int:
+    """The number of polls of an undisturbed run of a module that counts them, to within a factor of two."""
+    polls = 1024
+    image = case.folder / "count.image"
+    while True:
+        done = godwit("run", module, "--suspend-after-polls", str(polls), "--image", image, "--", *program.args, stdin=program.stdin)
+        if done.code != EXIT_SUSPENDED:
+            return polls // 2
+        polls *= 2

@@ -1,0 +1,153 @@
+"""Real programs from Debian's sources, built by `godwit build`, write what their native builds write, also when they are moved with open files."""
+
+import hashlib
+import os
+import random
+import tempfile
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.debian_sources import fetch
+from support.harness import GODWIT, SCRATCH, EndToEnd, godwit, run
+from support.journey import Journey, count_polls
+from support.programs import SOURCE_ROOT, Program
+
+PORT = SOURCE_ROOT / "tests/real_programs"
+MOVES = 20
+
+# Files written, appended to, read back by lines and by blocks, renamed, removed; much of it while others are open.
+LUA_SCRIPT = b"""
+local log = assert(io.open("log", "w"))
+local data = assert(io.open("data", "w+b"))
+local seed = 42
+local function random(n) seed = (seed * 1103515245 + 12345) % 2147483648; return seed % n end
+for round = 1, 60 do
+  data:seek("set", random(100000))
+  data:write(string.rep(string.char(65 + round % 26), 1 + random(3000)))
+  log:write(string.format("round %d at %d\\n", round, data:seek()))
+  local name = "part" .. random(7)
+  local part = assert(io.open(name, "a"))
+  part:write(round, " ", round * round, "\\n")
+  part:close()
+  if round % 9 == 0 then assert(os.rename(name, "renamed" .. round)) end
+end
+log:close()
+local sum = 0
+data:seek("set")
+for block in function() return data:read(4096) end do
+  for i = 1, #block do sum = (sum * 31 + block:byte(i)) % 2147483647 end
+end
+print("sum", sum, data:seek("end"))
+local lines = {}
+for line in io.lines("log") do lines[#lines + 1] = line end
+table.sort(lines)
+print(#lines, lines[1], lines[#lines])
+for i = 0, 6 do
+  local part = io.open("part" .. i)
+  print(i, part and #part:read("a"), (os.remove("part" .. i)))
+end
+print((select(2, io.open("none"))))
+for i = 9, 60, 9 do io.write(io.open("renamed" .. i):read("l"), ";") end
+print()
+"""
+
+BC_SCRIPT = b"""
+scale = 60
+define a(n) { auto s, t, k; t = 1 / n; s = t; for (k = 3; t != 0; k += 2) { t = -t / (n * n); s += t / k; }; return (s); }
+define q(n) { auto i; for (i = 2; i * i <= n; i++) { if (n % i == 0) return (0); }; return (1); }
+define p(n) { auto i, c; for (i = 2; c < n; i++) { if (q(i)) { c += 1; if (c % 20 == 0) i } }; return (c); }
+4 * (4 * a(5) - a(239))
+scale = 0
+p(120)
+scale = 30
+2 ^ 200 % 10 ^ 30
+sqrt(2)
+obase = 16
+2 ^ 64 - 1
+"""
+
+_TEXT = b"".join(b"the %d birds fly to the %d islands,\nand the sea is wide\n" % (n, n * n % 977) for n in range(4000))
+
+
+@dataclass(frozen=True)
+class RealProgram:
+    package: str
+    sources: tuple[str, ...]  # patterns below the folder of the package
+    args: tuple[str, ...]
+    stdin: bytes
+    flags: tuple[str, ...] = ()
+    guest_flags: tuple[str, ...] = ()
+    native_flags: tuple[str, ...] = ()
+
+    def files(self, folder: Path) -> list[Path]:
+        return sorted({path for pattern in self.sources for path in folder.glob(pattern)})
+
+
+LUA = RealProgram("lua5.4", ("src/l[!u]*.c", "src/lu[!a]*.c", "src/lua.c"), ("-",), LUA_SCRIPT,
+                  guest_flags=(f"-I{PORT}/include", "-DLUAI_THROW(L,c)=abort()", "-DLUAI_TRY(L,c,a)={ a }", "-Dluai_jmpbuf=int"))
+ZSTD = RealProgram("zstd", ("programs/zstdcli.c", "programs/util.c", "programs/timefn.c", "programs/fileio*.c", "lib/common/*.c",
+                            "lib/compress/*.c", "lib/decompress/*.c"), ("-q", "-c", "-7"), _TEXT,
+                   flags=("-Ilib", "-Ilib/common", "-DZSTD_NOBENCH", "-DZSTD_NODICT", "-DZSTD_NOTRACE"), native_flags=("-DZSTD_DISABLE_ASM",))
+BC = RealProgram("bc", ("bc/bc.c", "bc/execute.c", "bc/global.c", "bc/load.c", "bc/main.c", "bc/scan.c", "bc/storage.c", "bc/util.c",
+                        "bc/warranty.c", "lib/number.c", "lib/getopt*.c"), ("-q",), BC_SCRIPT, flags=(f"-I{PORT}/bc", "-Ih", "-Ibc"))
+
+
+class RealPrograms(EndToEnd):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder_of_all = fetch([program.package for program in (LUA, ZSTD, BC)])
+
+    def test_lua(self):
+        self._compare(LUA)
+
+    def test_zstd(self):
+        packed = self._compare(ZSTD)
+        self.assertLess(len(packed), len(_TEXT) // 5)
+
+    def test_bc(self):
+        self.assertIn(b"3.14159265358979323846264338327950288419716939937510", self._compare(BC))
+
+    def _compare(self, program: RealProgram) -> bytes:
+        with tempfile.TemporaryDirectory() as empty:
+            expected = run([self._native(program), *program.args], stdin=program.stdin, check=True, folder=empty).out
+        module = self._module(program)
+        how = Program(program.package, program.args, program.stdin)
+        undisturbed = godwit("run", module, "--", *program.args, stdin=program.stdin, check=True)
+        self.assert_output(undisturbed.out, expected, program.package)
+        rng = random.Random(9)
+        longest = 2 * count_polls(self, module, how) // MOVES
+        journey = Journey(self, module, how)
+        while journey.moves < MOVES and not journey.ended:
+            journey.leg("--suspend-after-polls", str(rng.randint(0, longest)))
+        if not journey.ended:
+            journey.leg()
+        self.assertGreaterEqual(journey.moves, MOVES // 2)
+        self.assert_output(journey.out, expected, f"{program.package} after {journey.moves} moves")
+        return expected
+
+    def _module(self, program: RealProgram) -> Path:
+        """Built anew by each run of the tests, unless godwit's own cache has it."""
+        source = self.folder_of_all / program.package
+        module = self.folder / f"{program.package}.wasm"
+        flags = (f"--cflag=-include{PORT}/port.h", "--cflag=-w", "-O2", "--poll=counter")
+        words = ["build", *program.files(source), *program.flags, *program.guest_flags, *flags, "--output", module]
+        done = run([GODWIT, *words], folder=source)
+        self.assertEqual(done.code, 0, done)
+        return module
+
+    def _native(self, program: RealProgram) -> Path:
+        source = self.folder_of_all / program.package
+        key = hashlib.sha256("\0".join([*program.flags, *program.native_flags]).encode()).hexdigest()[:16]
+        target = SCRATCH / "native" / f"{program.package}-{key}"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            building = target.with_name(f"{target.name}.{os.getpid()}")
+            flags = ["-O1", "-w", *program.flags, *program.native_flags]
+            run(["clang-19", *flags, *program.files(source), "-lm", "-o", building], check=True, folder=source)
+            building.rename(target)
+        return target
+
+
+if __name__ == "__main__":
+    unittest.main()
