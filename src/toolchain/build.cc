@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdlib>
 #include <optional>
 
 #include "base/hash.h"
 #include "os/file.h"
 #include "toolchain/admission.h"
 #include "toolchain/build_cache.h"
+#include "toolchain/build_memo.h"
 #include "toolchain/compiler.h"
 #include "toolchain/output_codec.h"
 #include "toolchain/pipeline_version.h"
@@ -98,6 +101,38 @@ Result<Input> open_input(const BuildRequest& request) {
   return Input{first.string(), {}, std::move(compilation), content};
 }
 
+// Everything that decides which files a build of sources looks at and what it makes of them.
+Hash256 question_of(const BuildRequest& request) {
+  KeyHash key;
+  key.add(pipeline_version()).add(request.mobility).add(fs::current_path().string());
+  for (const fs::path& input : request.inputs) key.add(input.string());
+  key.add("");
+  for (const std::string& flag : request.extra_flags) key.add(flag);
+  for (const char* name : {"PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"}) {
+    const char* const value = std::getenv(name);
+    key.add(value == nullptr ? "" : value);
+  }
+  return key.finish();
+}
+
+// The folder that a flag adds to those searched for headers.
+std::optional<fs::path> folder_of(const std::string& flag) {
+  for (const std::string_view prefix : {"-I", "-iquote", "-isystem", "-idirafter"}) {
+    if (flag.starts_with(prefix) && flag.size() > prefix.size()) return fs::path(flag.substr(prefix.size()));
+  }
+  return std::nullopt;
+}
+
+// What a build read: sources and headers, folders searched for them, the compiler itself.
+std::vector<fs::path> files_of(const BuildRequest& request, const Compilation& compilation) {
+  std::vector<fs::path> files = compilation.files();
+  for (const std::string& flag : request.extra_flags) {
+    if (const auto folder = folder_of(flag)) files.push_back(*folder / ".");
+  }
+  for (const fs::path& program : compiler_programs()) files.push_back(program);
+  return files;
+}
+
 Hash256 key_of(const Input& input, const prep::Options& options) {
   KeyHash key;
   key.add(pipeline_version()).add(options).add(input.compilation ? input.compilation->settings() : "wasm").add(input.content.bytes);
@@ -123,6 +158,11 @@ Result<BuildCache> open_cache() {
   return BuildCache::open(root / "build");
 }
 
+Result<BuildMemo> open_memo() {
+  GW_TRY(fs::path root, os::cache_dir());
+  return BuildMemo::open(root / "notes");
+}
+
 std::optional<Product> find_product(const BuildCache& cache, const Hash256& key) {
   const auto stored = cache.find(key);
   if (!stored) return std::nullopt;
@@ -134,16 +174,23 @@ std::optional<Product> find_product(const BuildCache& cache, const Hash256& key)
 }  // namespace
 
 Result<BuildOutput> build(const BuildRequest& request) {
-  GW_TRY(Input input, open_input(request));
   GW_TRY(BuildCache cache, open_cache());
-  const Hash256 key = key_of(input, request.mobility);
-
+  GW_TRY(BuildMemo memo, open_memo());
+  const Hash256 question = question_of(request);
   Origin origin = Origin::cached;
-  std::optional<Product> product = find_product(cache, key);
+  std::optional<Product> product;
+  if (const auto known = memo.recall(question)) product = find_product(cache, *known);
   if (!product) {
-    origin = Origin::built;
-    GW_TRY(product, make_product(request.mobility, std::move(input)));
-    GW_TRY_VOID(cache.store(key, encode(*product)));
+    const auto started = std::chrono::system_clock::now();
+    GW_TRY(Input input, open_input(request));
+    const Hash256 key = key_of(input, request.mobility);
+    if (input.compilation) memo.remember(question, key, files_of(request, *input.compilation), started);
+    product = find_product(cache, key);
+    if (!product) {
+      origin = Origin::built;
+      GW_TRY(product, make_product(request.mobility, std::move(input)));
+      GW_TRY_VOID(cache.store(key, encode(*product)));
+    }
   }
   if (!request.output.empty()) GW_TRY_VOID(os::write_file_atomic(request.output, product->mobile.wasm));
   return BuildOutput{std::move(product->mobile.wasm), std::move(product->mobile.report), std::move(product->warnings), origin};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <reserved_memory.h>
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <utility>
 
 #include "os/process.h"
@@ -93,6 +95,22 @@ Status write_scratch(const fs::path& path, std::string_view text) {
   return os::write_file_atomic(path, as_bytes(text), os::Durability::unflushed);
 }
 
+// The files that line markers name, `# 12 "name" 1 3`, but for those under `without`.
+std::set<std::string> files_in(std::string_view expanded, const std::string& without) {
+  std::set<std::string> files;
+  for (std::size_t at = 0; at < expanded.size();) {
+    const std::string_view line = expanded.substr(at, expanded.find('\n', at) - at);
+    at += line.size() + 1;
+    if (!line.starts_with("# ") || line.size() < 3 || line[2] < '0' || line[2] > '9') continue;
+    const std::size_t first = line.find('"'), last = line.rfind('"');
+    if (first == last) continue;
+    std::string name;
+    for (std::size_t i = first + 1; i < last; ++i) name += line[i] == '\\' && i + 1 < last ? line[++i] : line[i];
+    if (!name.starts_with('<') && !name.starts_with(without)) files.insert(std::move(name));
+  }
+  return files;
+}
+
 std::string joined(const Words& words) { return fmt::format("{}\n", fmt::join(words, "\n")); }
 
 }  // namespace
@@ -142,7 +160,7 @@ Status Compilation::write_sdk() const {
   return write_scratch(dir_.path() / kRuntimeSource, runtime_source());
 }
 
-Result<Hash256> Compilation::preprocess_source(std::size_t index) const {
+Result<Compilation::Expanded> Compilation::preprocess_source(std::size_t index) const {
   const Source& source = sources_[index];
   Words command = compile_command(source.language);
   const fs::path expanded = dir_.path() / expanded_name(index);
@@ -154,18 +172,23 @@ Result<Hash256> Compilation::preprocess_source(std::size_t index) const {
   std::string portable(as_text(text));
   const std::string here = dir_.path().string();
   for (std::size_t at = portable.find(here); at != std::string::npos; at = portable.find(here, at)) portable.erase(at, here.size());
-  return sha256(as_bytes(portable));
+  Expanded result{sha256(as_bytes(portable)), files_in(as_text(text), here)};
+  result.files.insert(source.path.string());
+  return result;
 }
 
 Result<Hash256> Compilation::preprocess() {
-  std::vector<Hash256> hashes(sources_.size());
+  std::vector<Expanded> expanded(sources_.size());
   GW_TRY_VOID(for_each_in_parallel(sources_.size(), [&](std::size_t index) -> Status {
-    GW_TRY(hashes[index], preprocess_source(index));
+    GW_TRY(expanded[index], preprocess_source(index));
     return ok();
   }));
+  std::set<std::string> files;
+  for (Expanded& one : expanded) files.merge(one.files);
+  files_.assign(files.begin(), files.end());
   Sha256 all;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    all.update(hashes[i].bytes);
+    all.update(expanded[i].hash.bytes);
     all.update(as_bytes(sources_[i].language == Language::cxx ? "c++" : "c  "));
   }
   return all.finish();
@@ -199,6 +222,19 @@ Result<Bytes> Compilation::link() const {
   const std::string what = sources_.size() == 1 ? sources_[0].path.string() : fmt::format("the program of {} sources", sources_.size());
   GW_TRY_VOID(run_tool(std::move(command), dir_.path(), fmt::format("{} does not link", what)));
   return os::read_file(dir_.path() / kLinkedModule, kMaxFileBytes);
+}
+
+std::vector<fs::path> compiler_programs() {
+  std::vector<fs::path> found;
+  const char* const path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    for (const char* program : {kCDriver, kCxxDriver, "wasm-ld-19"}) {
+      std::error_code error;
+      if (fs::exists(fs::path(folder) / program, error)) found.push_back(fs::path(folder) / program);
+    }
+  }
+  return found;
 }
 
 Result<Compilation::Linked> Compilation::compile_and_link() {

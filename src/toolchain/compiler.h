@@ -2,6 +2,7 @@
 // clang and wasm-ld for guests.
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class Compilation {
   // Expands the includes of the sources. Returns the hash of what came out, which does not depend on where the folder of this compilation
   // is.
   Result<Hash256> preprocess();
+  // The sources and what they include, but for our own headers. REQUIRES: preprocess() has succeeded.
+  const std::vector<std::filesystem::path>& files() const { return files_; }
 
   struct Linked {
     Bytes wasm;
@@ -48,7 +51,11 @@ class Compilation {
   std::string driver() const;  // the one that links
   std::vector<std::string> compile_command(Language language) const;
   Status write_sdk() const;
-  Result<Hash256> preprocess_source(std::size_t index) const;
+  struct Expanded {
+    Hash256 hash;
+    std::set<std::string> files;
+  };
+  Result<Expanded> preprocess_source(std::size_t index) const;
   Result<std::string> compile_source(std::size_t index) const;
   Status compile_runtime() const;
   Result<Bytes> link() const;
@@ -58,6 +65,10 @@ class Compilation {
   std::vector<std::string> compile_flags_;  // of the user
   std::vector<std::string> link_flags_;     // of the user
   std::string settings_;
+  std::vector<std::filesystem::path> files_;
 };
+
+// Where the compiler's programs are found, in the order of PATH; those that are missing are left out.
+std::vector<std::filesystem::path> compiler_programs();
 
 }  // namespace gw::toolchain
