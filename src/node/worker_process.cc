@@ -28,9 +28,11 @@ constexpr std::size_t kMaxImageBytes = 64ull << 30;
 // Forked threads map their parent's memory privately: addresses, not memory in use, so the limit on addresses is wider.
 constexpr std::uint64_t kAddressesPerResident = 64;
 
+// Only our end does not wait: what a worker says when it dies must not get lost.
 Result<std::pair<os::UniqueFd, os::UniqueFd>> make_pipe() {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return fail(Kind::internal, "cannot create a pipe: {}", os::reason(errno));
+  if (::pipe2(fds, O_CLOEXEC) != 0 || ::fcntl(fds[0], F_SETFL, O_NONBLOCK) != 0)
+    return fail(Kind::internal, "cannot create a pipe: {}", os::reason(errno));
   return std::pair(os::UniqueFd(fds[0]), os::UniqueFd(fds[1]));
 }
 
