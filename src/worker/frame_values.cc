@@ -58,6 +58,21 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
   return result;
 }
 
+wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time) {
+  wire::pb::FromWorker frame;
+  auto& done = *frame.mutable_task_done();
+  done.set_call(call);
+  done.set_cpu_time_ns(static_cast<std::uint64_t>(cpu_time.count()));
+  if (!result) {
+    done.set_error(result.error().detail.substr(0, kMaxSentence));
+  } else if (result->size() > wire::kMaxEffectBytes) {
+    done.set_error(fmt::format("the result has {} bytes, at most {} are allowed", result->size(), wire::kMaxEffectBytes));
+  } else {
+    done.set_result(result->data(), result->size());
+  }
+  return frame;
+}
+
 wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error) {
   wire::pb::FromWorker frame;
   frame.mutable_failed()->set_thread(thread);

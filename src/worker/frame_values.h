@@ -13,6 +13,9 @@ Result<isolate::Limits> limits_of(const wire::pb::Limits& limits);
 // REQUIRES: `config` comes from wire::decode_thread_config.
 isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const isolate::Limits& limits);
 
+// A result longer than a frame is an error of the task.
+wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time);
+
 wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error);
 
 wire::pb::Effect::End wire_end(const isolate::Stop& stop);

@@ -78,14 +78,18 @@ Status Worker::write_frames() {
   auto messages = outbound_.take();
   adopt_newborn();  // before anybody can hear of them
   for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
-  for (const auto& [id, thread] : threads_) {
-    if (socket_.queued_bytes() > kMaxUnsentBytes) break;
-    for (const FromWorker& frame : thread->gate().take_frames()) {
-      GW_TRY(Bytes bytes, wire::encode(frame));
-      GW_TRY_VOID(socket_.queue({std::move(bytes), {}}));
-    }
-  }
+  for (const auto& [id, thread] : threads_) GW_TRY_VOID(queue_effects(thread->gate()));
+  for (const auto& [id, thread] : task_threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   return socket_.on_writable();
+}
+
+Status Worker::queue_effects(ThreadGate& gate) {
+  if (socket_.queued_bytes() > kMaxUnsentBytes) return ok();
+  for (const FromWorker& frame : gate.take_frames()) {
+    GW_TRY(Bytes bytes, wire::encode(frame));
+    GW_TRY_VOID(socket_.queue({std::move(bytes), {}}));
+  }
+  return ok();
 }
 
 void Worker::wake_sleepers(Time now) {
@@ -137,8 +141,8 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
     case ToWorker::kStored:
       return go_on(on_stored(frame.stored()));
     case ToWorker::kDeterminantsStable:
-      if (VirtualThread* thread = find(frame.determinants_stable().thread()))
-        return go_on(thread->gate().on_determinants_stable(frame.determinants_stable().count()));
+      if (ThreadGate* gate = find_gate(frame.determinants_stable().thread()))
+        return go_on(gate->on_determinants_stable(frame.determinants_stable().count()));
       return Flow::on;
     case ToWorker::kImageStable:
       return go_on(on_image_stable(frame.image_stable()));
@@ -151,6 +155,7 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
     case ToWorker::kShutdown:
       return Flow::end;
     case ToWorker::kCallTask:
+      return go_on(on_call_task(frame.call_task()));
     case ToWorker::KIND_NOT_SET:
       break;
   }
@@ -199,7 +204,7 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
 }
 
 Status Worker::check_new(std::uint64_t id) const {
-  if (threads_.contains(id)) return fail(Kind::invalid, "thread {} is here already", id);
+  if (threads_.contains(id) || task_threads_.contains(id)) return fail(Kind::invalid, "thread {} is here already", id);
   return ok();
 }
 
@@ -229,6 +234,12 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
   GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
   job::EffectGate gate{job::ThreadId(start.thread())};
   gate.set_job(start.job());
+  if (start.task_host()) {
+    if (!nursery_.reserve()) return fail_request(start.thread(), fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
+    task_threads_[start.thread()] =
+        std::make_unique<TaskThread>(*around_, around_->next_lane(), std::move(gate), config_of(config, around_->limits));
+    return ok();
+  }
   add(std::move(gate), VirtualThread::FromStart{config_of(config, around_->limits)},
       start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt);
   return ok();
@@ -291,6 +302,18 @@ VirtualThread* Worker::find(std::uint64_t id) {
   return found == threads_.end() ? nullptr : found->second.get();
 }
 
+ThreadGate* Worker::find_gate(std::uint64_t id) {
+  if (VirtualThread* thread = find(id)) return &thread->gate();
+  const auto found = task_threads_.find(id);
+  return found == task_threads_.end() ? nullptr : &found->second->gate();
+}
+
+Status Worker::on_call_task(const ToWorker::CallTask& request) {
+  const auto found = task_threads_.find(request.thread());
+  if (found == task_threads_.end()) return fail(Kind::invalid, "thread {} carries out no tasks", request.thread());
+  return found->second->call(request);
+}
+
 Status Worker::on_input(const ToWorker::Input& input) {
   VirtualThread* thread = find(input.thread());
   if (thread == nullptr) return ok();
@@ -307,8 +330,8 @@ Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
 }
 
 Status Worker::on_stored(const ToWorker::Stored& stored) {
-  VirtualThread* thread = find(stored.thread());
-  return thread == nullptr ? ok() : thread->gate().on_stored(stored.sequence());
+  ThreadGate* gate = find_gate(stored.thread());
+  return gate == nullptr ? ok() : gate->on_stored(stored.sequence());
 }
 
 Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {

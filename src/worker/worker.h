@@ -19,6 +19,7 @@
 #include "worker/nursery.h"
 #include "worker/outbound.h"
 #include "worker/sleepers.h"
+#include "worker/task_thread.h"
 #include "worker/virtual_thread.h"
 
 namespace gw::worker {
@@ -73,6 +74,7 @@ class Worker {
   Status on_chunk(const wire::pb::ToWorker::Chunk& chunk);
   Status on_stored(const wire::pb::ToWorker::Stored& stored);
   Status on_image_stable(const wire::pb::ToWorker::ImageStable& stable);
+  Status on_call_task(const wire::pb::ToWorker::CallTask& request);
   Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
 
   Status check_new(std::uint64_t id) const;
@@ -81,6 +83,8 @@ class Worker {
   Result<std::vector<wire::Image>> open_images(std::vector<os::UniqueFd> descriptors);
   // None: it has ended and its parent may not know yet.
   VirtualThread* find(std::uint64_t id);
+  ThreadGate* find_gate(std::uint64_t id);
+  Status queue_effects(ThreadGate& gate);
   void fail_request(std::uint64_t thread, const Error& error);
 
   isolate::Engine& engine_;
@@ -94,6 +98,7 @@ class Worker {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::atomic<std::size_t> next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;
+  std::map<std::uint64_t, std::unique_ptr<TaskThread>> task_threads_;
   std::map<std::uint64_t, Restoring> restoring_;
 };
 

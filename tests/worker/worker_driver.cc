@@ -57,6 +57,15 @@ void WorkerDriver::start(std::uint64_t thread, std::vector<std::string> args, st
   (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
 }
 
+void WorkerDriver::start_tasks(std::uint64_t thread) {
+  wire::pb::ThreadConfig config;
+  config.set_random_seed(std::string(32, 's'));
+  ToWorker frame;
+  frame.mutable_start()->set_thread(thread);
+  frame.mutable_start()->set_task_host(true);
+  (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
+}
+
 void WorkerDriver::restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image) {
   ToWorker frame;
   frame.mutable_restore()->set_thread(thread);

@@ -32,6 +32,7 @@ class WorkerDriver {
 
   void load(ByteView wasm);
   void start(std::uint64_t thread, std::vector<std::string> args = {"guest"}, std::vector<std::string> outputs = {});
+  void start_tasks(std::uint64_t thread);
   void restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image);
   void send(const wire::pb::ToWorker& frame) { (void)worker->send(frame); }
   enum class Ask : std::uint8_t { suspend, checkpoint, terminate };

@@ -188,6 +188,42 @@ TEST(Worker, HandsOutFilesBeforeTheEnd) {
   EXPECT_TRUE(file.file().last());
 }
 
+TEST(Worker, CarriesOutTasksEachFromTheSameState) {
+  WorkerDriver driver;
+  driver.load(build_guest("square_task"));
+  driver.start_tasks(1);
+  ASSERT_TRUE(driver.run_until([&] { return !driver.output(1).empty(); }));
+  for (int number = 1; number <= 3; number++) {
+    ToWorker frame;
+    frame.mutable_call_task()->set_thread(1);
+    frame.mutable_call_task()->set_call(static_cast<std::uint64_t>(number));
+    frame.mutable_call_task()->set_function(static_cast<std::uint32_t>(std::stoul(driver.output(1))));
+    frame.mutable_call_task()->set_argument(&number, sizeof number);
+    driver.send(frame);
+    ASSERT_TRUE(driver.run_until(
+        [&] { return driver.other.back().has_task_done() && driver.other.back().task_done().call() == frame.call_task().call(); }));
+    const auto& done = driver.other.back().task_done();
+    EXPECT_EQ(done.error(), "");
+    const int expected[2] = {number * number, 1};
+    EXPECT_EQ(done.result(), std::string(reinterpret_cast<const char*>(expected), sizeof expected));
+  }
+}
+
+TEST(Worker, SaysThatAProgramHasNoTasks) {
+  WorkerDriver driver;
+  driver.load(build_guest("echo"));
+  driver.start_tasks(1);
+  ToWorker frame;
+  frame.mutable_call_task()->set_thread(1);
+  frame.mutable_call_task()->set_call(7);
+  driver.send(frame);
+  // This program offers none: the thread says so, and so does each call.
+  ASSERT_TRUE(driver.run_until([&] { return !driver.other.empty() && driver.other.back().has_task_done(); }));
+  EXPECT_EQ(driver.failed, 1u);
+  EXPECT_EQ(driver.other.back().task_done().call(), 7u);
+  EXPECT_FALSE(driver.other.back().task_done().error().empty());
+}
+
 TEST(Worker, RefusesAModuleThatIsNone) {
   WorkerDriver driver;
   driver.load(as_bytes("this is no module"));

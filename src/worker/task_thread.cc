@@ -1,0 +1,47 @@
+#include "worker/task_thread.h"
+
+#include "os/clock.h"
+#include "worker/frame_values.h"
+
+namespace gw::worker {
+
+TaskThread::TaskThread(Surroundings& around, Lane& lane, job::EffectGate gate, isolate::IsolateConfig config)
+    : around_(around),
+      lane_(lane),
+      id_(gate.thread().value()),
+      gate_(std::move(gate), around.outbound),
+      input_(id_, gate_, around.outbound),
+      host_(fail(Kind::internal, "the thread is not made yet")) {
+  const Status posted = lane_.pool_thread().post([this, config = std::move(config)]() mutable { make(std::move(config)); });
+  GW_ASSERT(posted.has_value());  // there are far fewer threads than places in the queue
+}
+
+void TaskThread::make(isolate::IsolateConfig config) {
+  host_ = isolate::TaskHost::make(around_.engine, lane_.pool_thread(), around_.module, std::move(config),
+                                  {input_, output_, errors_, clock_, gate_, around_.chunks, *this});
+  if (!host_) around_.outbound.put(failed_frame(id_, host_.error()));
+}
+
+Status TaskThread::call(const wire::pb::ToWorker::CallTask& request) {
+  if (waiting_ >= kMaxWaiting) return fail(Kind::invalid, "{} calls of thread {} wait already", waiting_.load(), id_);
+  waiting_++;
+  return lane_.pool_thread().post([this, request] { carry_out(request); });
+}
+
+void TaskThread::carry_out(const wire::pb::ToWorker::CallTask& request) {
+  waiting_--;
+  const auto begin = os::thread_cpu_now();
+  around_.guests_running.add(1);
+  Result<Bytes> result = host_ ? (*host_)->call(request.function(), as_bytes(request.argument())) : Result<Bytes>(host_.error());
+  around_.guests_running.add(-1);
+  around_.outbound.put(task_frame(request.call(), result, os::thread_cpu_now() - begin));
+}
+
+Status TaskThread::report(ByteView bytes) {
+  job::Effect effect;
+  effect.set_report(bytes.data(), bytes.size());
+  gate_.emit(std::move(effect));
+  return ok();
+}
+
+}  // namespace gw::worker
