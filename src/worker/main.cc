@@ -37,7 +37,7 @@ Status serve() {
   std::ranges::sort(keep);
   GW_TRY(auto cage, gw::os::Cage::enter({.keep = std::move(keep)}));
   GW_TRY(auto engine, gw::isolate::Engine::make(std::move(watch)));
-  GW_TRY_VOID(gw::worker::warm_up(*engine));
+  gw::worker::warm_up();
   GW_TRY_VOID(cage.shut());
   gw::worker::Worker worker({.engine = *engine,
                              .socket = std::move(socket),
@@ -53,7 +53,7 @@ Status serve() {
 Result<int> compile(const std::vector<std::string>& arguments) {
   GW_TRY(auto cage, gw::os::Cage::enter({.keep = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}}));
   GW_TRY(auto engine, gw::isolate::Engine::make(std::make_unique<gw::isolate::MemoryWatch>(gw::isolate::MemoryWatch::Use::nothing)));
-  GW_TRY_VOID(gw::worker::warm_up(*engine));
+  gw::worker::warm_up();
   GW_TRY_VOID(cage.shut());
   ::_exit(gw::isolate::compile_only_main(arguments));
 }

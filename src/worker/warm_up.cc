@@ -4,9 +4,8 @@
 
 namespace gw::worker {
 
-Status warm_up(isolate::Engine&) {
-  (void)sha256({});  // OpenSSL reads its configuration when it is first used
-  return ok();
+void warm_up() {
+  (void)sha256({});  // OpenSSL reads its configuration
 }
 
 }  // namespace gw::worker

@@ -1,10 +1,9 @@
 #pragma once
-// Makes the engine do once what it may not do for the first time inside the cage.
-
-#include "isolate/engine.h"
+// What has to happen once before the cage is shut.
 
 namespace gw::worker {
 
-Status warm_up(isolate::Engine& engine);
+// Libraries that open files when they are first used do so now.
+void warm_up();
 
 }  // namespace gw::worker
