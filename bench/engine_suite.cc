@@ -10,10 +10,12 @@ Result<Report> run_engine_suite(const SuiteOptions& options) {
   GW_TRY(KernelSpeed speed, KernelSpeed::build(options));
   GW_TRY(const EngineCosts costs, EngineCosts::build(report));
   GW_TRY(const ThreadCosts threads, ThreadCosts::build());
+  GW_TRY(CommandRunner command, CommandRunner::make());
   GW_TRY(GuestRunner runner, GuestRunner::make());
   GW_TRY_VOID(costs.measure(runner, report));
   GW_TRY_VOID(threads.measure(runner, report));
-  GW_TRY_VOID(speed.measure(runner, report));
+  GW_TRY_VOID(command.measure_hello(report));
+  GW_TRY_VOID(speed.measure(runner, command, report));
   return report;
 }
 
@@ -22,6 +24,13 @@ Result<Report> run_threads_suite(const SuiteOptions&) {
   GW_TRY(const ThreadCosts threads, ThreadCosts::build());
   GW_TRY(GuestRunner runner, GuestRunner::make());
   GW_TRY_VOID(threads.measure(runner, report));
+  return report;
+}
+
+Result<Report> run_command_suite(const SuiteOptions&) {
+  Report report{.suite = "command"};
+  GW_TRY(CommandRunner command, CommandRunner::make());
+  GW_TRY_VOID(command.measure_hello(report));
   return report;
 }
 

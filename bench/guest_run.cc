@@ -17,13 +17,13 @@ double children_cpu_seconds() {
 
 }  // namespace
 
-Result<RunCost> run_native(const std::filesystem::path& program) {
-  os::ProcessRequest request;
-  request.argv = {program};
+Result<RunCost> run_native(const std::filesystem::path& program) { return run_command({.argv = {program.string()}}); }
+
+Result<RunCost> run_command(const os::ProcessRequest& request) {
   const double before = children_cpu_seconds();
   GW_TRY(os::ProcessResult result, os::run_process(request));
   const double after = children_cpu_seconds();
-  if (!result.succeeded()) return fail(Kind::guest_fault, "{} failed: {}", program.string(), result.err);
+  if (!result.succeeded()) return fail(Kind::guest_fault, "{} failed: {}", request.argv.back(), result.err);
   return RunCost{after - before, std::move(result.out)};
 }
 

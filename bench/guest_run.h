@@ -11,6 +11,7 @@
 #include "isolate/engine.h"
 #include "isolate/isolate.h"
 #include "os/file.h"
+#include "os/process.h"
 
 namespace gw::bench {
 
@@ -19,6 +20,8 @@ struct RunCost {
   std::string output;  // must be the same in every form of a kernel
 };
 
+// CPU time of the process and of those it has waited for. Fails unless it exits with 0.
+Result<RunCost> run_command(const os::ProcessRequest& request);
 Result<RunCost> run_native(const std::filesystem::path& program);
 
 // An engine with one pool thread. Starts threads: everything is built before one is made.

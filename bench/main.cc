@@ -17,7 +17,7 @@ namespace {
 using Suite = Result<Report> (*)(const SuiteOptions&);
 
 const std::map<std::string, Suite> kSuites = {
-    {"engine", run_engine_suite}, {"mobility", run_mobility_suite}, {"threads", run_threads_suite}};
+    {"engine", run_engine_suite}, {"mobility", run_mobility_suite}, {"threads", run_threads_suite}, {"command", run_command_suite}};
 const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
 
 enum class Format { table, json };
@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   std::string suite;
   std::vector<Half> half;
   bool json = false;
-  app.add_option("suite", suite, "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks")
+  app.add_option("suite", suite,
+                 "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting")
       ->required()
       ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");

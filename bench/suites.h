@@ -17,8 +17,9 @@ struct SuiteOptions {
 // Speed of the kernels against native code, and what isolates cost.
 Result<Report> run_engine_suite(const SuiteOptions& options);
 
-// The part of it that is about forks and tasks.
+// The parts of it that are about forks and tasks, and about starting a program.
 Result<Report> run_threads_suite(const SuiteOptions& options);
+Result<Report> run_command_suite(const SuiteOptions& options);
 
 // How fast isolates stop, are saved and are restored.
 Result<Report> run_mobility_suite(const SuiteOptions& options);
