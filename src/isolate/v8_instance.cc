@@ -20,7 +20,8 @@ void collect_garbage_if_due(WasmHeap::Impl& heap) {
 
 void give_back(std::uint8_t* memory, std::size_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-  GW_ASSERT(mmap(memory, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == memory);
+  // Where the kernel has no room for another mapping, at least what the guest has written goes.
+  if (mmap(memory, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED) (void)madvise(memory, bytes, MADV_DONTNEED);
 }
 
 template <class T>
