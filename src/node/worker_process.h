@@ -103,12 +103,12 @@ class WorkerProcess {
   Death explain(const os::ExitStatus& status) const;
   Death explain_signal(int signal) const;
 
+  std::optional<os::Cgroup> cgroup_;  // goes after the process: only an empty group can be removed
   os::ChildProcess child_;
   os::MessageSocket socket_;
   os::SharedCounter guests_running_;
   os::UniqueFd errors_;  // its stderr
   WorkerLimits limits_;
-  std::optional<os::Cgroup> cgroup_;
   std::map<RequestKey, Time> waiting_for_;
   std::optional<Time> next_look_;  // set where no control group keeps the limits
   std::vector<std::string> held_by_;
