@@ -116,6 +116,7 @@ void add_image_commands(CommandTree& tree) {
   image.require_subcommand(1);
   add_show(tree, image);
   add_diff(tree, image);
+  add_image_output_command(tree, image);
 }
 
 }  // namespace gw::cli

@@ -1,5 +1,6 @@
 #include "cli/image_file.h"
 
+#include "node/record_file.h"
 #include "os/file.h"
 
 namespace gw::cli {
@@ -12,6 +13,11 @@ constexpr std::size_t kMaxImageBytes = std::size_t{6} << 30;  // all of a wasm32
 Result<wire::Image> read_image(const std::string& file) {
   GW_TRY(auto bytes, os::read_file(file, kMaxImageBytes));
   return wire::Image::decode(std::move(bytes));
+}
+
+Result<bool> is_journal(const std::string& file) {
+  GW_TRY(auto head, os::read_head(file, node::RecordFile::kMagicBytes));
+  return node::RecordFile::is_magic(head);
 }
 
 }  // namespace gw::cli

@@ -1,4 +1,5 @@
 #pragma once
+// The files a program can be resumed from.
 
 #include <string>
 
@@ -9,5 +10,8 @@ namespace gw::cli {
 
 // Reads and decodes an image. The content of its pages is checked when they are used.
 Result<wire::Image> read_image(const std::string& file);
+
+// Whether the file is a journal (--checkpoint-every) and not an image. Fails if it cannot be read.
+Result<bool> is_journal(const std::string& file);
 
 }  // namespace gw::cli

@@ -1,21 +1,26 @@
 // godwit: the command line.
 
+#include <span>
 #include <string>
 #include <vector>
 
-#include "cli/code_compiler.h"
 #include "cli/command_line.h"
-#include "isolate/compile_main.h"
+#include "cli/worker_program.h"
 #include "os/file.h"
+
+namespace {
+
+int fill_code_cache(std::span<const std::string> args) {
+  const auto cache = gw::os::cache_dir();
+  const auto worker = gw::cli::worker_program();
+  if (!cache || !worker) return 1;  // nobody waits for this process, and the next one tries again
+  return gw::node::fill_code_cache_main(gw::cli::native_code_config(*cache, *worker), args);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  const std::string first = words.empty() ? "" : words.front();
-  // The compile-only process: nothing of the rest may run in it.
-  if (first == gw::cli::kCompileWord) return gw::isolate::compile_only_main({words.begin() + 1, words.end()});
-  if (first == gw::cli::kFillWord) {
-    const auto cache = gw::os::cache_dir();
-    return cache ? gw::node::fill_code_cache_main(gw::cli::native_code_config(*cache), {words.begin() + 1, words.end()}) : 1;
-  }
+  if (!words.empty() && words.front() == gw::cli::kFillWord) return fill_code_cache(std::span(words).subspan(1));
   return gw::cli::command_line(words);
 }

@@ -5,7 +5,8 @@
 
 #include "cli/commands.h"
 #include "cli/guest_environment.h"
-#include "cli/run_options.h"
+#include "cli/job_run.h"
+#include "cli/mount.h"
 #include "cli/source_options.h"
 #include "os/file.h"
 #include "toolchain/build.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct StartOptions {
   SourceOptions source;
+  std::vector<std::string> inputs, outputs;
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
   RunOptions run;
@@ -33,41 +35,95 @@ Result<Bytes> load_program(const SourceOptions& source, Invocation& invocation) 
   return std::move(output.wasm);
 }
 
-std::array<std::uint8_t, 32> random_seed(const std::optional<std::uint64_t>& chosen) {
-  std::array<std::uint8_t, 32> seed{};
+std::string random_seed(const std::optional<std::uint64_t>& chosen) {
+  std::string seed(32, '\0');
   std::random_device entropy;
   for (std::size_t i = 0; i < seed.size(); ++i)
-    seed[i] = chosen ? static_cast<std::uint8_t>(i < 8 ? *chosen >> (8 * i) : 0) : static_cast<std::uint8_t>(entropy());
+    seed[i] = chosen ? static_cast<char>(i < 8 ? *chosen >> (8 * i) : 0) : static_cast<char>(entropy());
   return seed;
 }
 
+void add_mounts(const Mounts& mounts, wire::pb::JobSpec& spec) {
+  const auto fill = [](const Mount& mount, wire::pb::JobSpec::Mount& out) {
+    out.set_host(std::filesystem::absolute(mount.host).lexically_normal().string());
+    out.set_guest(mount.guest.substr(1));
+  };
+  for (const Mount& mount : mounts.inputs) fill(mount, *spec.add_inputs());
+  for (const Mount& mount : mounts.outputs) {
+    fill(mount, *spec.add_outputs());
+    spec.mutable_config()->add_outputs(mount.guest.substr(1));
+  }
+}
+
+Result<wire::pb::JobSpec> make_spec(const StartOptions& options, const Invocation& invocation) {
+  wire::pb::JobSpec spec;
+  wire::pb::ThreadConfig& config = *spec.mutable_config();
+  config.add_args(options.source.files.front());
+  for (const std::string& word : invocation.program_args) config.add_args(word);
+  GW_TRY(auto environment, guest_environment(options.env));
+  for (std::string& variable : environment) config.add_env(std::move(variable));
+  config.set_random_seed(random_seed(options.seed));
+  GW_TRY(Mounts mounts, check_mounts(options.inputs, options.outputs));
+  add_mounts(mounts, spec);
+  GW_TRY(*spec.mutable_limits(), to_limits(options.run, invocation.settings));
+  if (const auto every = invocation.settings.checkpoint_every())
+    spec.set_checkpoint_every_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(*every).count()));
+  return spec;
+}
+
+// What was asked for can be done with this program.
+Status check_mobility(const RunOptions& options, const wire::pb::JobSpec& spec, ByteView wasm) {
+  GW_TRY(const wire::ModuleInfo info, wire::read_module_info(wasm));
+  const bool stops = !options.suspend_after.empty() || options.suspend_after_polls || spec.checkpoint_every_ns() > 0;
+  if (stops && info.level == wire::Level::off)
+    return fail(Kind::invalid, "the program was built with --mobile=off and cannot be suspended: build it with --mobile=fine");
+  if (options.suspend_after_polls && info.poll != wire::Poll::counter)
+    return fail(Kind::invalid, "--suspend-after-polls needs a program built with --poll=counter: this one does not count its polls");
+  return ok();
+}
+
 Result<int> run(const StartOptions& options, Invocation& invocation) {
-  GW_TRY(auto plan, to_plan(options.run));
-  isolate::IsolateConfig config{.args = {options.source.files.front()}, .random_seed = random_seed(options.seed)};
-  config.args.insert(config.args.end(), invocation.program_args.begin(), invocation.program_args.end());
-  GW_TRY(config.env, guest_environment(options.env));
-  GW_TRY(config.limits, to_limits(options.run, invocation.settings));
+  GW_TRY(auto spec, make_spec(options, invocation));
   GW_TRY(auto wasm, load_program(options.source, invocation));
-  GW_TRY(auto session, Session::start(std::move(wasm), std::move(config)));
-  return session->run(plan);
+  GW_TRY(auto job_run, JobRun::prepare(options.run, options.source.files.front(), invocation));
+  std::optional<std::filesystem::path> journal;
+  if (spec.checkpoint_every_ns() > 0) {
+    GW_TRY(journal, job_run->place().for_journal());
+  }
+  GW_TRY_VOID(check_mobility(options.run, spec, wasm));
+  GW_TRY(auto job, node::LocalJob::start(job_run->config(), std::move(spec), std::move(wasm), journal));
+  GW_TRY(const int code, job_run->carry_out(*job, journal));
+  // A journal that nobody asked for by name has done its work when everything was delivered.
+  std::error_code gone;
+  if (journal && !job_run->place().is_named() && job_run->ended()) std::filesystem::remove(*journal, gone);
+  return code;
 }
 
 }  // namespace
 
 void add_run_command(CommandTree& tree) {
-  CLI::App& command =
-      tree.add(tree.root(), "run",
-               {.summary = "Run a program: C, C++ or WebAssembly",
-                .details = "Builds the program if needed and runs it; its input, output and exit code are the command's own.",
-                .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
-                             "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program",
-                             "godwit run nbody.c --suspend-after 2s --image nbody.gwi"}});
+  CLI::App& command = tree.add(
+      tree.root(), "run",
+      {.summary = "Run a program: C, C++ or WebAssembly",
+       .details =
+           "Builds the program if needed and runs it in a sandboxed process of its own; standard input, output, error and the exit code "
+           "are the program's. It sees no file of this machine but its inputs, and leaves none but its outputs. Ctrl-C suspends it to "
+           "an image that 'godwit resume' continues; a second Ctrl-C ends it.",
+       .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
+                    "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program",
+                    "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
+                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi"}});
   tree.allow_program_args(command);
   auto options = std::make_shared<StartOptions>();
   add_source_options(tree, command, options->source);
+  CommandTree::add_repeatable(command, "--input", options->inputs, "Let the program read this file or folder, under GUEST or the same path",
+                              "HOST[:GUEST]");
+  CommandTree::add_repeatable(command, "--output", options->outputs,
+                              "Put what the program leaves under GUEST, or the same path, here when it has ended", "HOST[:GUEST]");
   CommandTree::add_repeatable(command, "--env", options->env, "Environment variable of the program; NAME alone passes ours through",
                               "NAME[=VALUE]");
   CommandTree::add_number(command, "--seed", options->seed, "Make the program's random numbers repeatable", "N");
+  tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options->run);
   tree.on_selected(command, [options](Invocation& invocation) { return run(*options, invocation); });
 }

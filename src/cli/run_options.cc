@@ -5,10 +5,12 @@
 namespace gw::cli {
 
 void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options) {
+  command.add_option("--stdin", options.stdin_file, "Read the program's standard input from this file")->option_text("FILE");
+  command.add_option("--image", options.image, "Where to put the suspended program, or its checkpoints (default: NAME.gwi)")
+      ->option_text("FILE");
   command.add_option("--suspend-after", options.suspend_after, "Suspend the program after this time")->option_text("TIME");
   CommandTree::add_number(command, "--suspend-after-polls", options.suspend_after_polls,
                           "Suspend it at this poll (programs built with --poll=counter)", "N");
-  command.add_option("--image", options.image, "Where to put the image of the suspended program")->option_text("FILE");
   command.add_flag("--compress", options.compress, "Compress the image (zstd)");
   tree.add_setting(command, Key::memory);
   tree.add_setting(command, Key::time_limit);
@@ -16,22 +18,21 @@ void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options) 
       ->option_text("TIME");
 }
 
-Result<SuspendPlan> to_plan(const RunOptions& options) {
-  SuspendPlan plan{.after_polls = options.suspend_after_polls, .image = options.image};
-  if (options.compress) plan.compression = isolate::SaveOptions::Compression::zstd;
-  if (!options.suspend_after.empty()) {
-    GW_TRY(plan.after, parse_duration(options.suspend_after));
-  }
-  if (plan.wanted() && plan.image.empty()) return fail(Kind::invalid, "--suspend-after needs --image FILE: where shall the image go?");
-  if (!plan.wanted() && !plan.image.empty()) return fail(Kind::invalid, "--image needs --suspend-after TIME: when shall it be suspended?");
-  return plan;
+Result<std::chrono::milliseconds> parse_option(std::string_view option, std::string_view text) {
+  auto duration = parse_duration(text);
+  if (!duration) return fail(Kind::invalid, "{}: {}", option, duration.error().detail);
+  return duration;
 }
 
-Result<isolate::Limits> to_limits(const RunOptions& options, const Settings& settings) {
-  isolate::Limits limits{.memory_pages = settings.memory_pages(), .cpu_time = settings.time_limit()};
-  if (!options.wall_limit.empty()) {
-    GW_TRY(limits.wall_time, parse_duration(options.wall_limit));
-  }
+Result<wire::pb::Limits> to_limits(const RunOptions& options, const Settings& settings) {
+  using std::chrono::nanoseconds;
+  wire::pb::Limits limits;
+  limits.set_memory_pages(settings.memory_pages());
+  limits.set_cpu_time_ns(static_cast<std::uint64_t>(nanoseconds(settings.time_limit()).count()));
+  if (options.wall_limit.empty()) return limits;
+  GW_TRY(auto wall, parse_option("--wall-limit", options.wall_limit));
+  if (wall.count() == 0) return fail(Kind::invalid, "--wall-limit: '{}' is no time at all", options.wall_limit);
+  limits.set_wall_time_ns(static_cast<std::uint64_t>(nanoseconds(wall).count()));
   return limits;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/command_tree.h"
-#include "cli/session.h"
+#include "wire/worker.pb.h"
 
 namespace gw::cli {
 
@@ -17,11 +17,14 @@ struct RunOptions {
   std::string image;
   bool compress = false;
   std::string wall_limit;
+  std::string stdin_file;
 };
 
 void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options);
 
-Result<SuspendPlan> to_plan(const RunOptions& options);
-Result<isolate::Limits> to_limits(const RunOptions& options, const Settings& settings);
+Result<wire::pb::Limits> to_limits(const RunOptions& options, const Settings& settings);
+
+// A duration that was given to an option: the message names it.
+Result<std::chrono::milliseconds> parse_option(std::string_view option, std::string_view text);
 
 }  // namespace gw::cli

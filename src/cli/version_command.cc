@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "isolate/engine.h"
+#include "isolate/engine_version.h"
 #include "wire/image.h"
 #include "wire/module_info.h"
 
@@ -14,7 +14,7 @@ void add_version_command(CommandTree& tree) {
       [](Invocation& invocation) -> Result<int> {
         Rows rows;
         rows.add("godwit", "godwit", GODWIT_VERSION)
-            .add("engine", "engine", isolate::Engine::version())
+            .add("engine", "engine", isolate::engine_version())
             .add("abi", "module ABI", wire::kAbiVersion)
             .add("image_format", "image format", wire::kImageVersion);
         invocation.console.print({"godwit.version/1", rows.json(), rows.render(invocation.console.out()), GODWIT_VERSION});

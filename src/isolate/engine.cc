@@ -23,8 +23,6 @@ Result<std::unique_ptr<Engine>> Engine::make(std::unique_ptr<MemoryWatch> memory
 
 Result<std::unique_ptr<PoolThread>> Engine::make_thread(PoolThread::Config config) { return PoolThread::make(std::move(config)); }
 
-std::string Engine::version() { return wasm_engine_version(); }
-
 Result<std::shared_ptr<const Module>> Engine::load(Bytes wasm, ByteView native) {
   GW_TRY(ModuleFacts facts, check_module(wasm));
   auto module = std::shared_ptr<Module>(new Module());

@@ -34,9 +34,6 @@ class Engine {
   Watchdog& watchdog() { return *watchdog_; }
   MemoryWatch& memory_watch() { return *memory_watch_; }
 
-  // Of the WebAssembly engine below, for `godwit version`.
-  static std::string version();
-
  private:
   Engine();
   // On the loader thread.

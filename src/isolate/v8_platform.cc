@@ -44,6 +44,4 @@ v8::Platform& v8_platform() {
   return *g_platform;
 }
 
-std::string wasm_engine_version() { return std::string("V8 ") + v8::V8::GetVersion(); }
-
 }  // namespace gw::isolate

@@ -20,8 +20,6 @@ namespace gw::isolate {
 // Process-wide set-up; the first call does it, later ones do nothing. Any thread.
 Status start_wasm_engine();
 
-std::string wasm_engine_version();
-
 // A compiled module. Immutable, any thread.
 class WasmCode {
  public:

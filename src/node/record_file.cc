@@ -17,7 +17,7 @@
 namespace gw::node {
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kMagic{'G', 'W', 'J', 'O', 'U', 'R', 'N', 'L'};
+constexpr std::array<std::uint8_t, RecordFile::kMagicBytes> kMagic{'G', 'W', 'J', 'O', 'U', 'R', 'N', 'L'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigestBytes = 8;
 constexpr std::size_t kFrameBytes = 4 + 4 + kDigestBytes;
@@ -112,6 +112,8 @@ class Scanner {
 };
 
 }  // namespace
+
+bool RecordFile::is_magic(ByteView head) { return std::ranges::equal(head, kMagic); }
 
 Result<RecordFile> RecordFile::create(const std::filesystem::path& path) {
   os::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

@@ -27,6 +27,10 @@ class RecordFile {
   static constexpr std::uint64_t kHeaderBytes = 16;
   using Visit = std::function<Status(RecordPlace place, ByteView payload)>;
 
+  // Whether a file that begins so is one.
+  static constexpr std::size_t kMagicBytes = 8;
+  static bool is_magic(ByteView head);
+
   // Kind::invalid if there is such a file already.
   static Result<RecordFile> create(const std::filesystem::path& path);
   // Kind::overloaded if another process has it. Nothing is appended before read_all().

@@ -76,6 +76,15 @@ Result<Bytes> read_file(const fs::path& path, std::size_t max_bytes) {
   return read_to_end(fd.get(), path.string(), max_bytes);
 }
 
+Result<Bytes> read_head(const fs::path& path, std::size_t bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return fail(kind_of(errno), "cannot open {}: {}", path.string(), reason(errno));
+  Bytes head(bytes);
+  GW_TRY(auto got, read_fully(fd.get(), head.data(), head.size(), path.string()));
+  head.resize(got);
+  return head;
+}
+
 Result<Bytes> read_to_end(int fd, std::string_view name, std::size_t max_bytes) {
   // Not fstat(2): the C library makes of it a call that takes a path, which a caged process may not make.
   const off_t at = ::lseek(fd, 0, SEEK_CUR);

@@ -15,6 +15,9 @@ Result<Bytes> read_file(const std::filesystem::path& path, std::size_t max_bytes
 // The rest of an open file, pipe or device; `name` is what messages call it.
 Result<Bytes> read_to_end(int fd, std::string_view name, std::size_t max_bytes);
 
+// The first bytes of a file, or all of it if it is shorter.
+Result<Bytes> read_head(const std::filesystem::path& path, std::size_t bytes);
+
 // Whether a file that has been written survives a power failure. Flushing costs milliseconds.
 enum class Durability { flushed, unflushed };
 

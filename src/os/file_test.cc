@@ -25,6 +25,14 @@ TEST_F(FileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read_file(path, content.size()).value(), content);
 }
 
+TEST_F(FileTest, ReadsTheHeadOfLongAndShortFiles) {
+  const fs::path path = dir_.path() / "a";
+  ASSERT_TRUE(write_file_atomic(path, as_bytes("godwit")));
+  EXPECT_EQ(as_text(read_head(path, 3).value()), "god");
+  EXPECT_EQ(as_text(read_head(path, 100).value()), "godwit");
+  EXPECT_EQ(read_head(dir_.path() / "missing", 3).error().kind, Kind::not_found);
+}
+
 TEST_F(FileTest, ReplacesOldContentAndLeavesNoTemporaryFile) {
   const fs::path path = dir_.path() / "a";
   ASSERT_TRUE(write_file_atomic(path, as_bytes("old and longer")));

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "base/bytes.h"
+#include "os/unique_fd.h"
+
+namespace gw::cli {
+
+// Two pipes in place of standard output and error, for commands that do something to a program's output before it is seen. What comes out
+// of them goes to `sink`, in order, on a thread of the relay; a sink that waits makes the program wait.
+class OutputRelay {
+ public:
+  enum class Stream { output, errors };
+  using Sink = std::function<void(Stream, ByteView)>;
+
+  static Result<std::unique_ptr<OutputRelay>> start(Sink sink);
+  ~OutputRelay();
+
+  int output() const { return ends_[0].write.get(); }
+  int errors() const { return ends_[1].write.get(); }
+
+  // Closes the pipes and waits until everything has come through.
+  void finish();
+
+ private:
+  struct Pipe {
+    os::UniqueFd read, write;
+  };
+
+  explicit OutputRelay(Sink sink) : sink_(std::move(sink)) {}
+  void run();
+  void pass_on(std::size_t pipe);
+
+  Sink sink_;
+  std::array<Pipe, 2> ends_;
+  std::thread thread_;
+};
+
+}  // namespace gw::cli

@@ -1,0 +1,32 @@
+// The user's guide says what the tables of the program say.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "cli/exit_codes.h"
+#include "cli/setting_keys.h"
+#include "os/file.h"
+
+namespace gw::cli {
+namespace {
+
+std::string guide() { return std::string(as_text(os::read_file(GODWIT_USER_GUIDE, 1 << 20).value())); }
+
+TEST(UserGuide, ListsEveryExitCode) {
+  const std::string text = guide();
+  for (const ExitCodeEntry& entry : kExitCodes) {
+    const std::string row = fmt::format("| {} | {} | {} |", static_cast<int>(entry.code), entry.name, entry.meaning);
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(UserGuide, ListsEverySetting) {
+  const std::string text = guide();
+  for (const SettingKey& key : setting_keys()) {
+    const std::string row = fmt::format("| `{}` | `{}` | `{}` |", key.name, key.built_in, variable_name(key));
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+}
+
+}  // namespace
+}  // namespace gw::cli

@@ -1,0 +1,102 @@
+"""A program with checkpoints is killed with SIGKILL again and again, with everything that belongs to it, and continued each time.
+
+Its output files and its recorded standard output must be those of an undisturbed run, byte by byte: nothing lost, nothing twice.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from support.harness import GODWIT, SCALE, SCRATCH, EndToEnd, godwit, mobile
+from support.programs import SOURCE_ROOT
+
+GUEST = SOURCE_ROOT / "tests/guests/kill_target.c"
+STEPS = "300"
+LONGEST_LIFE_SECONDS = 1.2  # until the kill; a quarter of the kills come in the first tenth of it
+SOAK_KILLS = 200
+SECONDS = 40  # in `make test`
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+class Killed(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "input").write_bytes(random.Random(1).randbytes(200_000))
+        self.module = mobile(GUEST)
+        self.rng = random.Random(int(os.environ.get("GODWIT_SEED", "4")))
+
+    def words(self, name: str) -> list:
+        folder = self.folder / name
+        folder.mkdir()
+        return ["run", self.module, "--input", f"{self.folder / 'input'}:/input", "--output", f"{folder / 'out'}:/out", "--seed", "1",
+                "--checkpoint-every", "200ms", "--image", folder / "job.gwi", "--", STEPS]
+
+    def result(self, name: str) -> dict[str, bytes]:
+        folder = self.folder / name
+        files = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+        files["(stdout)"] = godwit("image", "output", folder / "job.gwi", check=True).out
+        return files
+
+    def live_and_die(self, words: list) -> int | None:
+        """Runs the command until it ends or its time is up; returns its exit code, None if it was killed."""
+        longest = LONGEST_LIFE_SECONDS * (0.1 if self.rng.random() < 0.25 else 1)
+        environment = dict(os.environ, XDG_CACHE_HOME=str(SCRATCH / "cache"))
+        command = subprocess.Popen([str(word) for word in [GODWIT, *words]], env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            _, errors = command.communicate(timeout=self.rng.random() * longest)
+            self.assertIn(command.returncode, (0,), errors)
+            return command.returncode
+        except subprocess.TimeoutExpired:
+            # The worker has a session of its own; half of the time it is killed first.
+            victims = [*children_of(command.pid), command.pid]
+            for pid in victims if self.rng.random() < 0.5 else reversed(victims):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            command.communicate()
+            return None
+
+    def run_with_kills(self, name: str) -> int:
+        words = self.words(name)
+        journal = self.folder / name / "job.gwi"
+        started = False
+        kills = 0
+        while self.live_and_die(["resume", journal] if started else words) is None:
+            kills += 1
+            # A journal that does not even hold the module was cut off while the job was written down: nothing has run yet.
+            started = journal.exists() and journal.stat().st_size > self.module.stat().st_size
+            if not started:
+                journal.unlink(missing_ok=True)
+        return kills
+
+    def test_nothing_is_lost_and_nothing_comes_twice(self):
+        godwit(*self.words("calm"), check=True)
+        expected = self.result("calm")
+        self.assertGreater(len(expected["(stdout)"]), 1000)
+        end = time.monotonic() + SECONDS
+        kills = runs = 0
+        while kills < SOAK_KILLS if SCALE > 1 else time.monotonic() < end and runs < 2:
+            kills += self.run_with_kills(f"killed-{runs}")
+            got = self.result(f"killed-{runs}")
+            self.assertEqual(sorted(got), sorted(expected))
+            for name, content in expected.items():
+                self.assert_output(got[name], content, f"{name} after {kills} kills")
+            runs += 1
+        print(f"{kills} kills in {runs} runs")
+        self.assertGreater(kills, 5, "the program ended too early to say anything")
+
+
+if __name__ == "__main__":
+    unittest.main()
