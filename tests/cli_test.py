@@ -47,6 +47,8 @@ class CommandLine(EndToEnd):
         command = [str(word) for word in (GODWIT, *words)]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                                    env=self.env, start_new_session=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         process.stdout.readline()
         return process
@@ -230,6 +232,7 @@ class BadInput(CommandLine):
     def test_every_mistake_is_one_sentence_and_leaves_nothing(self):
         module = mobile(PROBE)
         (self.folder / "text.txt").write_text("hello")
+        (self.folder / "journal").write_bytes(b"GWJOURNL")
         (self.folder / "bad.c").write_text("int main(void) { return 0; }")
         before = sorted(path.name for path in self.folder.iterdir())
         run = ("run", module)
@@ -261,6 +264,7 @@ class BadInput(CommandLine):
                 (("resume", "missing.gwi"), "missing.gwi"),
                 (("resume", "text.txt"), ""),
                 (("image", "show", "text.txt"), ""),
+                (("image", "show", "journal"), "image output journal"),
                 (("image", "output", "text.txt"), "journal"),
                 (("config", "get", "memroy"), "did you mean 'memory'?"),
                 (("config", "set", "memory"), "key=value"),

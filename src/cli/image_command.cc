@@ -13,6 +13,10 @@ namespace gw::cli {
 namespace {
 
 Result<wire::Image> load(const std::string& file) {
+  GW_TRY(const bool journal, is_journal(file));
+  if (journal)
+    return fail(Kind::invalid, "{} is a journal of checkpoints, not an image: 'godwit image output {}' prints what the program has written",
+                file, file);
   GW_TRY(auto image, read_image(file));
   GW_TRY_VOID(image.verify_pages());
   return image;

@@ -26,7 +26,7 @@ class JobObserver : public Delivery::Observer {
  public:
   struct Checkpoint {
     std::uint64_t number;  // 1, 2, ... of this command
-    std::uint64_t bytes;   // the journal grew by
+    std::uint64_t bytes;   // of the journal now
   };
   virtual void on_started() {}  // the worker has loaded the program
   virtual void on_checkpoint(const Checkpoint&) {}

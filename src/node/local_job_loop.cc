@@ -142,10 +142,8 @@ Status LocalJob::begin_suspend() {
 // The end of a turn: what came in is made stable, then it shows, then the worker hears of it.
 Status LocalJob::settle() {
   if (journal_) {
-    const std::uint64_t before = journal_->file_bytes();
     GW_TRY_VOID(journal_->commit());
-    if (!images_to_acknowledge_.empty())
-      config_.observer.on_checkpoint({result_.checkpoints, journal_->file_bytes() - std::min(before, journal_->file_bytes())});
+    if (!images_to_acknowledge_.empty()) config_.observer.on_checkpoint({result_.checkpoints, journal_->file_bytes()});
   }
   if (main_end_ && !std::exchange(outputs_placed_, true)) GW_TRY_VOID(outputs_->place());
   for (job::Effect& effect : fresh_) delivery_->add(std::move(effect));
