@@ -43,7 +43,9 @@ Result<wire::pb::GateState> gate_state(const wire::Image& image) {
 }  // namespace
 
 Result<Journal> Journal::create(const std::filesystem::path& path, const wire::pb::JobSpec& spec, ByteView module) {
-  GW_TRY(RecordFile file, RecordFile::create(path));
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return RecordFile::taken(path);
+  GW_TRY(RecordFile file, RecordFile::create_beside(path));
   Journal journal(std::move(file));
   Record record;
   *record.mutable_job()->mutable_spec() = spec;
@@ -53,7 +55,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const wire::p
   journal.module_.assign(module.begin(), module.end());
   GW_TRY_VOID(journal.ledger_.add(job::kMainThread));
   journal.threads_[job::kMainThread];
-  GW_TRY_VOID(journal.commit());
+  GW_TRY_VOID(journal.file_.publish_as(path));
   return journal;
 }
 
@@ -70,9 +72,7 @@ Result<Journal> Journal::load(RecordFile file) {
       return fail(Kind::corrupt, "{} is damaged at byte {}: not a record", journal.path().string(), place.offset);
     return journal.apply(place, record);
   }));
-  if (journal.threads_.empty())
-    return fail(Kind::corrupt, "{} has no job in it: the command was killed before it had begun; remove it and run the job again",
-                journal.path().string());
+  if (journal.threads_.empty()) return fail(Kind::corrupt, "{} has no job in it", journal.path().string());
   return journal;
 }
 

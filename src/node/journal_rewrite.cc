@@ -1,7 +1,5 @@
 // Leaving out what a journal does not need any more.
 
-#include <unistd.h>
-
 #include <unordered_set>
 
 #include "node/journal.h"
@@ -80,9 +78,7 @@ Status Journal::copy_to(RecordFile& out) const {
 }
 
 Status Journal::rewrite() {
-  const std::filesystem::path beside = path().string() + ".new";
-  ::unlink(beside.c_str());  // left by a process that was killed here
-  GW_TRY(RecordFile fresh, RecordFile::create(beside));
+  GW_TRY(RecordFile fresh, RecordFile::create_beside(path()));
   GW_TRY_VOID(copy_to(fresh));
   GW_TRY_VOID(file_.replace_by(std::move(fresh)));
   // Where everything lies has changed: read it again as a stranger would.

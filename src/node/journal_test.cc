@@ -178,6 +178,7 @@ TEST_F(JournalTest, BelongsToOneProcessAtATime) {
   Journal journal = create();
   EXPECT_EQ(Journal::open(path_).error().kind, Kind::overloaded);
   EXPECT_EQ(Journal::create(path_, {}, as_bytes("m")).error().kind, Kind::invalid);
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
 }
 
 TEST_F(JournalTest, ARecoveredThreadIsInANewEpoch) {

@@ -115,18 +115,32 @@ class Scanner {
 
 bool RecordFile::is_magic(ByteView head) { return std::ranges::equal(head, kMagic); }
 
-Result<RecordFile> RecordFile::create(const std::filesystem::path& path) {
+Result<RecordFile> RecordFile::create_beside(const std::filesystem::path& final) {
+  const std::filesystem::path path = final.string() + ".new";
+  ::unlink(path.c_str());  // left by a process that was killed here
   os::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd && errno == EEXIST)
-    return fail(Kind::invalid, "{} exists already: resume it with `godwit resume {}`, or choose another name", path.string(),
-                path.string());
   if (!fd) return failed("create", path);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return failed("lock", path);
   RecordFile file(path, std::move(fd), 0);
   file.pending_ = header();
-  GW_TRY_VOID(file.commit());
-  GW_TRY_VOID(sync_folder(path));
   return file;
+}
+
+Error RecordFile::taken(const std::filesystem::path& path) {
+  return fail(Kind::invalid, "{} exists already: resume it with `godwit resume {}`, or choose another name", path.string(), path.string());
+}
+
+Status RecordFile::publish_as(const std::filesystem::path& path) {
+  GW_TRY_VOID(commit());
+  // A link, unlike a rename, never replaces what is there.
+  if (::link(path_.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(path_.c_str());
+    return error == EEXIST ? taken(path) : fail(Kind::internal, "cannot create {}: {}", path.string(), os::reason(error));
+  }
+  ::unlink(path_.c_str());
+  path_ = path;
+  return sync_folder(path);
 }
 
 Result<RecordFile> RecordFile::open(const std::filesystem::path& path) {

@@ -31,8 +31,11 @@ class RecordFile {
   static constexpr std::size_t kMagicBytes = 8;
   static bool is_magic(ByteView head);
 
-  // Kind::invalid if there is such a file already.
-  static Result<RecordFile> create(const std::filesystem::path& path);
+  // A new file under another name in the folder of `final`; publish_as() or replace_by() make it the file there, whole or not at all.
+  static Result<RecordFile> create_beside(const std::filesystem::path& final);
+  // Kind::invalid, taken(), if there is such a file already.
+  static Error taken(const std::filesystem::path& path);
+  Status publish_as(const std::filesystem::path& path);
   // Kind::overloaded if another process has it. Nothing is appended before read_all().
   static Result<RecordFile> open(const std::filesystem::path& path);
 

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 }
 )";
 
-// Works for a while and prints a line for each part of it.
+// Works for a while and prints a line for each part of it; in the middle it waits for input.
 constexpr const char* kSteps = R"(
 #include <stdio.h>
 #include <time.h>
@@ -39,6 +39,7 @@ int main(void) {
   unsigned x = 1;
   for (int part = 0; part < 24; ++part) {
     for (int i = 0; i < 3000000; ++i) x = x * 1664525u + 1013904223u;
+    if (part == 12) getchar();
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     printf("part %d %u\n", part, x);
@@ -158,11 +159,20 @@ TEST_F(LocalJobTest, GoesOnFromASuspendedImageWithTheSameOutput) {
   const Bytes module = build(folder_, kSteps);
   Sink whole;
   const std::string expected = all_steps(config(), module, whole, spec({"steps"}));
+  // It cannot end before it is asked to stop: nobody types.
+  int typing[2];
+  ASSERT_EQ(::pipe2(typing, O_CLOEXEC), 0);
+  const os::UniqueFd silent(typing[0]), keyboard(typing[1]);
   LocalJob::Config stopping = config();
-  stopping.suspend_after = 200ms;
+  stopping.input = silent.get();
   auto job = LocalJob::start(stopping, spec({"steps"}), module, std::nullopt);
   ASSERT_TRUE(job.has_value()) << job.error().detail;
+  std::jthread asker([&] {
+    std::this_thread::sleep_for(200ms);
+    (*job)->request_suspend();
+  });
   auto outcome = (*job)->run();
+  asker.join();
   ASSERT_TRUE(outcome.has_value()) << outcome.error().detail;
   ASSERT_TRUE(std::holds_alternative<node::JobSuspended>(outcome->how));
   job->reset();
