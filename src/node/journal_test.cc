@@ -202,9 +202,9 @@ TEST_F(JournalTest, IsRewrittenWhenMostOfItIsSuperseded) {
     ASSERT_TRUE(journal.add_effect(output(1, "kept")).has_value());
     for (int round = 0; round < 200; ++round) {
       std::vector<std::uint8_t> fill(16);
-      Bytes distinct(fill.size());
       for (std::size_t i = 0; i < fill.size(); ++i) fill[i] = static_cast<std::uint8_t>(1 + (round * 16 + static_cast<int>(i)) % 251);
-      wire::ImageContent content = image(fill).content();
+      const wire::Image whole = image(fill);
+      wire::ImageContent content = whole.content();
       std::vector<Bytes> pages;
       for (wire::ImagePage& page : content.pages) {
         pages.emplace_back(page.stored.begin(), page.stored.end());
