@@ -46,7 +46,7 @@ class CommandLine(EndToEnd):
         """The probe, running: it has printed its first line."""
         command = [str(word) for word in (GODWIT, *words)]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
-                                   env=self.env, start_new_session=True)
+                                   env=self.env, start_new_session=True, bufsize=0)  # communicate() does not see what readline() buffered
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
@@ -114,7 +114,7 @@ class Programs(CommandLine):
 
 class Signals(CommandLine):
     def interrupt(self, number: int, *options) -> Finished:
-        process = self.start("run", mobile(PROBE), *options, "--", "count", "60")
+        process = self.start("run", mobile(PROBE), *options, "--", "count", "200")
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
         return Finished(process.args, process.returncode, out, err.decode())
@@ -127,7 +127,7 @@ class Signals(CommandLine):
             self.assertTrue((self.folder / name).exists(), done)
             rest = self.call("resume", name)
             self.assertEqual(rest.code, 0, rest)
-            self.assertEqual((b"0\n" + done.out + rest.out).split(), [b"%d" % n for n in range(60)])
+            self.assertEqual((b"0\n" + done.out + rest.out).split(), [b"%d" % n for n in range(200)])
 
     def test_images_without_a_name_replace_nothing(self):
         stem = mobile(PROBE).stem
