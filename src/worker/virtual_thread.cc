@@ -266,14 +266,11 @@ bool VirtualThread::answer_requests() {
 
 Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   using isolate::SaveOptions;
-  const bool suspended = why == FromWorker::Image::SUSPENDED;
   // What may leave leaves before the image, so that a program that is suspended has printed what it wrote.
   for (const FromWorker& frame : gate_.take_frames()) around_.outbound.put(frame);
-  SaveOptions options{
-      .pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
-      .track = around_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
-      .include_module = suspended && around_.include_module ? SaveOptions::IncludeModule::yes : SaveOptions::IncludeModule::no,
-      .job_state = gate_.save()};
+  SaveOptions options{.pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
+                      .track = around_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
+                      .job_state = gate_.save()};
   GW_TRY(const wire::Image image, isolate_->save(options));
   tracked_ = around_.keep_images;
   gate_.on_saved(image.id());

@@ -31,8 +31,7 @@ struct Surroundings {
   isolate::Engine& engine;
   std::shared_ptr<const isolate::Module> module;
   isolate::Limits limits;
-  bool keep_images = false;     // save incrementally, and once before the first instruction
-  bool include_module = false;  // in images of suspended threads
+  bool keep_images = false;  // save incrementally, and once before the first instruction
   Outbound& outbound;
   ChunkStore& chunks;
   Sleepers& sleepers;

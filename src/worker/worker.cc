@@ -193,7 +193,6 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
                                .module = std::move(module),
                                .limits = limits,
                                .keep_images = request.keep_images(),
-                               .include_module = request.include_module(),
                                .outbound = outbound_,
                                .chunks = chunks_,
                                .sleepers = sleepers_,
