@@ -2,7 +2,7 @@
 
 find_package(fmt REQUIRED)
 find_package(GTest REQUIRED)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
@@ -37,3 +37,10 @@ find_library(BINARYEN_LIBRARY binaryen REQUIRED)
 find_path(BINARYEN_INCLUDE_DIR binaryen-c.h REQUIRED)
 add_library(binaryen SHARED IMPORTED)
 set_target_properties(binaryen PROPERTIES IMPORTED_LOCATION ${BINARYEN_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${BINARYEN_INCLUDE_DIR})
+
+# Boost.Asio is headers only; its functions are compiled once, into this library. Its own warnings are none of our business.
+find_package(Boost 1.81 REQUIRED)
+add_library(asio STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/cmake/asio.cc)
+target_compile_definitions(asio PUBLIC BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
+target_include_directories(asio SYSTEM PUBLIC ${Boost_INCLUDE_DIRS})
+target_link_libraries(asio PUBLIC OpenSSL::SSL OpenSSL::Crypto Threads::Threads)

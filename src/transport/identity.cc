@@ -1,0 +1,106 @@
+#include "transport/identity.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "os/file.h"
+#include "os/io.h"
+#include "os/unique_fd.h"
+#include "transport/certificate.h"
+
+namespace gw::transport {
+namespace {
+
+constexpr std::size_t kMaxKeyFileBytes = 4096;
+
+using BioPointer = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+Result<KeyPointer> make_key() {
+  KeyPointer key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_PKEY_free);
+  if (!key) return fail(Kind::internal, "cannot make an Ed25519 key: {}", last_openssl_error());
+  return key;
+}
+
+Result<Bytes> to_pem(evp_pkey_st* key) {
+  BioPointer memory(BIO_new(BIO_s_secmem()), BIO_free);
+  if (!memory || PEM_write_bio_PrivateKey(memory.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1)
+    return fail(Kind::internal, "cannot write down a private key: {}", last_openssl_error());
+  char* text = nullptr;
+  long size = BIO_get_mem_data(memory.get(), &text);
+  return Bytes(text, text + size);
+}
+
+Result<KeyPointer> from_pem(ByteView pem, const std::filesystem::path& file) {
+  BioPointer memory(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+  // Without a function that asks for a password OpenSSL would ask the terminal.
+  auto no_password = [](char*, int, int, void*) { return -1; };
+  KeyPointer key(memory ? PEM_read_bio_PrivateKey(memory.get(), nullptr, no_password, nullptr) : nullptr, EVP_PKEY_free);
+  if (!key || EVP_PKEY_get_id(key.get()) != EVP_PKEY_ED25519)
+    return fail(Kind::invalid, "'{}' holds no Ed25519 private key: restore it, or remove it to get a new identity", file.string());
+  return key;
+}
+
+// Nothing if there is no such file.
+Result<std::optional<Bytes>> read_private(const std::filesystem::path& file) {
+  os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd && errno == ENOENT) return std::optional<Bytes>();
+  if (!fd) return fail(Kind::invalid, "cannot open the key file '{}': {}", file.string(), os::reason(errno));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail(Kind::internal, "cannot look at '{}': {}", file.string(), os::reason(errno));
+  if (!S_ISREG(status.st_mode)) return fail(Kind::invalid, "the key file '{}' is no ordinary file", file.string());
+  if (status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
+    return fail(Kind::invalid,
+                "the key file '{}' must belong to you and be closed to others: chmod 600 it, or remove it if others have seen it",
+                file.string());
+  GW_TRY(Bytes content, os::read_to_end(fd.get(), file.string(), kMaxKeyFileBytes));
+  return std::optional(std::move(content));
+}
+
+// Puts a complete file in place, unless somebody else was first: link(2) does not replace.
+Status write_private(const std::filesystem::path& file, ByteView content) {
+  std::string temporary = file.string() + ".XXXXXX";
+  os::UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 600
+  if (!fd) return fail(Kind::invalid, "cannot make a key file beside '{}': {}", file.string(), os::reason(errno));
+  Status written = os::write_fully(fd.get(), content);
+  int error = written ? 0 : EIO;
+  if (error == 0 && ::fsync(fd.get()) != 0) error = errno;
+  if (error == 0 && ::link(temporary.c_str(), file.c_str()) != 0 && errno != EEXIST) error = errno;
+  ::unlink(temporary.c_str());
+  if (error != 0) return fail(Kind::internal, "cannot write the key file '{}': {}", file.string(), os::reason(error));
+  return ok();
+}
+
+}  // namespace
+
+Result<Identity> Identity::of(KeyPointer key) {
+  GW_TRY(PeerId id, id_of(key.get()));
+  GW_TRY(CertificatePointer certificate, make_certificate(key.get()));
+  return Identity(std::move(key), std::move(certificate), id);
+}
+
+Result<Identity> Identity::make() {
+  GW_TRY(KeyPointer key, make_key());
+  return of(std::move(key));
+}
+
+Result<Identity> Identity::load_or_make(const std::filesystem::path& key_file) {
+  GW_TRY(auto content, read_private(key_file));
+  if (!content) {
+    GW_TRY(KeyPointer fresh, make_key());
+    GW_TRY(Bytes pem, to_pem(fresh.get()));
+    GW_TRY_VOID(write_private(key_file, pem));
+    GW_TRY(content, read_private(key_file));  // ours, or that of the one who was first
+    if (!content) return fail(Kind::internal, "the key file '{}' was removed while it was being made", key_file.string());
+  }
+  GW_TRY(KeyPointer key, from_pem(*content, key_file));
+  return of(std::move(key));
+}
+
+}  // namespace gw::transport

@@ -1,0 +1,44 @@
+#pragma once
+// Who a peer is.
+
+#include <filesystem>
+#include <memory>
+
+#include "base/hash.h"
+
+struct evp_pkey_st;  // EVP_PKEY and X509 of OpenSSL, kept out of this header
+struct x509_st;
+
+namespace gw::transport {
+
+// SHA-256 of the public key (DER SubjectPublicKeyInfo).
+using PeerId = Hash256;
+
+using KeyPointer = std::shared_ptr<evp_pkey_st>;  // shared with OpenSSL, which counts too
+using CertificatePointer = std::shared_ptr<x509_st>;
+
+// An Ed25519 key pair and a certificate signed with it, which says nothing but the key: there is no authority, the id is the name. The
+// certificate is made anew at each start. A value; immutable.
+class Identity {
+ public:
+  // A new one that is kept nowhere.
+  static Result<Identity> make();
+  // The one in `key_file` (PEM, PKCS #8), or a new one that is put there, readable by this user alone. A file that others may read or
+  // change is refused.
+  static Result<Identity> load_or_make(const std::filesystem::path& key_file);
+
+  const PeerId& id() const { return id_; }
+  const KeyPointer& key() const { return key_; }
+  const CertificatePointer& certificate() const { return certificate_; }
+
+ private:
+  Identity(KeyPointer key, CertificatePointer certificate, const PeerId& id)
+      : key_(std::move(key)), certificate_(std::move(certificate)), id_(id) {}
+  static Result<Identity> of(KeyPointer key);
+
+  KeyPointer key_;
+  CertificatePointer certificate_;
+  PeerId id_;
+};
+
+}  // namespace gw::transport
