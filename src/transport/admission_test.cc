@@ -1,0 +1,59 @@
+#include "transport/admission.h"
+
+#include <gtest/gtest.h>
+
+#include "transport/duplicate.h"
+
+namespace gw::transport {
+namespace {
+
+using Stage = Admission::Stage;
+
+TEST(Admission, LimitsOneAddressNotTheOthers) {
+  Admission admission({.per_address = 2});
+  ASSERT_TRUE(admission.admit("a"));
+  ASSERT_TRUE(admission.admit("a"));
+  EXPECT_EQ(admission.admit("a").error().kind, Kind::overloaded);
+  EXPECT_TRUE(admission.admit("b"));
+  admission.release("a", Stage::handshake);
+  EXPECT_TRUE(admission.admit("a"));
+}
+
+TEST(Admission, LimitsThoseWhoHaveNotSaidWhoTheyAre) {
+  Admission admission({.handshakes = 1});
+  ASSERT_TRUE(admission.admit("a"));
+  EXPECT_FALSE(admission.admit("b"));
+  admission.on_authenticated();
+  EXPECT_TRUE(admission.admit("b"));
+  admission.release("a", Stage::authenticated);
+  EXPECT_FALSE(admission.admit("c")) << "b is still in its handshake";
+}
+
+TEST(Admission, LimitsAll) {
+  Admission admission({.connections = 1});
+  ASSERT_TRUE(admission.admit("a"));
+  admission.on_authenticated();
+  EXPECT_FALSE(admission.admit("b"));
+  admission.release("a", Stage::authenticated);
+  EXPECT_TRUE(admission.admit("b"));
+}
+
+TEST(Duplicate, BothSidesKeepTheSameOne) {
+  PeerId small{}, large{};
+  large.bytes[0] = 1;
+  Candidate by_small{small, 1}, by_large{large, 1};
+  // Whatever order they come in, and the order may differ between the two sides, the one of the smaller id is left.
+  EXPECT_TRUE(replaces(by_small, by_large));
+  EXPECT_FALSE(replaces(by_large, by_small));
+}
+
+TEST(Duplicate, WhoDialsAgainHasLostTheOneBefore) {
+  PeerId small{}, large{};
+  large.bytes[0] = 1;
+  EXPECT_TRUE(replaces({large, 1}, {large, 1}));
+  EXPECT_TRUE(replaces({large, 2}, {small, 1})) << "a later life of the peer";
+  EXPECT_FALSE(replaces({small, 1}, {large, 2})) << "something late from an earlier life";
+}
+
+}  // namespace
+}  // namespace gw::transport

@@ -1,0 +1,23 @@
+#pragma once
+// Which of two connections to the same peer stays.
+
+#include <cstdint>
+
+#include "transport/identity.h"
+
+namespace gw::transport {
+
+struct Candidate {
+  const PeerId& dialer;
+  std::uint64_t boot;  // which life of the other peer it belongs to
+};
+
+// Whether a new connection takes the place of the one we have. Both sides decide alike without a word, also when each has dialled the
+// other at the same moment: then the one dialled by the smaller id stays. Whoever dials again has lost the one before, and a later life
+// of a peer has lost everything.
+inline bool replaces(const Candidate& fresh, const Candidate& kept) {
+  if (fresh.boot != kept.boot) return fresh.boot > kept.boot;
+  return fresh.dialer <= kept.dialer;
+}
+
+}  // namespace gw::transport

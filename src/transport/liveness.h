@@ -1,0 +1,56 @@
+#pragma once
+// Every deadline of one connection.
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "base/result.h"
+#include "transport/frame.h"
+
+namespace gw::transport {
+
+using Time = std::chrono::steady_clock::time_point;
+
+// Says when a connection has to ping and when it is lost. Only whole frames count as a sign of life, so whoever sends a byte now and
+// then is as good as silent. Told of events with their time; pure.
+class Liveness {
+ public:
+  struct Config {
+    std::chrono::milliseconds handshake{10'000};   // from the start of the connection to the other side's hello
+    std::chrono::milliseconds ping_after{10'000};  // without a frame from the other side
+    std::chrono::milliseconds silence{30'000};     // the same, then it is lost
+    std::chrono::milliseconds message{60'000};     // from a message's first frame to its last
+    std::chrono::milliseconds write{30'000};       // for one batch to be taken by the other side
+    std::chrono::milliseconds probe{5'000};        // to answer when there is reason to doubt
+    std::chrono::milliseconds linger{2'000};       // to take our goodbye and close
+  };
+
+  Liveness(Config config, Time now) : config_(config), handshake_until_(now + config.handshake) {}
+
+  void on_ready(Time now);  // the hello came
+  void on_frame(Time now);
+  // Whether a message of this lane is unfinished after the frame that just came.
+  void on_lane(Time now, Lane lane, bool unfinished);
+  void on_write_started(Time now) { write_until_ = now + config_.write; }
+  void on_write_done() { write_until_.reset(); }
+  // There is a sign that the other side has lost this connection: it must answer the ping that is due now.
+  void doubt(Time now);
+  // We have ended it: from now on only the linger deadline counts.
+  void on_goodbye(Time now);
+
+  enum class Need { nothing, ping };
+  // Kind::timeout: the connection is lost, and why. A ping counts as sent when it was asked for.
+  Result<Need> on_tick(Time now);
+  // When on_tick() will have something to say.
+  Time next_deadline() const;
+
+ private:
+  const Config config_;
+  std::optional<Time> handshake_until_;
+  std::optional<Time> silent_until_, ping_at_;
+  std::optional<Time> write_until_, linger_until_;
+  std::array<std::optional<Time>, kLanes> message_until_;
+};
+
+}  // namespace gw::transport

@@ -1,0 +1,111 @@
+#include "transport/liveness.h"
+
+#include <gtest/gtest.h>
+
+#include "transport/request_table.h"
+
+namespace gw::transport {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Time kStart{std::chrono::hours(1)};
+constexpr Liveness::Config kConfig{.handshake = milliseconds(100),
+                                   .ping_after = milliseconds(10),
+                                   .silence = milliseconds(30),
+                                   .message = milliseconds(60),
+                                   .write = milliseconds(25),
+                                   .probe = milliseconds(5),
+                                   .linger = milliseconds(20)};
+
+Time at(int ms) { return kStart + milliseconds(ms); }
+
+Liveness ready() {
+  Liveness liveness(kConfig, kStart);
+  liveness.on_ready(kStart);
+  return liveness;
+}
+
+TEST(Liveness, EndsASlowHandshakeAndNothingBefore) {
+  Liveness liveness(kConfig, kStart);
+  EXPECT_EQ(liveness.next_deadline(), at(100));
+  EXPECT_TRUE(liveness.on_tick(at(99)));
+  EXPECT_EQ(liveness.on_tick(at(100)).error().kind, Kind::timeout);
+}
+
+TEST(Liveness, PingsASilentPeerThenGivesItUp) {
+  Liveness liveness = ready();
+  EXPECT_EQ(liveness.on_tick(at(9)).value(), Liveness::Need::nothing);
+  EXPECT_EQ(liveness.on_tick(at(10)).value(), Liveness::Need::ping);
+  EXPECT_EQ(liveness.on_tick(at(11)).value(), Liveness::Need::nothing) << "one ping at a time";
+  EXPECT_FALSE(liveness.on_tick(at(30)));
+}
+
+TEST(Liveness, AFrameIsASignOfLife) {
+  Liveness liveness = ready();
+  liveness.on_frame(at(25));
+  EXPECT_TRUE(liveness.on_tick(at(54)));
+  EXPECT_FALSE(liveness.on_tick(at(55)));
+}
+
+TEST(Liveness, AMessageThatNeverEndsEndsTheConnectionThoughFramesCome) {
+  Liveness liveness = ready();
+  for (int ms = 1; ms < 60; ++ms) {
+    liveness.on_frame(at(ms));
+    liveness.on_lane(at(ms), Lane::bulk, true);
+    ASSERT_TRUE(liveness.on_tick(at(ms)));
+  }
+  liveness.on_frame(at(61));
+  EXPECT_FALSE(liveness.on_tick(at(61)));
+  liveness.on_lane(at(61), Lane::bulk, false);
+  EXPECT_TRUE(liveness.on_tick(at(61)));
+}
+
+TEST(Liveness, EndsAPeerThatDoesNotRead) {
+  Liveness liveness = ready();
+  liveness.on_write_started(at(1));
+  liveness.on_frame(at(24));
+  EXPECT_TRUE(liveness.on_tick(at(25)));
+  EXPECT_FALSE(liveness.on_tick(at(26)));
+}
+
+TEST(Liveness, ADoubtfulPeerMustAnswerAtOnce) {
+  Liveness liveness = ready();
+  liveness.doubt(at(1));
+  EXPECT_EQ(liveness.on_tick(at(1)).value(), Liveness::Need::ping);
+  EXPECT_FALSE(liveness.on_tick(at(6)));
+  liveness.on_frame(at(6));
+  EXPECT_TRUE(liveness.on_tick(at(6)));
+}
+
+TEST(Liveness, AfterTheGoodbyeOnlyTheLingerCounts) {
+  Liveness liveness = ready();
+  liveness.on_goodbye(at(1));
+  liveness.on_frame(at(2));
+  EXPECT_EQ(liveness.next_deadline(), at(21));
+}
+
+TEST(RequestTable, EachRequestEndsOnce) {
+  RequestTable table(3);
+  std::vector<std::string> ends;
+  auto note = [&](std::string name) {
+    return [&ends, name](Result<Bytes> answer) {
+      ends.push_back(name + (answer ? " answered" : fmt::format(" {}", gw::name(answer.error().kind))));
+    };
+  };
+  auto answered = table.open(at(10), note("first")).value();
+  auto late = table.open(at(5), note("second")).value();
+  ASSERT_TRUE(table.open(at(20), note("third")));
+  EXPECT_EQ(table.open(at(20), note("fourth")).error().kind, Kind::overloaded);
+  EXPECT_EQ(table.next_deadline(), at(5));
+  table.on_answer(answered, Bytes{1});
+  table.on_answer(answered, Bytes{1});
+  table.on_tick(at(5));
+  table.on_answer(late, Bytes{1});
+  table.fail_all(fail(Kind::disconnected, "gone"));
+  EXPECT_EQ(ends, (std::vector<std::string>{"first answered", "second timeout", "third disconnected"}));
+  EXPECT_EQ(table.next_deadline(), Time::max());
+}
+
+}  // namespace
+}  // namespace gw::transport

@@ -1,0 +1,70 @@
+#include "transport/send_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gw::transport {
+namespace {
+
+void append_number(Bytes& batch, FrameKind kind, std::uint64_t number) {
+  ByteWriter payload;
+  payload.u64(number);
+  append_frame(batch, {.kind = kind, .payload = payload.view()});
+}
+
+}  // namespace
+
+Status SendQueue::push(Message message) {
+  auto& lane = lanes_[static_cast<std::size_t>(message.lane)];
+  std::size_t limit = message.lane == Lane::control ? config_.control_bytes : config_.bulk_bytes;
+  std::size_t size = message.bytes.size();
+  if (size > kMaxMessageBytes)
+    return fail(Kind::invalid, "a message of {} bytes is longer than {}: send it in parts", size, kMaxMessageBytes);
+  if (size > limit - lane.bytes || lane.waiting.size() >= config_.messages)
+    return fail(Kind::overloaded, "{} bytes in {} messages wait for this peer already, which does not take them: try again later",
+                lane.bytes, lane.waiting.size());
+  lane.bytes += size;
+  lane.waiting.push_back({std::move(message)});
+  return ok();
+}
+
+void SendQueue::end_with(Bytes goodbye) {
+  for (auto& lane : lanes_) lane = {};
+  ping_.reset();
+  pong_.reset();
+  goodbye_ = std::move(goodbye);
+}
+
+bool SendQueue::empty() const {
+  return !ping_ && !pong_ && !goodbye_ && std::ranges::all_of(lanes_, [](const LaneQueue& lane) { return lane.waiting.empty(); });
+}
+
+void SendQueue::take(Bytes& batch, std::size_t batch_bytes) {
+  if (ping_) append_number(batch, FrameKind::ping, *std::exchange(ping_, std::nullopt));
+  if (pong_) append_number(batch, FrameKind::pong, *std::exchange(pong_, std::nullopt));
+  if (goodbye_) append_frame(batch, {.kind = FrameKind::goodbye, .payload = *std::exchange(goodbye_, std::nullopt)});
+  while (batch.size() < batch_bytes) {
+    LaneQueue* lane = next_lane();
+    if (lane == nullptr) return;
+    take_frame(batch, *lane);
+  }
+}
+
+SendQueue::LaneQueue* SendQueue::next_lane() {
+  auto found = std::ranges::find_if(lanes_, [](const LaneQueue& lane) { return !lane.waiting.empty(); });
+  return found == lanes_.end() ? nullptr : &*found;
+}
+
+void SendQueue::take_frame(Bytes& batch, LaneQueue& lane) {
+  Outgoing& first = lane.waiting.front();
+  const Message& message = first.message;
+  std::size_t size = std::min(message.bytes.size() - first.sent, kMaxFramePayload);
+  bool more = first.sent + size < message.bytes.size();
+  append_frame(batch, {message.kind, message.lane, more, message.stream, ByteView(message.bytes).subspan(first.sent, size)});
+  first.sent += size;
+  if (more) return;
+  lane.bytes -= message.bytes.size();
+  lane.waiting.pop_front();
+}
+
+}  // namespace gw::transport

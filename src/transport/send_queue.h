@@ -1,0 +1,59 @@
+#pragma once
+// What waits to be written to one connection, in the order in which it will be.
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "transport/message_assembler.h"
+
+namespace gw::transport {
+
+// Control before bulk, first come first served within a lane, messages cut into frames. Pure.
+//
+// Bounded by what a connection may hold: a peer that does not read makes push() fail, nothing more. Pings, pongs and the goodbye have
+// places of their own, one each, so that they neither wait for room nor pile up.
+class SendQueue {
+ public:
+  struct Config {
+    std::size_t control_bytes = 8u << 20;
+    std::size_t bulk_bytes = 32u << 20;
+    std::size_t messages = 1u << 16;  // in each lane
+  };
+
+  explicit SendQueue(Config config) : config_(config) {}
+
+  // Kind::overloaded: the other side does not take what it is sent; the message is not queued. Kind::invalid: longer than kMaxMessageBytes.
+  Status push(Message message);
+  // An earlier one that has not been written yet is replaced.
+  void push_ping(std::uint64_t number) { ping_ = number; }
+  void push_pong(std::uint64_t number) { pong_ = number; }
+  // Drops everything else that is queued; a message whose first frames have been written stays unfinished.
+  void end_with(Bytes goodbye);
+
+  bool empty() const;
+  std::size_t queued_bytes(Lane lane) const { return lanes_[static_cast<std::size_t>(lane)].bytes; }
+
+  // Appends frames until the queue is empty or `batch` has `batch_bytes` (it may pass that by one frame).
+  void take(Bytes& batch, std::size_t batch_bytes);
+
+ private:
+  struct Outgoing {
+    Message message;
+    std::size_t sent = 0;
+  };
+  struct LaneQueue {
+    std::deque<Outgoing> waiting;
+    std::size_t bytes = 0;
+  };
+  void take_frame(Bytes& batch, LaneQueue& lane);
+  LaneQueue* next_lane();
+
+  const Config config_;
+  std::array<LaneQueue, kLanes> lanes_;
+  std::optional<std::uint64_t> ping_, pong_;
+  std::optional<Bytes> goodbye_;
+};
+
+}  // namespace gw::transport
