@@ -1,0 +1,223 @@
+#include "transport/connection.h"
+
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "transport/peer_text.h"
+
+namespace gw::transport {
+namespace {
+
+constexpr std::size_t kBatchBytes = 128u << 10;
+// So much may lie in the kernel unsent: what is there cannot be overtaken by control messages any more.
+constexpr int kUnsentBytes = 128 << 10;
+
+Time now() { return std::chrono::steady_clock::now(); }
+
+void set_options(asio::ip::tcp::socket& socket) {
+  error_code ignored;  // a connection without them is slower, not wrong
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+}
+
+bool is_alert(const error_code& error) {
+  return error.category() == asio::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(error.value())) >= SSL_AD_REASON_OFFSET;
+}
+
+Ended lost(const error_code& error) {
+  if (is_alert(error)) return {Cause::untrusted, fmt::format("it did not accept us: {}", error.message())};
+  if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
+    return {Cause::reset, "it closed the connection without a word"};
+  if (error.category() == asio::error::get_ssl_category())
+    return {Cause::broke_rules, fmt::format("it broke the rules of TLS: {}", error.message())};
+  return {Cause::reset, fmt::format("the connection broke: {}", error.message())};
+}
+
+}  // namespace
+
+Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owner& owner)
+    : remote_(std::move(start.remote)),
+      dialer_(start.dialer),
+      number_(start.number),
+      boot_(start.boot),
+      config_(config),
+      owner_(owner),
+      check_{.expected = start.expected},
+      stream_(std::move(start.socket), tls),
+      liveness_(config.liveness, now()),
+      queue_(config.queue),
+      requests_(config.open_requests),
+      to_write_(stream_.get_executor()),
+      deadline_(stream_.get_executor()),
+      tasks_(stream_.get_executor()) {
+  set_check(stream_.native_handle(), check_);
+}
+
+asio::awaitable<void> Connection::run() {
+  tasks_.spawn("watch", watch());
+  if (!ended_) co_await establish();
+  if (!ended_) {
+    secured_ = true;
+    push_hello();
+    tasks_.spawn("write", write());
+    co_await read();
+  }
+  close_socket();
+  co_await tasks_.wait();
+}
+
+asio::awaitable<void> Connection::establish() {
+  if (dialer_ == Dialer::us) {
+    auto [refused] = co_await stream_.next_layer().async_connect(remote_, kAsTuple);
+    if (refused) {
+      end({Cause::reset, fmt::format("it cannot be reached: {}", refused.message())});
+      co_return;
+    }
+  }
+  set_options(stream_.next_layer());
+  auto side = dialer_ == Dialer::us ? asio::ssl::stream_base::client : asio::ssl::stream_base::server;
+  auto [error] = co_await stream_.async_handshake(side, kAsTuple);
+  if (!error) co_return;
+  bool certificate_refused = ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_CERTIFICATE_VERIFY_FAILED;
+  end(certificate_refused && !check_.found ? Ended{Cause::untrusted, check_.found.error().detail} : lost(error));
+}
+
+asio::awaitable<void> Connection::read() {
+  while (stream_.next_layer().is_open()) {
+    auto space = decoder_.space();
+    auto [error, count] = co_await stream_.async_read_some(asio::buffer(space.data(), space.size()), kAsTuple);
+    if (error) {
+      end(lost(error));
+      co_return;
+    }
+    if (ended_) continue;  // they have not read our goodbye yet; closing with bytes unread would reset the connection under it
+    decoder_.filled(count);
+    if (Status taken = on_bytes(); !taken) say_goodbye(Goodbye::broke_rules, {Cause::broke_rules, taken.error().detail});
+  }
+}
+
+asio::awaitable<void> Connection::write() {
+  Bytes batch;
+  while (stream_.next_layer().is_open()) {
+    batch.clear();
+    queue_.take(batch, kBatchBytes);
+    if (batch.empty()) {
+      if (ended_) break;  // the goodbye is out
+      to_write_.expires_at(Time::max());
+      co_await to_write_.async_wait(kAsTuple);
+      continue;
+    }
+    liveness_.on_write_started(now());
+    wake_by(liveness_.next_deadline());
+    auto [error, count] = co_await asio::async_write(stream_, asio::buffer(batch), kAsTuple);
+    liveness_.on_write_done();
+    if (error) {
+      break_off(lost(error));
+      co_return;
+    }
+  }
+  error_code ignored;
+  stream_.next_layer().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
+asio::awaitable<void> Connection::watch() {
+  while (stream_.next_layer().is_open() || !ended_) {
+    deadline_.expires_at(std::min(liveness_.next_deadline(), requests_.next_deadline()));
+    co_await deadline_.async_wait(kAsTuple);
+    if (ended_ && !stream_.next_layer().is_open()) co_return;
+    requests_.on_tick(now());
+    auto need = liveness_.on_tick(now());
+    if (!need) {
+      break_off({Cause::silent, need.error().detail});
+    } else if (*need == Liveness::Need::ping) {
+      queue_.push_ping(next_ping_++);
+      to_write_.cancel();
+    }
+  }
+}
+
+void Connection::wake_by(Time deadline) {
+  if (deadline < deadline_.expiry()) deadline_.cancel();
+}
+
+// The owner learns of the end from a task, so that no call of its own calls it back.
+asio::awaitable<void> Connection::report() {
+  owner_.on_ended(*this, *ended_);
+  requests_.fail_all(fail(Kind::disconnected, "the connection ended before the answer came: {}", ended_->sentence));
+  co_return;
+}
+
+void Connection::end(Ended ended) {
+  if (ended_) return;
+  ended_ = std::move(ended);
+  tasks_.spawn("report", report());
+}
+
+void Connection::break_off(Ended ended) {
+  end(std::move(ended));
+  close_socket();
+}
+
+void Connection::close_socket() {
+  error_code ignored;
+  stream_.next_layer().close(ignored);  // what waits for it fails
+  to_write_.cancel();
+  deadline_.cancel();
+}
+
+void Connection::say_goodbye(Goodbye reason, Ended ended) {
+  if (ended_) return;
+  if (!secured_) return break_off(std::move(ended));
+  ByteWriter payload;
+  payload.u8(static_cast<std::uint8_t>(reason));
+  payload.bytes(as_bytes(shortened(ended.sentence)));
+  queue_.end_with(payload.take());
+  end(std::move(ended));
+  liveness_.on_goodbye(now());
+  wake_by(liveness_.next_deadline());
+  to_write_.cancel();
+}
+
+void Connection::doubt() {
+  if (!open()) return;
+  liveness_.doubt(now());
+  wake_by(liveness_.next_deadline());
+}
+
+Status Connection::push(Message message) {
+  GW_TRY_VOID(queue_.push(std::move(message)));
+  to_write_.cancel();
+  return ok();
+}
+
+Status Connection::send(Lane lane, Bytes message) {
+  if (!open()) return fail(Kind::disconnected, "the connection is not open");
+  return push({FrameKind::message, lane, 0, std::move(message)});
+}
+
+Status Connection::request(Lane lane, Bytes message, Time deadline, RequestTable::Done done) {
+  if (!open()) return fail(Kind::disconnected, "the connection is not open");
+  GW_TRY(std::uint32_t stream, requests_.open(deadline, std::move(done)));
+  Status pushed = push({FrameKind::request, lane, stream, std::move(message)});
+  if (!pushed) requests_.forget(stream);
+  wake_by(deadline);
+  return pushed;
+}
+
+Status Connection::answer(Lane lane, std::uint32_t stream, Result<Bytes> answer) {
+  if (!open()) return fail(Kind::disconnected, "the connection is not open");
+  if (!asked_.contains(stream)) return fail(Kind::not_found, "there is no open request {}", stream);
+  if (answer) {
+    GW_TRY_VOID(push({FrameKind::answer, lane, stream, *std::move(answer)}));
+  } else {
+    GW_TRY_VOID(push({FrameKind::refusal, Lane::control, stream, encode_refusal(answer.error())}));
+  }
+  asked_.erase(stream);
+  return ok();
+}
+
+}  // namespace gw::transport

@@ -1,0 +1,147 @@
+#pragma once
+// One TLS connection to one peer.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "transport/liveness.h"
+#include "transport/message_assembler.h"
+#include "transport/request_table.h"
+#include "transport/send_queue.h"
+#include "transport/task_group.h"
+#include "transport/tls.h"
+
+namespace gw::transport {
+
+using Endpoint = asio::ip::tcp::endpoint;
+
+enum class Dialer : std::uint8_t { us, them };
+
+// Why a connection is over.
+enum class Cause : std::uint8_t {
+  goodbye_ours,    // we ended it in order
+  goodbye_theirs,  // they did
+  reset,           // it broke without a word
+  silent,          // a deadline passed
+  broke_rules,     // they sent something wrong
+  untrusted,       // they are not who they should be, or their certificate is bad
+};
+
+struct Ended {
+  Cause cause;
+  std::string sentence;  // for people, about the other side: "it sent ..."
+};
+
+// In the goodbye frame: what the other side should make of it.
+enum class Goodbye : std::uint8_t { closing = 1, duplicate, overloaded, broke_rules };
+
+// Runs the handshake, then reads and writes until somebody ends it. Deadlines are those of Liveness, memory is bounded by SendQueue,
+// FrameDecoder and MessageAssembler, so a hostile peer can cost a few MiB and its own connection.
+//
+// run() is the whole life: connect, TLS, hello in both directions, then frames; it returns when nothing of the connection is left running.
+// It belongs to the node thread. What it finds goes to its Owner, never from inside a call of the owner's.
+class Connection {
+ public:
+  struct Config {
+    Liveness::Config liveness;
+    SendQueue::Config queue;
+    std::size_t open_requests = 256;  // in each direction
+  };
+  struct Start {
+    asio::ip::tcp::socket socket;  // connected if they dialled
+    Endpoint remote;
+    Dialer dialer;
+    std::optional<PeerId> expected;
+    std::uint64_t number;  // of this connection, unique in its transport
+    std::uint64_t boot;    // ours, for the hello
+  };
+
+  class Owner {
+   public:
+    // Both have said hello. The owner may end it.
+    virtual void on_ready(Connection& connection) = 0;
+    // REQUIRES (of the connection): only after on_ready, and not after it has ended.
+    virtual void on_message(Connection& connection, Message message) = 0;
+    // Once. What was queued is lost; requests fail afterwards.
+    virtual void on_ended(Connection& connection, const Ended& ended) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Connection(Start start, asio::ssl::context& tls, Config config, Owner& owner);
+
+  asio::awaitable<void> run();
+
+  // True from on_ready until it ends.
+  bool open() const { return ready_ && !ended_; }
+  // Also after it has ended.
+  bool was_ready() const { return ready_; }
+  std::uint64_t number() const { return number_; }
+  Dialer dialer() const { return dialer_; }
+  const Endpoint& remote() const { return remote_; }
+  // Known once the handshake of TLS is over.
+  const Result<PeerId>& peer() const { return check_.found; }
+  std::uint64_t peer_boot() const { return peer_boot_; }
+
+  // Kind::disconnected if it is not open, Kind::overloaded if the peer does not read, Kind::invalid if the message is too long.
+  Status send(Lane lane, Bytes message);
+  // `done` is called once, unless this fails.
+  Status request(Lane lane, Bytes message, Time deadline, RequestTable::Done done);
+  // To a request that came in on_message. Kind::not_found: there is no such request (any more).
+  Status answer(Lane lane, std::uint32_t stream, Result<Bytes> answer);
+
+  // Ends it in order: what has not been written is dropped, they are told why. Only the first end counts.
+  void say_goodbye(Goodbye reason, Ended ended);
+  // The peer seems to have lost this connection: it must show that it has not.
+  void doubt();
+
+ private:
+  asio::awaitable<void> establish();
+  asio::awaitable<void> read();
+  asio::awaitable<void> write();
+  asio::awaitable<void> watch();
+  asio::awaitable<void> report();
+
+  Status on_bytes();
+  Status on_frame(const Frame& frame);
+  Status on_hello(const Frame& frame);
+  Status on_part(const Frame& frame);
+  Status on_request(Message message);
+  void on_goodbye(const Frame& frame);
+
+  Status push(Message message);
+  void push_hello();
+  void end(Ended ended);
+  void break_off(Ended ended);
+  void close_socket();
+  void wake_by(Time deadline);
+
+  using Stream = asio::ssl::stream<asio::ip::tcp::socket>;
+
+  const Endpoint remote_;
+  const Dialer dialer_;
+  const std::uint64_t number_, boot_;
+  const Config config_;
+  Owner& owner_;
+  PeerCheck check_;
+  Stream stream_;
+  Liveness liveness_;
+  FrameDecoder decoder_;
+  MessageAssembler assembler_;
+  SendQueue queue_;
+  RequestTable requests_;          // ours
+  std::set<std::uint32_t> asked_;  // theirs that wait for our answer
+  std::optional<Ended> ended_;
+  bool secured_ = false;  // TLS is there, write() runs
+  bool ready_ = false;    // their hello came
+  std::uint64_t peer_boot_ = 0;
+  std::uint64_t next_ping_ = 1;
+  asio::steady_timer to_write_;  // cancelled when there is something to write, or nothing ever again
+  asio::steady_timer deadline_;
+  TaskGroup tasks_;
+};
+
+}  // namespace gw::transport
