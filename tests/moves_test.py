@@ -17,7 +17,7 @@ class Moves(EndToEnd):
         for program in ALL:
             with self.subTest(program=program.name):
                 module = mobile(program.source, "--poll=counter")
-                longest = 2 * count_polls(self, module, program) // MOVES
+                longest = 2 * count_polls(self, module, program).polls // MOVES
                 journey = Journey(self, module, program)
                 while journey.moves < MOVES and not journey.ended:
                     journey.leg("--suspend-after-polls", str(rng.randint(0, longest)))

@@ -1,55 +1,57 @@
-"""Real programs from Debian's sources, built by `godwit build`, write what their native builds write, also when they are moved with open files."""
+"""Real programs from Debian's sources, built by `godwit build`, with inputs and outputs, leave the bytes that their native builds leave, also
+when they are moved with open files."""
 
 import hashlib
 import os
 import random
-import tempfile
 import unittest
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.debian_sources import fetch
-from support.harness import GODWIT, SCRATCH, EndToEnd, godwit, run
+from support.harness import GODWIT, SCRATCH, EndToEnd, run
 from support.journey import Journey, count_polls
 from support.programs import SOURCE_ROOT, Program
 
 PORT = SOURCE_ROOT / "tests/real_programs"
 MOVES = 20
 
-# Files written, appended to, read back by lines and by blocks, renamed, removed; much of it while others are open.
+# Files written, appended to, read back by lines and by blocks, renamed, removed; an input and an output are open all the time.
 LUA_SCRIPT = b"""
-local log = assert(io.open("log", "w"))
+local text = assert(io.open("text"))
+local log = assert(io.open("out/log", "w"))
 local data = assert(io.open("data", "w+b"))
 local seed = 42
 local function random(n) seed = (seed * 1103515245 + 12345) % 2147483648; return seed % n end
 for round = 1, 60 do
   data:seek("set", random(100000))
   data:write(string.rep(string.char(65 + round % 26), 1 + random(3000)))
-  log:write(string.format("round %d at %d\\n", round, data:seek()))
-  local name = "part" .. random(7)
+  log:write(string.format("round %d at %d: %s\\n", round, data:seek(), text:read("l")))
+  text:seek("cur", random(4000))
+  local name = "out/part" .. random(7)
   local part = assert(io.open(name, "a"))
   part:write(round, " ", round * round, "\\n")
   part:close()
   if round % 9 == 0 then assert(os.rename(name, "renamed" .. round)) end
 end
-log:close()
+log:flush()
 local sum = 0
 data:seek("set")
 for block in function() return data:read(4096) end do
   for i = 1, #block do sum = (sum * 31 + block:byte(i)) % 2147483647 end
 end
-print("sum", sum, data:seek("end"))
+print("sum", sum, data:seek("end"), text:seek())
 local lines = {}
-for line in io.lines("log") do lines[#lines + 1] = line end
+for line in io.lines("out/log") do lines[#lines + 1] = line end
 table.sort(lines)
 print(#lines, lines[1], lines[#lines])
-for i = 0, 6 do
-  local part = io.open("part" .. i)
-  print(i, part and #part:read("a"), (os.remove("part" .. i)))
+for i = 0, 2 do
+  local part = io.open("out/part" .. i)
+  print(i, part and #part:read("a"), (os.remove("out/part" .. i)))
 end
 print((select(2, io.open("none"))))
-for i = 9, 60, 9 do io.write(io.open("renamed" .. i):read("l"), ";") end
-print()
+for i = 9, 60, 9 do log:write(io.open("renamed" .. i):read("l"), ";") end
+log:close()
 """
 
 BC_SCRIPT = b"""
@@ -75,7 +77,8 @@ class RealProgram:
     package: str
     sources: tuple[str, ...]  # patterns below the folder of the package
     args: tuple[str, ...]
-    stdin: bytes
+    stdin: bytes = b""
+    inputs: dict[str, bytes] = field(default_factory=dict)  # files it is started with; it may leave others below `out`
     flags: tuple[str, ...] = ()
     guest_flags: tuple[str, ...] = ()
     native_flags: tuple[str, ...] = ()
@@ -84,13 +87,15 @@ class RealProgram:
         return sorted({path for pattern in self.sources for path in folder.glob(pattern)})
 
 
-LUA = RealProgram("lua5.4", ("src/l[!u]*.c", "src/lu[!a]*.c", "src/lua.c"), ("-",), LUA_SCRIPT,
+LUA = RealProgram("lua5.4", ("src/l[!u]*.c", "src/lu[!a]*.c", "src/lua.c"), ("-",), LUA_SCRIPT, {"text": _TEXT},
                   guest_flags=(f"-I{PORT}/include", "-DLUAI_THROW(L,c)=abort()", "-DLUAI_TRY(L,c,a)={ a }", "-Dluai_jmpbuf=int"))
 ZSTD = RealProgram("zstd", ("programs/zstdcli.c", "programs/util.c", "programs/timefn.c", "programs/fileio*.c", "lib/common/*.c",
-                            "lib/compress/*.c", "lib/decompress/*.c"), ("-q", "-c", "-7"), _TEXT,
+                            "lib/compress/*.c", "lib/decompress/*.c"), ("-q", "-7", "text", "-o", "out/text.zst"), inputs={"text": _TEXT},
                    flags=("-Ilib", "-Ilib/common", "-DZSTD_NOBENCH", "-DZSTD_NODICT", "-DZSTD_NOTRACE"), native_flags=("-DZSTD_DISABLE_ASM",))
+# Its script is open while it runs, and it has no way to write a file.
 BC = RealProgram("bc", ("bc/bc.c", "bc/execute.c", "bc/global.c", "bc/load.c", "bc/main.c", "bc/scan.c", "bc/storage.c", "bc/util.c",
-                        "bc/warranty.c", "lib/number.c", "lib/getopt*.c"), ("-q",), BC_SCRIPT, flags=(f"-I{PORT}/bc", "-Ih", "-Ibc"))
+                        "bc/warranty.c", "lib/number.c", "lib/getopt*.c"), ("-q", "script.bc"), b"7 * 191\n", {"script.bc": BC_SCRIPT},
+                 flags=(f"-I{PORT}/bc", "-Ih", "-Ibc"))
 
 
 class RealPrograms(EndToEnd):
@@ -99,32 +104,52 @@ class RealPrograms(EndToEnd):
         cls.folder_of_all = fetch([program.package for program in (LUA, ZSTD, BC)])
 
     def test_lua(self):
-        self._compare(LUA)
+        left = self._compare(LUA)
+        self.assertEqual(left["log"].count(b"round"), 60)
 
     def test_zstd(self):
-        packed = self._compare(ZSTD)
-        self.assertLess(len(packed), len(_TEXT) // 5)
+        self.assertLess(len(self._compare(ZSTD)["text.zst"]), len(_TEXT) // 5)
 
     def test_bc(self):
-        self.assertIn(b"3.14159265358979323846264338327950288419716939937510", self._compare(BC))
+        printed = self._compare(BC)["(stdout)"]
+        self.assertIn(b"3.14159265358979323846264338327950288419716939937510", printed)
 
-    def _compare(self, program: RealProgram) -> bytes:
-        with tempfile.TemporaryDirectory() as empty:
-            expected = run([self._native(program), *program.args], stdin=program.stdin, check=True, folder=empty).out
+    def _compare(self, program: RealProgram) -> dict[str, bytes]:
+        """Runs it natively and moved from process to process; returns what it left, which must be the same."""
+        native = self._place(program, "native")
+        printed = run([self._native(program), *program.args], stdin=program.stdin, check=True, folder=native).out
+        expected = self._left(native, printed)
         module = self._module(program)
         how = Program(program.package, program.args, program.stdin)
-        undisturbed = godwit("run", module, "--", *program.args, stdin=program.stdin, check=True)
-        self.assert_output(undisturbed.out, expected, program.package)
+        mounts = tuple(word for name in program.inputs for word in ("--input", name)) + ("--output", "out")
+        calm, moved = self._place(program, "calm"), self._place(program, "moved")
+        undisturbed = count_polls(self, module, how, mounts, calm)
+        self._assert_same(self._left(calm, undisturbed.out), expected, f"{program.package} undisturbed")
+        journey = Journey(self, module, how, mounts, moved)
+        # Together about three quarters of the way, so that all of them come before the end.
         rng = random.Random(9)
-        longest = 2 * count_polls(self, module, how) // MOVES
-        journey = Journey(self, module, how)
-        while journey.moves < MOVES and not journey.ended:
-            journey.leg("--suspend-after-polls", str(rng.randint(0, longest)))
-        if not journey.ended:
-            journey.leg()
-        self.assertGreaterEqual(journey.moves, MOVES // 2)
-        self.assert_output(journey.out, expected, f"{program.package} after {journey.moves} moves")
+        for _ in range(MOVES):
+            journey.leg("--suspend-after-polls", str(rng.randint(0, 3 * undisturbed.polls // (2 * MOVES))))
+        self.assertEqual(journey.moves, MOVES)
+        journey.leg()
+        self._assert_same(self._left(moved, journey.out), expected, f"{program.package} after {MOVES} moves")
         return expected
+
+    def _place(self, program: RealProgram, name: str) -> Path:
+        """A folder with its inputs, to be run in; there and in its isolate they have the same names."""
+        place = self.folder / name
+        (place / "out").mkdir(parents=True)
+        for file, content in program.inputs.items():
+            (place / file).write_bytes(content)
+        return place
+
+    def _left(self, place: Path, printed: bytes) -> dict[str, bytes]:
+        return {"(stdout)": printed, **{path.name: path.read_bytes() for path in (place / "out").iterdir()}}
+
+    def _assert_same(self, got: dict[str, bytes], expected: dict[str, bytes], context: str) -> None:
+        self.assertEqual(sorted(got), sorted(expected), context)
+        for name, content in expected.items():
+            self.assert_output(got[name], content, f"{context}: {name}")
 
     def _module(self, program: RealProgram) -> Path:
         """Built anew by each run of the tests, unless godwit's own cache has it."""

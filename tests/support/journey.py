@@ -1,18 +1,23 @@
 """One run of a program that is suspended after each leg and continued by a new process, natively or in Node."""
 
 from pathlib import Path
+from typing import NamedTuple
 
-from support.harness import EXIT_SUSPENDED, NODE, EndToEnd, Finished, godwit, run
+from support.harness import EXIT_SUSPENDED, GODWIT, NODE, EndToEnd, Finished, run
 from support.programs import SOURCE_ROOT, Program
 
 RESUME_IN_NODE = SOURCE_ROOT / "web/resume.mjs"
 
 
 class Journey:
-    def __init__(self, case: EndToEnd, module: Path, program: Program):
+    """`options` are those of `godwit run` that stay with the program; `folder` is where all its commands are started."""
+
+    def __init__(self, case: EndToEnd, module: Path, program: Program, options: tuple[str, ...] = (), folder: Path | None = None):
         self._case = case
         self._module = module
         self._program = program
+        self._options = options
+        self._folder = folder
         self._stdin = case.stdin_of(program)
         self._last: Finished | None = None
         self.image: Path | None = None
@@ -28,9 +33,10 @@ class Journey:
         target = self._next_image()
         stop = (*until, "--image", target) if until else ()
         if self.image is None:
-            done = godwit("run", self._module, "--seed", "1", *stop, "--", *self._program.args, stdin=self._stdin)
+            words = ["run", self._module, "--seed", "1", *self._options, *stop, "--", *self._program.args]
         else:
-            done = godwit("resume", self.image, *stop, stdin=self._stdin)
+            words = ["resume", self.image, *stop]
+        done = run([GODWIT, *words], stdin=self._stdin, folder=self._folder)
         self._take(done, target)
 
     def leg_in_node(self, *until: str) -> None:
@@ -51,12 +57,19 @@ class Journey:
             self._case.fail(f"after {self.moves} moves: {done}")
 
 
-def count_polls(case: EndToEnd, module: Path, program: Program) -> int:
-    """The number of polls of an undisturbed run of a module that counts them, to within a factor of two."""
+class Undisturbed(NamedTuple):
+    polls: int  # to within a factor of two: there are at least as many
+    out: bytes
+
+
+def count_polls(case: EndToEnd, module: Path, program: Program, options: tuple[str, ...] = (), folder: Path | None = None) -> Undisturbed:
+    """Runs a module that counts its polls, from the start each time, until it is not suspended before its end."""
     polls = 1024
     image = case.folder / "count.image"
     while True:
-        done = godwit("run", module, "--suspend-after-polls", str(polls), "--image", image, "--", *program.args, stdin=program.stdin)
+        words = ["run", module, *options, "--suspend-after-polls", polls, "--image", image, "--", *program.args]
+        done = run([GODWIT, *words], stdin=program.stdin, folder=folder)
         if done.code != EXIT_SUSPENDED:
-            return polls // 2
+            case.assertEqual(done.code, 0, done)
+            return Undisturbed(polls // 2, done.out)
         polls *= 2
