@@ -109,6 +109,11 @@ Result<Mount> parse_mount(std::string_view text) {
   return Mount{host, *guest};
 }
 
+bool is_folder(const Mount& mount) {
+  std::error_code failure;
+  return !mount.host.has_filename() || fs::is_directory(mount.host, failure);
+}
+
 Result<Mounts> check_mounts(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   Mounts mounts;
   GW_TRY(mounts.inputs, parse_all(inputs, "--input"));

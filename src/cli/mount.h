@@ -19,6 +19,9 @@ struct Mount {
 // as it is.
 Result<Mount> parse_mount(std::string_view text);
 
+// Whether it is a folder already, or written as one, with a slash at its end. The program then finds it, as it would natively.
+bool is_folder(const Mount& mount);
+
 // The words of --input and --output, checked before anything runs: inputs exist and can be read, the folders of outputs exist and can be
 // written, and no two of them are the same place for the program, or one inside the other.
 struct Mounts {

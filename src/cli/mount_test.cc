@@ -32,6 +32,13 @@ TEST(ParseMount, TheProgramSeesThePathAsTyped) {
   }
 }
 
+TEST(Mount, IsAFolderThatIsThereOrIsWrittenAsOne) {
+  const auto dir = os::TempDir::make().value();
+  EXPECT_TRUE(is_folder({dir.path(), "/x"}));
+  EXPECT_TRUE(is_folder({dir.path() / "new/", "/x"}));
+  EXPECT_FALSE(is_folder({dir.path() / "new", "/x"}));
+}
+
 TEST(ParseMount, RefusesPathsTheProgramCannotHave) {
   const std::string long_name(256, 'n');
   const struct {

@@ -45,13 +45,14 @@ std::string random_seed(const std::optional<std::uint64_t>& chosen) {
 
 void add_mounts(const Mounts& mounts, wire::pb::JobSpec& spec) {
   const auto fill = [](const Mount& mount, wire::pb::JobSpec::Mount& out) {
-    out.set_host(std::filesystem::absolute(mount.host).lexically_normal().string());
+    const auto host = std::filesystem::absolute(mount.host).lexically_normal();
+    out.set_host((host.has_filename() ? host : host.parent_path()).string());
     out.set_guest(mount.guest.substr(1));
   };
   for (const Mount& mount : mounts.inputs) fill(mount, *spec.add_inputs());
   for (const Mount& mount : mounts.outputs) {
     fill(mount, *spec.add_outputs());
-    spec.mutable_config()->add_outputs(mount.guest.substr(1));
+    spec.mutable_config()->add_outputs(mount.guest.substr(1) + (is_folder(mount) ? "/" : ""));
   }
 }
 
