@@ -94,6 +94,14 @@ class Programs(CommandLine):
         self.assertEqual((self.folder / "copy").read_bytes(), b"content\0")
         self.assertEqual(self.probe("copy", "/etc/passwd", "/x").code, 9)
 
+    def test_an_output_that_is_a_folder_is_there_for_the_program(self):
+        (self.folder / "in").write_bytes(b"content")
+        (self.folder / "there").mkdir()
+        for typed, folder in (("there", "there"), ("new/", "new")):
+            done = self.probe("copy", "in", f"{folder}/copy", options=("--input", "in", "--output", typed))
+            self.assertEqual(done.code, 0, done)
+            self.assertEqual((self.folder / folder / "copy").read_bytes(), b"content")
+
     def test_a_reader_that_goes_ends_the_program(self):
         process = self.start("run", mobile(PROBE), "--", "yes")
         process.stdout.close()
@@ -171,6 +179,7 @@ class SettingsAndFormats(CommandLine):
                       ["image", "show", image], ["image", "diff", image, image], ["build", PROBE]):
             self.json(*words)
         self.assertTrue(self.json("image", "diff", image, image)["equal"])
+        self.assertTrue(self.json("version")["cage"]["seccomp"], "no test of a worker could have run here")
         self.assertEqual(self.call("version", env={"GODWIT_OUTPUT": "quiet"}).out.count(b"."), 2)
 
     def test_colours_are_for_terminals(self):

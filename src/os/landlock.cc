@@ -28,10 +28,16 @@ std::uint64_t file_rights(int version) {
 
 }  // namespace
 
-Result<int> forbid_everything_by_landlock() {
+Result<int> landlock_version() {
   const int version = static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
   if (version < 0 && (errno == ENOSYS || errno == EOPNOTSUPP)) return 0;
   if (version < 0) return fail(Kind::internal, "cannot ask for the version of Landlock: {}", reason(errno));
+  return version;
+}
+
+Result<int> forbid_everything_by_landlock() {
+  GW_TRY(const int version, landlock_version());
+  if (version == 0) return 0;
   const RulesetAttributes rules{.files = file_rights(version),
                                 .network = version >= 4 ? kBindAndConnectTcp : 0,
                                 .scoped = version >= 6 ? kAbstractSocketsAndSignals : 0};
