@@ -9,6 +9,7 @@ namespace {
 
 // Left to host functions and the engine itself when a guest has used up its part.
 constexpr std::size_t kHostStackBytes = 1u << 20;
+constexpr std::size_t kMoreThanAnyStack = std::size_t{1} << 40;
 
 struct ThreadAttributes {
   ThreadAttributes() { GW_ASSERT(pthread_attr_init(&attributes) == 0); }
@@ -76,7 +77,7 @@ void* PoolThread::entry(void* self) {
 
 void PoolThread::run() {
   pthread_setname_np(pthread_self(), config_.name.substr(0, 15).c_str());
-  auto heap = WasmHeap::make(config_.stack_bytes - kHostStackBytes);
+  auto heap = WasmHeap::make(config_.stack_limit == StackLimit::held ? config_.stack_bytes - kHostStackBytes : kMoreThanAnyStack);
   if (heap) {
     heap_ = *std::move(heap);
   } else {

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <latch>
@@ -27,10 +28,14 @@ class WasmHeap;
 // Made by Engine::make_thread(). Outlives its isolates. The destructor runs what is queued and joins.
 class PoolThread {
  public:
+  // Whether the engine ends a guest that has used up the stack. Lifted only by a test, which shows that such a guest ends the process then.
+  enum class StackLimit : std::uint8_t { held, lifted };
+
   struct Config {
     std::string name = "gw-pool";         // as debuggers and top show it; at most 15 characters are kept
     std::size_t stack_bytes = 64u << 20;  // deep recursion in a guest uses the native stack
     std::size_t queue_max = 4096;
+    StackLimit stack_limit = StackLimit::held;
   };
   using Task = std::function<void()>;
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "os/file.h"
 #include "os/process.h"
 #include "worker_driver.h"
@@ -10,6 +12,9 @@ namespace gw::test {
 namespace {
 
 using wire::pb::Effect;
+
+// A limit that nothing reaches.
+constexpr std::uint64_t kLifted = std::numeric_limits<std::int64_t>::max();
 
 Effect::End run(const std::string& guest, const wire::pb::Limits& limits, std::vector<std::string> args = {"guest"}) {
   WorkerDriver::Options options;
@@ -49,18 +54,35 @@ TEST(HostileGuest, MemoryIsLimited) {
 
 TEST(HostileGuest, CpuTimeIsLimited) {
   wire::pb::Limits limits;
-  limits.set_cpu_time_ns(200'000'000);
-  const Effect::End end = run("empty_loop", limits);
-  EXPECT_EQ(end.reason(), Effect::End::LIMIT) << end.sentence();
+  limits.set_cpu_time_ns(10'000'000);
+  for (const char* guest : {"empty_loop", "long_loop"}) {
+    const Effect::End end = run(guest, limits);
+    EXPECT_EQ(end.reason(), Effect::End::LIMIT) << guest << ": " << end.sentence();
+  }
+}
+
+TEST(HostileGuest, GetsItsCpuTimeWithoutTheLimit) {
+  wire::pb::Limits limits;
+  limits.set_cpu_time_ns(kLifted);
+  EXPECT_EQ(run("long_loop", limits).exit_code(), 7u);
 }
 
 TEST(HostileGuest, OutputIsLimited) {
   wire::pb::Limits limits;
   limits.set_output_bytes(1u << 20);
-  const Effect::End end = run("output_flood", limits);
-  EXPECT_EQ(end.reason(), Effect::End::LIMIT) << end.sentence();
+  for (const char* blocks : {"-1", "32"}) {
+    const Effect::End end = run("output_flood", limits, {"output_flood", blocks});
+    EXPECT_EQ(end.reason(), Effect::End::LIMIT) << blocks << ": " << end.sentence();
+  }
 }
 
+TEST(HostileGuest, GetsRidOfItsOutputWithoutTheLimit) {
+  wire::pb::Limits limits;
+  limits.set_output_bytes(kLifted);
+  EXPECT_EQ(run("output_flood", limits, {"output_flood", "32"}).exit_code(), 7u);  // 2 MiB
+}
+
+// Without the limit it ends the process: StackLimitDeathTest, in src/isolate.
 TEST(HostileGuest, RecursionEndsInATrap) {
   const Effect::End end = run("endless_recursion", {});
   EXPECT_EQ(end.reason(), Effect::End::TRAPPED) << end.sentence();
@@ -84,6 +106,15 @@ TEST(HostileGuest, CannotSeeAnotherIsolate) {
   EXPECT_EQ(driver.end_of(2)->reason(), Effect::End::TRAPPED);  // beyond its end
   EXPECT_EQ(driver.output(2), "nothing found\n");
   EXPECT_FALSE(driver.worker->death());
+}
+
+// In one memory the same search finds it. That the other's memory lies in the same process: MemoryOfAnIsolate, in src/isolate
+TEST(HostileGuest, SeesWhatIsInItsOwnMemory) {
+  WorkerDriver driver;
+  driver.load(build_guest("look_around"));
+  driver.start(1, {"look_around", "both"});
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.output(), "found\n");
 }
 
 }  // namespace

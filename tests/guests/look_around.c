@@ -1,4 +1,5 @@
 // "write": fills its memory with a pattern and waits for input. "search": looks for that pattern in all of its memory, then beyond its end.
+// "both": writes it, and then searches in the same memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,17 @@ static int is_pattern(const char* at) {
   return 1;
 }
 
+static const char* write_pattern(void) {
+  volatile char* memory = malloc(1 << 20);
+  for (int i = 0; i < 1 << 20; i++) memory[i] = kHidden[i % kBytes] ^ key;
+  return (const char*)memory;
+}
+
 int main(int argc, char** argv) {
-  if (argc > 1 && strcmp(argv[1], "write") == 0) {
-    char* memory = malloc(1 << 20);
-    for (int i = 0; i < 1 << 20; i++) memory[i] = kHidden[i % kBytes] ^ key;
+  const char* what = argc > 1 ? argv[1] : "search";
+  if (strcmp(what, "both") == 0) write_pattern();
+  if (strcmp(what, "write") == 0) {
+    const char* memory = write_pattern();
     puts("written");
     fflush(stdout);
     getchar();
