@@ -8,7 +8,7 @@
 
 #include "file_model.h"
 #include "isolate/host_imports.h"
-#include "isolate/wasi.h"
+#include "isolate/test/wasi_guest.h"
 
 namespace {
 
@@ -18,7 +18,9 @@ using fuzz::FileModel;
 using fuzz::ModelNode;
 using fuzz::ModelPtr;
 
-constexpr std::uint32_t kPath = 1000, kOther = 2000, kVector = 16, kOut = 8, kData = 4096, kDataBytes = 60000, kRootFd = 3;
+constexpr std::uint32_t kData = 4096, kDataBytes = 60000;
+constexpr auto kRootFd = test::WasiGuest::kRootFd, kOut = test::WasiGuest::kOut, kVector = test::WasiGuest::kVector;
+constexpr auto kPath = test::WasiGuest::kPath, kOther = test::WasiGuest::kOther;
 constexpr std::size_t kMaxSteps = 400;
 
 void require(bool truth) {
@@ -54,47 +56,13 @@ class Tape {
   std::size_t at_ = 0;
 };
 
-// A guest with nothing but its calls.
-class Guest {
- public:
-  Guest() { start({}); }
+struct Surroundings {
+  StillClock clock;
+  NoChunks chunks;
+};
 
-  void start(WasiState state) {
-    gate_.emplace(clock_, determinants_);
-    wasi.emplace(std::move(state), Wasi::World{input_, sink_, sink_, *gate_, determinants_, chunks_}, limits_);
-  }
-
-  // As into another process and back; the content of files, which travels in pages, is put back by hand.
-  void move() {
-    WasiState before = wasi->saved_state();
-    Bytes encoded = encode(before);
-    auto after = decode_wasi_state(encoded);
-    require(after.has_value() && encode(*after) == encoded && after->files.pages() == before.files.pages());
-    std::vector<FileContent> contents;
-    before.files.each_content([&](FileContent& content) { contents.push_back(content); });
-    auto next = contents.begin();
-    after->files.each_content([&](FileContent& content) { content = *next++; });
-    start(*std::move(after));
-  }
-
-  std::uint32_t put(std::uint32_t address, std::string_view text) {
-    std::ranges::copy(text, bytes.begin() + address);
-    return static_cast<std::uint32_t>(text.size());
-  }
-  std::uint32_t out() const { return memory.get<std::uint32_t>(kOut); }
-
-  Bytes bytes = Bytes(65536);
-  GuestMemory memory{bytes.data(), bytes.size()};
-  std::optional<Wasi> wasi;
-
- private:
-  StillClock clock_;
-  LiveDeterminants determinants_;
-  EmptyInput input_;
-  MemorySink sink_;
-  NoChunks chunks_;
-  Limits limits_{.output_bytes = 1u << 20, .file_bytes = 4u << 20};
-  std::optional<ClockGate> gate_;
+struct Guest : Surroundings, test::WasiGuest {
+  Guest() : WasiGuest(65536, clock, chunks, {.output_bytes = 1u << 20, .file_bytes = 4u << 20}) {}
 };
 
 // --- any call with any arguments

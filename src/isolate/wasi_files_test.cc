@@ -6,13 +6,13 @@
 #include <map>
 
 #include "isolate/file_tree_builder.h"
-#include "isolate/wasi.h"
+#include "isolate/test/wasi_guest.h"
 
 namespace gw::isolate {
 namespace {
 
-constexpr std::uint32_t kRootFd = 3, kCreate = 1, kExclusive = 4, kTruncate = 8, kFollow = 1;
-constexpr std::uint32_t kPath = 1000, kOther = 2000, kVector = 16, kOut = 8, kData = 0x10000;
+constexpr std::uint32_t kCreate = 1, kExclusive = 4, kTruncate = 8, kFollow = 1;
+constexpr std::uint32_t kData = 0x10000;
 
 class FixedClock final : public HostClock {
  public:
@@ -34,14 +34,15 @@ class PartialChunks final : public ChunkSource {
   int asked = 0;
 };
 
-class WasiFilesTest : public ::testing::Test {
- protected:
-  WasiFilesTest() { start({}); }
+struct Surroundings {
+  FixedClock clock;
+  PartialChunks chunks;
+};
 
-  void start(WasiState state) {
-    gate.emplace(clock, determinants);
-    wasi.emplace(std::move(state), Wasi::World{input, output, errors, *gate, determinants, chunks}, limits);
-  }
+class WasiFilesTest : public ::testing::Test, protected Surroundings, protected test::WasiGuest {
+ protected:
+  WasiFilesTest() : WasiGuest(4u << 20, clock, chunks, {.file_bytes = 4u << 20}) {}
+
   void start_with(const std::vector<InputEntry>& inputs) {
     FileTreeBuilder builder;
     ASSERT_TRUE(builder.add_inputs(inputs));
@@ -50,23 +51,6 @@ class WasiFilesTest : public ::testing::Test {
     state.descriptors = DescriptorTable::standard(state.files);
     start(std::move(state));
   }
-  // As in another process: all but the content of files goes through bytes.
-  void move() {
-    WasiState before = wasi->saved_state();
-    auto after = decode_wasi_state(encode(before));
-    ASSERT_TRUE(after) << after.error().detail;
-    std::vector<FileContent> contents;
-    before.files.each_content([&](FileContent& content) { contents.push_back(content); });
-    auto next = contents.begin();
-    after->files.each_content([&](FileContent& content) { content = *next++; });
-    start(*std::move(after));
-  }
-
-  std::uint32_t put(std::uint32_t address, std::string_view text) {
-    std::ranges::copy(text, bytes.begin() + address);
-    return static_cast<std::uint32_t>(text.size());
-  }
-  std::uint32_t out() { return *memory.load<std::uint32_t>(kOut); }
   Errno open(std::string_view path, std::uint32_t flags = 0, std::uint64_t rights = right::kAll & ~right::kWrite,
              std::uint32_t fd_flags = 0, std::uint32_t from = kRootFd) {
     return wasi->path_open(memory, from, kFollow, kPath, put(kPath, path), flags, rights, right::kAll, fd_flags, kOut).code;
@@ -101,17 +85,6 @@ class WasiFilesTest : public ::testing::Test {
     }
     return list;
   }
-
-  Bytes bytes = Bytes(4u << 20);
-  GuestMemory memory{bytes.data(), bytes.size()};
-  FixedClock clock;
-  LiveDeterminants determinants;
-  EmptyInput input;
-  MemorySink output, errors;
-  PartialChunks chunks;
-  Limits limits{.file_bytes = 4u << 20};
-  std::optional<ClockGate> gate;
-  std::optional<Wasi> wasi;
 };
 
 TEST_F(WasiFilesTest, TellsOfTheRoot) {

@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/test/effects.h"
+
 namespace gw::job {
 namespace {
 
-Effect output(std::string bytes) {
-  Effect effect;
-  effect.mutable_output()->set_stream(1);
-  effect.mutable_output()->set_bytes(std::move(bytes));
-  return effect;
-}
+using test::output;
 
 std::vector<std::uint64_t> sequences(const std::vector<Effect>& effects) {
   std::vector<std::uint64_t> out;

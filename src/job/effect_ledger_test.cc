@@ -3,20 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/test/effects.h"
+
 namespace gw::job {
 namespace {
 
+using test::output;
 using Verdict = EffectLedger::Verdict;
-
-Effect output(std::uint64_t sequence, std::string bytes, std::uint64_t epoch = 1) {
-  Effect effect;
-  effect.set_thread(kMainThread.value());
-  effect.set_epoch(epoch);
-  effect.set_sequence(sequence);
-  effect.mutable_output()->set_stream(1);
-  effect.mutable_output()->set_bytes(std::move(bytes));
-  return effect;
-}
 
 class Ledger : public testing::Test {
  protected:

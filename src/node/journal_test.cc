@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "job/test/effects.h"
 #include "os/file.h"
 
 namespace gw::node {
@@ -14,17 +15,8 @@ namespace {
 using job::Effect;
 using job::EffectGate;
 using job::kMainThread;
+using job::test::output;
 using Verdict = job::EffectLedger::Verdict;
-
-Effect output(std::uint64_t sequence, std::string bytes, std::uint64_t epoch = 1) {
-  Effect effect;
-  effect.set_thread(kMainThread.value());
-  effect.set_epoch(epoch);
-  effect.set_sequence(sequence);
-  effect.mutable_output()->set_stream(1);
-  effect.mutable_output()->set_bytes(std::move(bytes));
-  return effect;
-}
 
 job::Determinant clock_reading(std::uint64_t index) {
   job::Determinant determinant;
