@@ -2,8 +2,8 @@
 #
 #   make         build everything into build/bin
 #   make demo    a program suspended in one process, continued in a second, finished in Node
-#   make test    what CI runs: checks, unit tests with and without sanitizers, end-to-end tests
-#   make soak    long runs: fuzzing, many seeds, endurance, thread sanitizer
+#   make test    what CI runs: checks, unit tests under address and undefined-behaviour sanitizers, end-to-end tests
+#   make soak    long runs: fuzzing, many seeds, endurance, unit tests without sanitizers and under the thread sanitizer
 #   make bench   the figures of README.md, as JSON in build/bench
 #   make check   formatting, layers, sizes, clang-tidy on changed files
 
@@ -21,24 +21,24 @@ CTEST := ctest --output-on-failure --no-tests=error -j $(shell nproc)
 setup:
 	@tools/setup
 
-# $(call compile,<preset>)
+# $(call compile,<preset>,<target>)
 define compile
-@echo "== building: $(1)"
+@echo "== building: $(1) $(2)"
 @[ -f build/$(1)/build.ninja ] || cmake --preset $(1) > build/$(1).configure.log 2>&1 || { cat build/$(1).configure.log; exit 1; }
-@cmake --build build/$(1)
+@cmake --build build/$(1) --target $(2)
 endef
 
 build: setup
 	@mkdir -p build
-	$(call compile,release)
+	$(call compile,release,all)
 
 build-asan: setup
 	@mkdir -p build
-	$(call compile,asan)
+	$(call compile,asan,unit_tests)
 
 build-tsan: setup
 	@mkdir -p build
-	$(call compile,tsan)
+	$(call compile,tsan,unit_tests)
 
 demo: build
 	@tools/demo
@@ -51,10 +51,13 @@ lint: setup
 test: lint build build-asan
 	@echo "== unit tests, address and undefined-behaviour sanitizers"
 	@$(CTEST) --test-dir build/asan -L unit
-	@echo "== all tests"
-	@$(CTEST) --test-dir build/release -LE soak
+	@echo "== end-to-end tests"
+	@$(CTEST) --test-dir build/release -L e2e
 
 soak: build build-tsan
+	$(call compile,release,unit_tests)
+	@echo "== unit tests, as released"
+	@$(CTEST) --test-dir build/release -L unit
 	@echo "== unit tests, thread sanitizer"
 	@$(CTEST) --test-dir build/tsan -L unit
 	@echo "== long runs"

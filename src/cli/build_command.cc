@@ -78,7 +78,7 @@ Result<int> build(const BuildOptions& options, Invocation& invocation) {
 }  // namespace
 
 void add_build_command(CommandTree& tree) {
-  CLI::App& command =
+  Command& command =
       tree.add(tree.root(), "build",
                {.summary = "Make a mobile program of C, C++ or WebAssembly",
                 .details = "The result is a wasm module that 'godwit run' starts without building it again. Builds are cached by content.",
@@ -86,10 +86,9 @@ void add_build_command(CommandTree& tree) {
                              "godwit build plugin.wasm --output mobile.wasm --list-unpolled"}});
   auto options = std::make_shared<BuildOptions>();
   add_source_options(tree, command, options->source);
-  command.add_option("--output", options->output, "File to write (default: the first input's name with .wasm, in this folder)")
-      ->option_text("FILE");
+  command.add_option("--output", options->output, "File to write (default: the first input's name with .wasm, in this folder)", "FILE");
   command.add_flag("--list-unpolled", options->list_unpolled, "List the loops that were left without a poll, and why");
-  tree.on_selected(command, [options](Invocation& invocation) { return build(*options, invocation); });
+  command.on_selected([options](Invocation& invocation) { return build(*options, invocation); });
 }
 
 }  // namespace gw::cli

@@ -39,11 +39,11 @@ Format format_of_errors(const Words& words) {
 }
 
 // Commands that help to repair settings go on with the flags alone when the rest cannot be understood.
-Result<Settings> resolve_settings(const CommandTree& tree, CommandTree::Needs needs) {
+Result<Settings> resolve_settings(const CommandTree& tree, Command::Needs needs) {
   SettingSources sources{
       .flags = tree.flags(), .overrides = tree.overrides(), .variable = variable, .files = SettingFiles::usual().by_strength()};
   auto settings = Settings::resolve(sources);
-  if (settings || needs == CommandTree::Needs::settings) return settings;
+  if (settings || needs == Command::Needs::settings) return settings;
   sources.variable = [](const std::string&) { return std::nullopt; };
   sources.files.clear();
   return Settings::resolve(sources);

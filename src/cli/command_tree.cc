@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ranges>
 
@@ -58,53 +59,32 @@ std::string unknown_word(const std::string& word, const CLI::App& command, const
 
 }  // namespace
 
-CommandTree::CommandTree() : root_("Programs that move while they run", "godwit") {
-  root_.require_subcommand(1);
-  root_.fallthrough();
-  root_.set_help_flag("-h,--help", "Show this help");
-  commands_[&root_].text.summary = root_.get_description();
-  add_setting(root_, Key::output);
-  add_setting(root_, Key::color);
-  add_repeatable(root_, "--config", overrides_, "Set a setting for this call; 'godwit config list' shows them", "KEY=VALUE");
+CommandTree::CommandTree() : parser_(std::make_unique<CLI::App>("Programs that move while they run", "godwit")) {
+  parser_->fallthrough();
+  parser_->set_help_flag("-h,--help", "Show this help");
+  Command& root = commands_.try_emplace(parser_.get(), *parser_, Command::Text{.summary = parser_->get_description()}).first->second;
+  root.require_subcommand();
+  add_setting(root, Key::output);
+  add_setting(root, Key::color);
+  root.add_repeatable("--config", overrides_, "Set a setting for this call; 'godwit config list' shows them", "KEY=VALUE");
 }
 
-CLI::App& CommandTree::add(CLI::App& parent, const std::string& name, Text text) {
-  CLI::App& command = *parent.add_subcommand(name, text.summary);
-  commands_[&command].text = std::move(text);
-  return command;
+CommandTree::~CommandTree() = default;
+
+Command& CommandTree::add(Command& parent, const std::string& name, Command::Text text) {
+  CLI::App& app = *parent.app().add_subcommand(name, text.summary);
+  return commands_.try_emplace(&app, app, std::move(text)).first->second;
 }
 
-void CommandTree::on_selected(CLI::App& command, Action action, Needs needs) {
-  commands_[&command].action = std::move(action);
-  commands_[&command].needs = needs;
-}
-
-void CommandTree::add_setting(CLI::App& command, Key key) {
+void CommandTree::add_setting(Command& command, Key key) {
   const SettingKey& setting = setting_key(key);
-  command
-      .add_option_function<std::string>(
-          std::string(setting.flag), [this, key](const std::string& value) { flags_[key] = value; },
-          fmt::format("{} (default: {})", setting.description, setting.built_in))
-      ->option_text(std::string(setting.placeholder));
-}
-
-CLI::Option* CommandTree::add_choice(CLI::App& command, const std::string& names, std::string& value, const std::string& description,
-                                     const std::string& placeholder) {
-  const auto check = [words = choices_of(placeholder)](const std::string& word) {
-    const bool known = std::ranges::find(words, word) != words.end();
-    return known ? std::string() : fmt::format("'{}' is none of {}", word, fmt::join(words, ", "));
-  };
-  return command.add_option(names, value, description)->check(check)->option_text(placeholder);
-}
-
-CLI::Option* CommandTree::add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
-                                         const std::string& description, const std::string& placeholder) {
-  // Without extra arguments, else it would swallow the words behind its value.
-  return command.add_option(names, values, description)->allow_extra_args(false)->option_text(placeholder);
+  command.add_received(
+      std::string(setting.flag), [this, key](const std::string& value) { flags_[key] = value; },
+      fmt::format("{} (default: {})", setting.description, setting.built_in), std::string(setting.placeholder));
 }
 
 const CLI::App& CommandTree::deepest() const {
-  const CLI::App* app = &root_;
+  const CLI::App* app = parser_.get();
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return *app;
 }
@@ -114,18 +94,17 @@ std::string CommandTree::current_command() const { return fmt::format("{}", fmt:
 Result<CommandTree::Parsed> CommandTree::parse(const std::vector<std::string>& args, bool has_program_args) {
   try {
     std::vector<std::string> reversed(args.rbegin(), args.rend());  // as the parser wants it
-    root_.parse(std::move(reversed));
+    parser_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     return help_for(deepest());
   } catch (const CLI::ParseError& error) {
     return explain(error);
   }
-  const CLI::App& command = deepest();
-  if (has_program_args && !takes_program_args_.contains(&command))
+  const Command& command = commands_.at(&deepest());
+  if (has_program_args && !command.takes_program_args())
     return fail(Kind::invalid, "'{}' runs no program: it takes nothing after --", current_command());
-  const Command& found = commands_.at(&command);
-  GW_ASSERT(found.action);
-  return Parsed{current_command(), found.action, found.needs};
+  GW_ASSERT(command.action());
+  return Parsed{current_command(), command.action(), command.needs()};
 }
 
 CommandTree::Parsed CommandTree::help_for(const CLI::App& app) const {
@@ -135,17 +114,17 @@ CommandTree::Parsed CommandTree::help_for(const CLI::App& app) const {
     invocation.console.print_text(help_page(command, common, invocation.console.out()));
     return 0;
   };
-  return {current_command(), show, Needs::nothing};
+  return {current_command(), show, Command::Needs::nothing};
 }
 
 Error CommandTree::explain(const CLI::ParseError& error) const {
   const CLI::App& command = deepest();
   const std::string name = current_command();
-  const std::vector<std::string> unexpected = root_.remaining(true);
+  const std::vector<std::string> unexpected = parser_->remaining(true);
   if (!unexpected.empty()) {
     const std::string& word = unexpected.front();
     return fail(Kind::invalid, "{}",
-                word.starts_with('-') ? unknown_option(word, command, root_, name) : unknown_word(word, command, name));
+                word.starts_with('-') ? unknown_option(word, command, *parser_, name) : unknown_word(word, command, name));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     for (const CLI::Option* option : command.get_options())
@@ -161,13 +140,14 @@ Error CommandTree::explain(const CLI::ParseError& error) const {
 }
 
 CommandModel CommandTree::model_of(const CLI::App& app) const {
-  const Text& text = commands_.at(&app).text;
+  const Command& command = commands_.at(&app);
+  const Command::Text& text = command.text();
   CommandModel model{.words = words_of(app),
                      .summary = text.summary,
                      .details = text.details,
                      .examples = text.examples,
                      .hidden = is_hidden(app),
-                     .takes_program_args = takes_program_args_.contains(&app)};
+                     .takes_program_args = command.takes_program_args()};
   for (const CLI::Option* option : app.get_options())
     (option->get_positional() ? model.arguments : model.options).push_back(gw::cli::model_of(*option));
   for (const CLI::App* child : app.get_subcommands({})) model.children.push_back(model_of(*child));

@@ -11,7 +11,7 @@ void add_run_command(CommandTree& tree);
 void add_resume_command(CommandTree& tree);
 void add_build_command(CommandTree& tree);
 void add_image_commands(CommandTree& tree);
-void add_image_output_command(CommandTree& tree, CLI::App& parent);
+void add_image_output_command(CommandTree& tree, Command& parent);
 void add_config_commands(CommandTree& tree);
 void add_completion_command(CommandTree& tree);
 void add_man_command(CommandTree& tree);

@@ -6,14 +6,13 @@
 namespace gw::cli {
 
 void add_completion_command(CommandTree& tree) {
-  CLI::App& command = tree.add(tree.root(), "completion",
-                               {.summary = "Print a script that makes a shell complete godwit's commands",
-                                .examples = {"source <(godwit completion bash)", "godwit completion zsh > ~/.zfunc/_godwit",
-                                             "godwit completion fish > ~/.config/fish/completions/godwit.fish"}});
+  Command& command = tree.add(tree.root(), "completion",
+                              {.summary = "Print a script that makes a shell complete godwit's commands",
+                               .examples = {"source <(godwit completion bash)", "godwit completion zsh > ~/.zfunc/_godwit",
+                                            "godwit completion fish > ~/.config/fish/completions/godwit.fish"}});
   auto shell = std::make_shared<std::string>();
-  CommandTree::add_choice(command, "SHELL", *shell, "bash, zsh or fish", "SHELL")->required();
-  tree.on_selected(
-      command,
+  command.add_choice("SHELL", *shell, "bash, zsh or fish", "SHELL", Command::Presence::required);
+  command.on_selected(
       [shell](Invocation& invocation) -> Result<int> {
         const CommandModel model = invocation.tree.model();
         invocation.console.print_text(*shell == "bash"  ? bash_completion(model)
@@ -21,7 +20,7 @@ void add_completion_command(CommandTree& tree) {
                                                         : fish_completion(model));
         return 0;
       },
-      CommandTree::Needs::nothing);
+      Command::Needs::nothing);
 }
 
 }  // namespace gw::cli

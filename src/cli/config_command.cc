@@ -65,48 +65,48 @@ Result<int> path(Invocation& invocation) {
   return 0;
 }
 
-void add_get(CommandTree& tree, CLI::App& parent) {
-  CLI::App& command =
+void add_get(CommandTree& tree, Command& parent) {
+  Command& command =
       tree.add(parent, "get",
                {.summary = "Print the value of one setting", .examples = {"godwit config get memory", "godwit config get output -o json"}});
   auto name = std::make_shared<std::string>();
-  command.add_option("KEY", *name, "Name of the setting")->required()->option_text("KEY");
-  tree.on_selected(command, [name](Invocation& invocation) { return get(invocation, *name); });
+  command.add_argument("KEY", *name, "Name of the setting");
+  command.on_selected([name](Invocation& invocation) { return get(invocation, *name); });
 }
 
-void add_set(CommandTree& tree, CLI::App& parent) {
-  CLI::App& command = tree.add(parent, "set",
-                               {.summary = "Write one setting to a file",
-                                .details = "Comments and everything else in the file stay as they are.",
-                                .examples = {"godwit config set memory=512M", "godwit config set checkpoint-every=1m --scope project"}});
+void add_set(CommandTree& tree, Command& parent) {
+  Command& command = tree.add(parent, "set",
+                              {.summary = "Write one setting to a file",
+                               .details = "Comments and everything else in the file stay as they are.",
+                               .examples = {"godwit config set memory=512M", "godwit config set checkpoint-every=1m --scope project"}});
   auto assignment = std::make_shared<std::string>();
   auto scope = std::make_shared<std::string>("user");
-  command.add_option("KEY=VALUE", *assignment, "The setting and its new value")->required()->option_text("KEY=VALUE");
-  CommandTree::add_choice(command, "--scope", *scope, "Which file: user, project (./godwit.toml) or system (default: user)", "SCOPE");
-  tree.on_selected(
-      command, [assignment, scope](Invocation& invocation) { return set(invocation, *assignment, *scope); }, CommandTree::Needs::nothing);
+  command.add_argument("KEY=VALUE", *assignment, "The setting and its new value");
+  command.add_choice("--scope", *scope, "Which file: user, project (./godwit.toml) or system (default: user)", "SCOPE");
+  command.on_selected([assignment, scope](Invocation& invocation) { return set(invocation, *assignment, *scope); },
+                      Command::Needs::nothing);
 }
 
 }  // namespace
 
 void add_config_commands(CommandTree& tree) {
-  CLI::App& config =
+  Command& config =
       tree.add(tree.root(), "config",
                {.summary = "Show and change settings",
                 .details = "A setting comes from its flag, --config, its GODWIT_ variable, ./godwit.toml, the user's config.toml or "
                            "/etc/godwit/config.toml, whichever is first in this order.",
                 .examples = {"godwit config list", "godwit config set memory=512M", "godwit run nbody.c --config time-limit=10s"}});
-  config.require_subcommand(1);
-  CLI::App& list_command =
+  config.require_subcommand();
+  Command& list_command =
       tree.add(config, "list",
                {.summary = "Show every setting and where it comes from", .examples = {"godwit config list", "godwit config list -o json"}});
-  tree.on_selected(list_command, list);
+  list_command.on_selected(list);
   add_get(tree, config);
   add_set(tree, config);
-  CLI::App& path_command = tree.add(config, "path",
-                                    {.summary = "Show which files settings are read from, the strongest first",
-                                     .examples = {"godwit config path", "$EDITOR $(godwit config path -o quiet)"}});
-  tree.on_selected(path_command, path, CommandTree::Needs::nothing);
+  Command& path_command = tree.add(config, "path",
+                                   {.summary = "Show which files settings are read from, the strongest first",
+                                    .examples = {"godwit config path", "$EDITOR $(godwit config path -o quiet)"}});
+  path_command.on_selected(path, Command::Needs::nothing);
 }
 
 }  // namespace gw::cli

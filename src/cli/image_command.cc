@@ -91,33 +91,33 @@ Result<int> diff(const std::string& first, const std::string& second, Invocation
   return equal ? 0 : 1;
 }
 
-void add_show(CommandTree& tree, CLI::App& parent) {
-  CLI::App& command = tree.add(parent, "show",
-                               {.summary = "Check an image and print what is in it",
-                                .examples = {"godwit image show nbody.gwi", "godwit image show nbody.gwi -o json"}});
+void add_show(CommandTree& tree, Command& parent) {
+  Command& command = tree.add(parent, "show",
+                              {.summary = "Check an image and print what is in it",
+                               .examples = {"godwit image show nbody.gwi", "godwit image show nbody.gwi -o json"}});
   auto file = std::make_shared<std::string>();
-  command.add_option("IMAGE", *file, "Image written by run or resume")->required()->option_text("IMAGE");
-  tree.on_selected(command, [file](Invocation& invocation) { return show(*file, invocation); });
+  command.add_argument("IMAGE", *file, "Image written by run or resume");
+  command.on_selected([file](Invocation& invocation) { return show(*file, invocation); });
 }
 
-void add_diff(CommandTree& tree, CLI::App& parent) {
-  CLI::App& command = tree.add(parent, "diff",
-                               {.summary = "Compare the state of two images",
-                                .details = "Exit code: 0 if the program is in the same state in both, 1 if not.",
-                                .examples = {"godwit image diff before.gwi after.gwi", "godwit image diff a.gwi b.gwi -o quiet"}});
+void add_diff(CommandTree& tree, Command& parent) {
+  Command& command = tree.add(parent, "diff",
+                              {.summary = "Compare the state of two images",
+                               .details = "Exit code: 0 if the program is in the same state in both, 1 if not.",
+                               .examples = {"godwit image diff before.gwi after.gwi", "godwit image diff a.gwi b.gwi -o quiet"}});
   auto files = std::make_shared<std::pair<std::string, std::string>>();
-  command.add_option("IMAGE", files->first, "One image")->required()->option_text("IMAGE");
-  command.add_option("OTHER", files->second, "The other one")->required()->option_text("OTHER");
-  tree.on_selected(command, [files](Invocation& invocation) { return diff(files->first, files->second, invocation); });
+  command.add_argument("IMAGE", files->first, "One image");
+  command.add_argument("OTHER", files->second, "The other one");
+  command.on_selected([files](Invocation& invocation) { return diff(files->first, files->second, invocation); });
 }
 
 }  // namespace
 
 void add_image_commands(CommandTree& tree) {
-  CLI::App& image = tree.add(tree.root(), "image",
-                             {.summary = "Look at images of suspended programs",
-                              .examples = {"godwit image show nbody.gwi", "godwit image diff before.gwi after.gwi"}});
-  image.require_subcommand(1);
+  Command& image = tree.add(tree.root(), "image",
+                            {.summary = "Look at images of suspended programs",
+                             .examples = {"godwit image show nbody.gwi", "godwit image diff before.gwi after.gwi"}});
+  image.require_subcommand();
   add_show(tree, image);
   add_diff(tree, image);
   add_image_output_command(tree, image);

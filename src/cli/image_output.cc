@@ -36,15 +36,15 @@ Result<int> output(const OutputOptions& options, Invocation& invocation) {
 
 }  // namespace
 
-void add_image_output_command(CommandTree& tree, CLI::App& parent) {
-  CLI::App& command = tree.add(parent, "output",
-                               {.summary = "Print the output that a program with checkpoints has written so far",
-                                .details = "Every byte once, whatever was killed in between. The file is that of --checkpoint-every.",
-                                .examples = {"godwit image output nbody.gwi", "godwit image output nbody.gwi --stderr"}});
+void add_image_output_command(CommandTree& tree, Command& parent) {
+  Command& command = tree.add(parent, "output",
+                              {.summary = "Print the output that a program with checkpoints has written so far",
+                               .details = "Every byte once, whatever was killed in between. The file is that of --checkpoint-every.",
+                               .examples = {"godwit image output nbody.gwi", "godwit image output nbody.gwi --stderr"}});
   auto options = std::make_shared<OutputOptions>();
-  command.add_option("FILE", options->file, "File of run --checkpoint-every")->required()->option_text("FILE");
+  command.add_argument("FILE", options->file, "File of run --checkpoint-every");
   command.add_flag("--stderr", options->errors, "Standard error instead of standard output");
-  tree.on_selected(command, [options](Invocation& invocation) { return output(*options, invocation); });
+  command.on_selected([options](Invocation& invocation) { return output(*options, invocation); });
 }
 
 }  // namespace gw::cli

@@ -53,7 +53,9 @@ Result<std::unique_ptr<JobRun>> JobRun::prepare(const RunOptions& options, const
 Status JobRun::open(const RunOptions& options) {
   GW_TRY(fs::path cache, os::cache_dir());
   GW_TRY(fs::path worker, worker_program());
-  GW_TRY(code_, node::NativeCode::open(native_code_config(cache, worker)));
+  node::NativeCode::Config code = native_code_config(cache, worker);
+  if (invocation_.settings[Key::compile_ahead].text == "off") code.filler.clear();
+  GW_TRY(code_, node::NativeCode::open(std::move(code)));
   if (!options.stdin_file.empty()) {
     GW_TRY(input_, open_input(options.stdin_file));
   }

@@ -40,14 +40,14 @@ Result<int> man(const ManOptions& options, Invocation& invocation) {
 
 // Hidden: the build calls it, people call man(1).
 void add_man_command(CommandTree& tree) {
-  CLI::App& command = tree.add(
+  Command& command = tree.add(
       tree.root(), "man",
       {.summary = "Print the manual page of a command", .examples = {"godwit man run | man -l -", "godwit man --folder share/man/man1"}});
-  tree.hide(command);
+  command.hide();
   auto options = std::make_shared<ManOptions>();
-  command.add_option("COMMAND", options->words, "Words of the command; none: godwit itself")->option_text("COMMAND");
-  command.add_option("--folder", options->folder, "Write the pages of all commands into this folder")->option_text("FOLDER");
-  tree.on_selected(command, [options](Invocation& invocation) { return man(*options, invocation); }, CommandTree::Needs::nothing);
+  command.add_arguments("COMMAND", options->words, "Words of the command; none: godwit itself", Command::Presence::optional);
+  command.add_option("--folder", options->folder, "Write the pages of all commands into this folder", "FOLDER");
+  command.on_selected([options](Invocation& invocation) { return man(*options, invocation); }, Command::Needs::nothing);
 }
 
 }  // namespace gw::cli

@@ -42,7 +42,7 @@ Result<int> resume(const std::string& file, const RunOptions& options, Invocatio
 }  // namespace
 
 void add_resume_command(CommandTree& tree) {
-  CLI::App& command =
+  Command& command =
       tree.add(tree.root(), "resume",
                {.summary = "Continue a program from its image or its checkpoints",
                 .details = "The program goes on where it was suspended, on this machine or another one. From the file of "
@@ -52,9 +52,9 @@ void add_resume_command(CommandTree& tree) {
                              "godwit resume nbody.gwi -o json"}});
   auto file = std::make_shared<std::string>();
   auto options = std::make_shared<RunOptions>();
-  command.add_option("IMAGE", *file, "File written by run or resume")->required()->option_text("IMAGE");
+  command.add_argument("IMAGE", *file, "File written by run or resume");
   add_run_options(tree, command, *options);
-  tree.on_selected(command, [file, options](Invocation& invocation) { return resume(*file, *options, invocation); });
+  command.on_selected([file, options](Invocation& invocation) { return resume(*file, *options, invocation); });
 }
 
 }  // namespace gw::cli

@@ -103,7 +103,7 @@ Result<int> run(const StartOptions& options, Invocation& invocation) {
 }  // namespace
 
 void add_run_command(CommandTree& tree) {
-  CLI::App& command = tree.add(
+  Command& command = tree.add(
       tree.root(), "run",
       {.summary = "Run a program: C, C++ or WebAssembly",
        .details =
@@ -114,19 +114,18 @@ void add_run_command(CommandTree& tree) {
                     "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program",
                     "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
                     "godwit run nbody.c --suspend-after 2s --image nbody.gwi"}});
-  tree.allow_program_args(command);
+  command.allow_program_args();
   auto options = std::make_shared<StartOptions>();
   add_source_options(tree, command, options->source);
-  CommandTree::add_repeatable(command, "--input", options->inputs, "Let the program read this file or folder, under GUEST or the same path",
-                              "HOST[:GUEST]");
-  CommandTree::add_repeatable(command, "--output", options->outputs,
-                              "Put what the program leaves under GUEST, or the same path, here when it has ended", "HOST[:GUEST]");
-  CommandTree::add_repeatable(command, "--env", options->env, "Environment variable of the program; NAME alone passes ours through",
-                              "NAME[=VALUE]");
-  CommandTree::add_number(command, "--seed", options->seed, "Make the program's random numbers repeatable", "N");
+  command.add_repeatable("--input", options->inputs, "Let the program read this file or folder, under GUEST or the same path",
+                         "HOST[:GUEST]");
+  command.add_repeatable("--output", options->outputs, "Put what the program leaves under GUEST, or the same path, here when it has ended",
+                         "HOST[:GUEST]");
+  command.add_repeatable("--env", options->env, "Environment variable of the program; NAME alone passes ours through", "NAME[=VALUE]");
+  command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
   tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options->run);
-  tree.on_selected(command, [options](Invocation& invocation) { return run(*options, invocation); });
+  command.on_selected([options](Invocation& invocation) { return run(*options, invocation); });
 }
 
 }  // namespace gw::cli

@@ -4,18 +4,17 @@
 
 namespace gw::cli {
 
-void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options) {
-  command.add_option("--stdin", options.stdin_file, "Read the program's standard input from this file")->option_text("FILE");
-  command.add_option("--image", options.image, "Where to put the suspended program, or its checkpoints (default: NAME.gwi)")
-      ->option_text("FILE");
-  command.add_option("--suspend-after", options.suspend_after, "Suspend the program after this time")->option_text("TIME");
-  CommandTree::add_number(command, "--suspend-after-polls", options.suspend_after_polls,
-                          "Suspend it at this poll (programs built with --poll=counter)", "N");
+void add_run_options(CommandTree& tree, Command& command, RunOptions& options) {
+  command.add_option("--stdin", options.stdin_file, "Read the program's standard input from this file", "FILE");
+  command.add_option("--image", options.image, "Where to put the suspended program, or its checkpoints (default: NAME.gwi)", "FILE");
+  command.add_option("--suspend-after", options.suspend_after, "Suspend the program after this time", "TIME");
+  command.add_number("--suspend-after-polls", options.suspend_after_polls, "Suspend it at this poll (programs built with --poll=counter)",
+                     "N");
   command.add_flag("--compress", options.compress, "Compress the image (zstd)");
   tree.add_setting(command, Key::memory);
   tree.add_setting(command, Key::time_limit);
-  command.add_option("--wall-limit", options.wall_limit, "End the program when it takes longer than this (default: 30d)")
-      ->option_text("TIME");
+  tree.add_setting(command, Key::compile_ahead);
+  command.add_option("--wall-limit", options.wall_limit, "End the program when it takes longer than this (default: 30d)", "TIME");
 }
 
 Result<std::chrono::milliseconds> parse_option(std::string_view option, std::string_view text) {

@@ -20,7 +20,7 @@ struct RunOptions {
   std::string stdin_file;
 };
 
-void add_run_options(CommandTree& tree, CLI::App& command, RunOptions& options);
+void add_run_options(CommandTree& tree, Command& command, RunOptions& options);
 
 Result<wire::pb::Limits> to_limits(const RunOptions& options, const Settings& settings);
 

@@ -10,8 +10,8 @@
 
 namespace gw::cli {
 
-enum class Key { memory, time_limit, checkpoint_every, mobile, output, color };
-inline constexpr std::size_t kKeyCount = 6;
+enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, output, color };
+inline constexpr std::size_t kKeyCount = 7;
 
 struct SettingKey {
   Key key;

@@ -2,16 +2,15 @@
 
 namespace gw::cli {
 
-void add_source_options(CommandTree& tree, CLI::App& command, SourceOptions& options) {
-  command.add_option("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module")->required()->option_text("FILE");
-  CommandTree::add_repeatable(command, "-I", options.include_folders, "Look for headers in this folder, too", "FOLDER");
-  CommandTree::add_repeatable(command, "-D", options.definitions, "Define a macro", "NAME[=VALUE]");
-  CommandTree::add_choice(command, "-O", options.optimization, "Optimisation of the compiler: 0, 1, 2, 3, s or z (default: 3)",
-                          "OPTIMIZATION");
-  CommandTree::add_repeatable(command, "--cflag", options.compiler_flags, "Hand this flag to clang as it is: --cflag=-ffast-math", "FLAG");
+void add_source_options(CommandTree& tree, Command& command, SourceOptions& options) {
+  command.add_arguments("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module");
+  command.add_repeatable("-I", options.include_folders, "Look for headers in this folder, too", "FOLDER");
+  command.add_repeatable("-D", options.definitions, "Define a macro", "NAME[=VALUE]");
+  command.add_choice("-O", options.optimization, "Optimisation of the compiler: 0, 1, 2, 3, s or z (default: 3)", "OPTIMIZATION");
+  command.add_repeatable("--cflag", options.compiler_flags, "Hand this flag to clang as it is: --cflag=-ffast-math", "FLAG");
   tree.add_setting(command, Key::mobile);
-  CommandTree::add_choice(command, "--poll", options.poll,
-                          "How it notices a request: auto, or counter (stops at exact points, slower; default: auto)", "POLL");
+  command.add_choice("--poll", options.poll, "How it notices a request: auto, or counter (stops at exact points, slower; default: auto)",
+                     "POLL");
   command.add_flag("--verify", options.verify, "Make NaN bits canonical, so that results can be compared between machines");
 }
 

@@ -20,7 +20,7 @@ struct SourceOptions {
   bool verify = false;
 };
 
-void add_source_options(CommandTree& tree, CLI::App& command, SourceOptions& options);
+void add_source_options(CommandTree& tree, Command& command, SourceOptions& options);
 
 // Compiler flags come in the order -O, -I, -D, --cflag, so that a --cflag has the last word.
 toolchain::BuildRequest to_build_request(const SourceOptions& options, const Settings& settings);

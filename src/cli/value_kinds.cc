@@ -17,6 +17,7 @@ const std::vector<Choice>& choices() {
       {"FORMAT", {"table", "json", "quiet"}},
       {"WHEN", {"auto", "always", "never"}},
       {"LEVEL", {"off", "coarse", "fine"}},
+      {"SWITCH", {"on", "off"}},
       {"POLL", {"auto", "counter"}},
       {"OPTIMIZATION", {"0", "1", "2", "3", "s", "z"}},
       {"SHELL", {"bash", "zsh", "fish"}},

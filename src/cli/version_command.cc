@@ -43,10 +43,10 @@ Result<int> print_versions(Invocation& invocation) {
 }  // namespace
 
 void add_version_command(CommandTree& tree) {
-  CLI::App& command = tree.add(tree.root(), "version",
-                               {.summary = "Print versions, and what this machine has to hold strangers' programs",
-                                .examples = {"godwit version", "godwit version -o json", "godwit version -o quiet"}});
-  tree.on_selected(command, print_versions, CommandTree::Needs::settings);
+  Command& command = tree.add(tree.root(), "version",
+                              {.summary = "Print versions, and what this machine has to hold strangers' programs",
+                               .examples = {"godwit version", "godwit version -o json", "godwit version -o quiet"}});
+  command.on_selected(print_versions);
 }
 
 }  // namespace gw::cli

@@ -182,8 +182,10 @@ TEST(Isolate, IsSuspendedInABlockingCallBeforeItHappens) {
         (br_if $again (i32.eqz (global.get $unwinding))))))");
   World world;
   auto isolate = world.make(test::load(std::move(wasm)));
-  EXPECT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(); })), "suspended");
-  EXPECT_GT(world.output.text().size(), 0u);
+  // The request may come before the first call, on a busy machine.
+  do {
+    ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(); })), "suspended");
+  } while (world.output.text().empty());
 }
 
 }  // namespace
