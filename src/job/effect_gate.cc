@@ -84,7 +84,7 @@ Bytes EffectGate::save() const {
 }
 
 EffectGate EffectGate::fork(ThreadId child) const {
-  EffectGate gate(child, 1, config_);
+  EffectGate gate(child, epoch_, config_);
   gate.job_ = job_;
   return gate;
 }

@@ -45,7 +45,8 @@ class EffectGate {
   // For the image.
   Bytes save() const;
 
-  // The gate of a child that goes on from the same point: a new name, an empty outbox, no input, no determinants.
+  // The gate of a child that goes on from the same point: a new name, an empty outbox, no input, no determinants. It begins in the epoch of
+  // its parent, so that the child of a zombie and the one that the replay forks are told apart.
   EffectGate fork(ThreadId child) const;
 
   ThreadId thread() const { return thread_; }

@@ -67,7 +67,9 @@ Result<EffectLedger::Verdict> EffectLedger::accept(const Effect& effect) {
   if (effect.has_fork()) {
     if (ThreadId{effect.fork().child()} != child_of(found->first, effect.sequence()))
       return fail(Kind::invalid, "thread {} forked a child with a name that is not its own to give", effect.thread());
-    GW_TRY_VOID(add(ThreadId{effect.fork().child()}));
+    if (knows(ThreadId{effect.fork().child()}))
+      return fail(Kind::invalid, "thread {} forked thread {}, which exists", effect.thread(), effect.fork().child());
+    GW_TRY_VOID(adopt(ThreadId{effect.fork().child()}, effect.epoch(), 0));
   }
   if (effect.has_end()) {
     thread.ended = true;
