@@ -125,6 +125,7 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
       return check(frame.load(), descriptors);
     case pb::ToWorker::kStart:
       GW_TRY_VOID(require(descriptors == 1, "what a thread starts with comes as sealed memory"));
+      GW_TRY_VOID(check_determinants(frame.start().determinants()));
       return thread(frame.start().thread());
     case pb::ToWorker::kRestore:
       return check(frame.restore());
@@ -227,6 +228,9 @@ Result<pb::ThreadConfig> decode_thread_config(ByteView bytes) {
   GW_TRY_VOID(check(config));
   return config;
 }
+
+Status check_effect(const pb::Effect& effect) { return check(effect); }
+Status check_config(const pb::ThreadConfig& config) { return check(config); }
 
 bool is_tree_path(std::string_view path) {
   if (path.empty() || path.size() > kMaxPathBytes || path.find('\0') != std::string_view::npos) return false;

@@ -28,6 +28,10 @@ Result<pb::FromWorker> decode_from_worker(ByteView payload, std::size_t descript
 // What a thread starts with, which comes in sealed memory beside Start.
 Result<pb::ThreadConfig> decode_thread_config(ByteView bytes);
 
+// The rules for an effect and for what a thread starts with, wherever they come from. Kind::invalid with the rule that is broken.
+Status check_effect(const pb::Effect& effect);
+Status check_config(const pb::ThreadConfig& config);
+
 // A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
 bool is_tree_path(std::string_view path);
 

@@ -1,0 +1,198 @@
+#include "wire/peer_messages.h"
+
+#include <algorithm>
+
+#include "wire/worker_frames.h"
+
+namespace gw::wire {
+namespace {
+
+using pb::PeerMessage;
+
+Status require(bool condition, const char* rule) {
+  if (!condition) return fail(Kind::invalid, "a message breaks a rule: {}", rule);
+  return ok();
+}
+
+bool is_hash(const std::string& bytes) { return bytes.size() == sizeof(Hash256); }
+bool is_hash_or_nothing(const std::string& bytes) { return bytes.empty() || is_hash(bytes); }
+
+Status check_job(const std::string& job) { return require(is_hash(job), "a job is named by 32 bytes"); }
+
+// Most messages are about one life of one thread.
+template <class Message>
+Status check_thread(const Message& message) {
+  GW_TRY_VOID(check_job(message.job()));
+  return require(message.thread() != 0 && message.epoch() != 0, "threads and epochs begin with 1");
+}
+
+template <class List>
+Status check_determinants(const List& list) {
+  GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 100000 determinants between two images"));
+  const auto gap = [](const pb::Determinant& a, const pb::Determinant& b) { return b.index() != a.index() + 1; };
+  GW_TRY_VOID(require(std::ranges::adjacent_find(list, gap) == list.end(), "determinants come without gaps"));
+  const auto known = [](const pb::Determinant& one) { return pb::Determinant::Kind_IsValid(one.kind()); };
+  return require(std::ranges::all_of(list, known), "the kind of a determinant is not known");
+}
+
+Status check(const PeerMessage::Heartbeat& heartbeat) {
+  GW_TRY_VOID(require(heartbeat.address().size() <= kMaxAddressBytes, "an address has at most 256 bytes"));
+  GW_TRY_VOID(require(heartbeat.neighbours_size() <= kMaxNeighbours, "a heartbeat names at most 64 neighbours"));
+  for (const auto& neighbour : heartbeat.neighbours())
+    GW_TRY_VOID(
+        require(is_hash(neighbour.peer()) && neighbour.address().size() <= kMaxAddressBytes, "a neighbour has an id and an address"));
+  return ok();
+}
+
+Status check(const PeerMessage::Status& status) {
+  GW_TRY_VOID(check_job(status.job()));
+  GW_TRY_VOID(require(status.claim() != 0 && status.number() != 0, "claims and numbers of a status begin with 1"));
+  GW_TRY_VOID(require(status.held_size() <= kMaxHeld, "a status has at most 16384 threads"));
+  return require(status.failure().size() <= 4096, "a sentence has at most 4096 bytes");
+}
+
+Status check(const PeerMessage::Assign& assign) {
+  GW_TRY_VOID(check_thread(assign));
+  GW_TRY_VOID(require(assign.claim() != 0, "claims begin with 1"));
+  return require(is_hash(assign.keeper()), "a thread has a keeper");
+}
+
+Status check(const PeerMessage::Effects& message) {
+  GW_TRY_VOID(check_thread(message));
+  for (const pb::Effect& effect : message.effects()) {
+    GW_TRY_VOID(check_effect(effect));
+    GW_TRY_VOID(require(effect.thread() == message.thread() && effect.epoch() == message.epoch(), "effects are of the message's thread"));
+  }
+  for (const auto& child : message.children())
+    GW_TRY_VOID(require(child.thread() != 0 && is_hash(child.keeper()), "a child has a name and a keeper"));
+  return ok();
+}
+
+Status check(const PeerMessage::KeeperChange& change) {
+  GW_TRY_VOID(check_thread(change));
+  return require(is_hash(change.current()) && is_hash_or_nothing(change.target()), "a keeper is named by 32 bytes");
+}
+
+Status check(const PeerMessage::KeepImage& message) {
+  GW_TRY_VOID(check_thread(message));
+  return require(is_hash(message.home()) && is_hash(message.parts()), "an image is offered with its home and its parts");
+}
+
+Status check(const PeerMessage::KeepDeterminants& message) {
+  GW_TRY_VOID(check_thread(message));
+  GW_TRY_VOID(require(is_hash(message.home()) && !message.determinants().empty(), "determinants come with their home, one at least"));
+  return check_determinants(message.determinants());
+}
+
+Status check(const PeerMessage::ImageIs& message) {
+  GW_TRY_VOID(check_thread(message));
+  GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  return check_determinants(message.determinants());
+}
+
+template <class Message>
+Status check_list(const Message& message) {
+  GW_TRY_VOID(check_job(message.job()));
+  return require(message.threads_size() <= kMaxHeld, "a list has at most 16384 threads");
+}
+
+Status check_claim(const PeerMessage::ClaimName& claim) {
+  GW_TRY_VOID(check_job(claim.job()));
+  return require(claim.claim() != 0, "claims begin with 1");
+}
+
+Status check(const PeerMessage::Blob& blob) {
+  GW_TRY_VOID(require(is_hash(blob.hash()), "a blob is named by 32 bytes"));
+  return require(blob.bytes().size() <= kMaxBlobBytes, "a blob has at most 1 MiB");
+}
+
+Status check(const PeerMessage& message) {
+  switch (message.kind_case()) {
+    case PeerMessage::kHeartbeat:
+      return check(message.heartbeat());
+    case PeerMessage::kReserve:
+      GW_TRY_VOID(require(message.reserve().slots() > 0, "nothing is reserved"));
+      return check_job(message.reserve().job());
+    case PeerMessage::kOffer:
+      GW_TRY_VOID(require(message.offer().claim() != 0 && message.offer().slots() > 0, "an offer has a claim and slots"));
+      return check_job(message.offer().job());
+    case PeerMessage::kClaim:
+      return check_claim(message.claim());
+    case PeerMessage::kRelease:
+      return check_claim(message.release());
+    case PeerMessage::kNoClaim:
+      return check_claim(message.no_claim());
+    case PeerMessage::kStatus:
+      return check(message.status());
+    case PeerMessage::kAssign:
+      return check(message.assign());
+    case PeerMessage::kDrop:
+      return check_thread(message.drop());
+    case PeerMessage::kEffects:
+      return check(message.effects());
+    case PeerMessage::kStored:
+      return check_thread(message.stored());
+    case PeerMessage::kKeeper:
+      return check(message.keeper());
+    case PeerMessage::kKeeperFilled:
+      return check_thread(message.keeper_filled());
+    case PeerMessage::kKeepImage:
+      return check(message.keep_image());
+    case PeerMessage::kKeepDeterminants:
+      return check(message.keep_determinants());
+    case PeerMessage::kKept:
+      GW_TRY_VOID(require(is_hash_or_nothing(message.kept().parts()), "the parts of an image are named by 32 bytes"));
+      return check_thread(message.kept());
+    case PeerMessage::kWantImage:
+      GW_TRY_VOID(require(is_hash(message.want_image().home()), "an image is asked for with its home"));
+      return check_thread(message.want_image());
+    case PeerMessage::kImageIs:
+      return check(message.image_is());
+    case PeerMessage::kAskKept:
+      return check_list(message.ask_kept());
+    case PeerMessage::kForget:
+      return check_list(message.forget());
+    case PeerMessage::kWantBlob:
+      return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
+    case PeerMessage::kThreadFailed:
+      GW_TRY_VOID(require(message.thread_failed().failure().size() <= 4096, "a sentence has at most 4096 bytes"));
+      return check_thread(message.thread_failed());
+    case PeerMessage::kBlob:
+      return check(message.blob());
+    case PeerMessage::KIND_NOT_SET:
+      break;
+  }
+  return require(false, "a message has a kind");
+}
+
+}  // namespace
+
+Result<Bytes> encode(const pb::PeerMessage& message) {
+  const std::size_t size = message.ByteSizeLong();
+  if (size > kMaxPeerMessageBytes)
+    return fail(Kind::overloaded, "a message of {} bytes to a peer: the limit is {}", size, kMaxPeerMessageBytes);
+  Bytes bytes(size);
+  GW_ASSERT(message.SerializeToArray(bytes.data(), static_cast<int>(size)));
+  return bytes;
+}
+
+Result<pb::PeerMessage> decode_peer_message(ByteView payload) {
+  if (payload.size() > kMaxPeerMessageBytes) return fail(Kind::invalid, "a message of {} bytes is too long", payload.size());
+  PeerMessage message;
+  if (!message.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return fail(Kind::invalid, "a message cannot be read");
+  if (message.version() != kPeerProtocol)
+    return fail(Kind::unsupported, "a message of protocol {}: this peer speaks {}; both sides need the same godwit", message.version(),
+                kPeerProtocol);
+  GW_TRY_VOID(require(message.boot() != 0, "the lives of a peer are counted from 1"));
+  GW_TRY_VOID(check(message));
+  return message;
+}
+
+Hash256 hash_of(const std::string& bytes) {
+  Hash256 hash;
+  GW_ASSERT(bytes.size() == hash.bytes.size());
+  std::ranges::copy(as_bytes(bytes), hash.bytes.begin());
+  return hash;
+}
+
+}  // namespace gw::wire

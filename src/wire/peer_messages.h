@@ -1,0 +1,32 @@
+#pragma once
+// The messages of peer.proto as bytes, checked where they enter.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "wire/peer.pb.h"
+
+namespace gw::wire {
+
+inline constexpr std::uint32_t kPeerProtocol = 1;
+inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
+inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
+inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
+inline constexpr std::size_t kMaxAddressBytes = 256;
+inline constexpr int kMaxHeld = 16384;           // threads in a status
+inline constexpr int kMaxNeighbours = 64;        // in a heartbeat
+inline constexpr int kMaxDeterminants = 100000;  // in a message, and between two images of a thread on a grid
+
+// Kind::overloaded if the message would be longer than kMaxPeerMessageBytes.
+Result<Bytes> encode(const pb::PeerMessage& message);
+
+// Takes a message as it came. Kind::invalid if it breaks a rule, with the rule; Kind::unsupported if it is of another protocol version.
+// Afterwards ids and hashes have 32 bytes, threads, epochs and claims are not 0, and nothing is longer than the limits above.
+Result<pb::PeerMessage> decode_peer_message(ByteView payload);
+
+// REQUIRES: 32 bytes, as in every message that was decoded.
+Hash256 hash_of(const std::string& bytes);
+inline std::string bytes_of(const Hash256& hash) { return std::string(as_text(hash.bytes)); }
+
+}  // namespace gw::wire
