@@ -1,0 +1,151 @@
+#pragma once
+// What a machine without I/O wants done: the only thing that leaves it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "job/names.h"
+#include "wire/peer.pb.h"
+#include "wire/worker.pb.h"
+
+namespace gw::job {
+
+using Message = wire::pb::PeerMessage;
+
+// --- network
+
+// May be lost, late, doubled: every sender repeats what matters.
+struct Send {
+  PeerId to;
+  Message message;
+};
+// Answered by Peer::on_connection, if somebody is there.
+struct Connect {
+  std::string address;
+};
+
+// --- workers
+
+struct StartWorker {
+  WorkerId worker;
+  JobId job;
+  std::uint32_t slots;
+};
+struct KillWorker {
+  WorkerId worker;
+};
+// Something that goes beside a frame as sealed memory, put together from blobs. Whoever does so checks the result: a module against the
+// manifest's hash, an image by decoding it.
+struct Assembly {
+  enum class Form : std::uint8_t { given, pieces, image };
+  Form form = Form::pieces;
+  std::string bytes;           // given: these
+  std::vector<Hash256> blobs;  // pieces: one after the other. image: the blob of its ImageParts
+  Hash256 whole;               // of pieces: what must come out
+};
+struct FrameToWorker {
+  WorkerId worker;
+  wire::pb::ToWorker frame;
+  std::vector<Assembly> beside;
+};
+
+// --- disk: takes effect, and is answered by Peer::on_disk, in the order it was given
+
+// The last value written under a key counts; no value: the key is gone.
+struct Record {
+  std::string key;
+  std::optional<std::string> value;
+};
+using Ticket = std::uint64_t;
+enum class Durability : std::uint8_t { group, full };
+// Atomic, and in the order of the tickets. `group` may wait a little for others; `full` is on the medium when it is answered.
+struct Persist {
+  Ticket ticket;
+  std::vector<Record> records;
+  Durability durability;
+};
+struct StoreBlob {
+  Hash256 hash;
+  std::string bytes;
+};
+struct LoadBlob {
+  Hash256 hash;
+};
+struct DropBlob {
+  Hash256 hash;
+};
+// Once, after a start: everything else that lives before have left is dropped.
+struct RetainBlobs {
+  std::vector<Hash256> hashes;
+};
+
+// --- people
+
+struct JobAccepted {
+  JobId job;
+};
+struct JobRefused {
+  JobId job;
+  Error error;
+};
+struct EffectStored {  // each once in a life of home; after a restart what was stored is read from the records
+  JobId job;
+  wire::pb::Effect effect;
+};
+struct JobOver {
+  JobId job;
+  std::uint64_t threads = 0;
+  std::uint64_t failed = 0;
+  bool cancelled = false;
+};
+struct ThreadPlaced {
+  JobId job;
+  ThreadId thread;
+  std::uint64_t epoch;
+  PeerId host;
+};
+struct ThreadFailed {
+  JobId job;
+  ThreadId thread;
+  std::string sentence;
+};
+struct PeerSeen {
+  PeerId peer;
+  bool alive;
+};
+struct PeerRefused {  // somebody broke a rule
+  PeerId peer;
+  std::string sentence;
+};
+using Event = std::variant<JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadFailed, PeerSeen, PeerRefused>;
+struct Notify {
+  Event event;
+};
+
+using Action =
+    std::variant<Send, Connect, StartWorker, KillWorker, FrameToWorker, Persist, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
+
+// What one turn of a peer leaves. Filled by the machines, emptied by Peer.
+//
+// All records of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action back until
+// everything recorded so far, in this turn or before, is durable: what others may rely on is said that way.
+struct Actions {
+  std::vector<Action> now;
+  std::vector<Action> later;
+  std::vector<Record> records;
+  Durability durability = Durability::group;
+
+  void add(Action action) { now.push_back(std::move(action)); }
+  void after_disk(Action action) { later.push_back(std::move(action)); }
+  void send(const PeerId& to, Message message) { add(Send{to, std::move(message)}); }
+  void notify(Event event) { add(Notify{std::move(event)}); }
+  void record(std::string key, std::optional<std::string> value, Durability wanted = Durability::group) {
+    records.push_back({std::move(key), std::move(value)});
+    if (wanted == Durability::full) durability = wanted;
+  }
+};
+
+}  // namespace gw::job

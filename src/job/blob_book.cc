@@ -1,0 +1,143 @@
+#include "job/blob_book.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+
+namespace gw::job {
+
+bool BlobBook::has(const Hash256& hash) const {
+  const auto found = blobs_.find(hash);
+  return found != blobs_.end() && found->second.state == State::stored;
+}
+
+void BlobBook::adopt(const Hash256& hash) {
+  const auto [found, fresh] = blobs_.try_emplace(hash, Entry{.state = State::stored});
+  if (!fresh) ++found->second.needs;
+}
+
+void BlobBook::put(Blob blob, Actions& out) {
+  const auto [found, fresh] = blobs_.try_emplace(blob.hash, Entry{.state = State::storing});
+  if (!fresh) ++found->second.needs;
+  if (!fresh && found->second.state != State::asked) return;
+  found->second.state = State::storing;
+  asked_.erase(blob.hash);
+  store(blob.hash, std::move(blob.bytes), out);
+}
+
+Status BlobBook::want(Time now, const Hash256& hash, const PeerId& from, Actions& out) {
+  const auto found = blobs_.find(hash);
+  if (found != blobs_.end()) {
+    ++found->second.needs;
+    // Who is asked now is the better guess: the one before may be dead.
+    if (found->second.state == State::asked) found->second.from = from;
+    return ok();
+  }
+  if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
+  blobs_.emplace(hash, Entry{.state = State::asked, .from = from, .ask_again = now});
+  asked_.insert(hash);
+  on_tick(now, out);
+  return ok();
+}
+
+void BlobBook::release(const Hash256& hash, Actions& out) {
+  const auto found = blobs_.find(hash);
+  GW_ASSERT(found != blobs_.end());
+  if (--found->second.needs > 0) return;
+  if (found->second.state != State::asked) out.add(DropBlob{hash});
+  asked_.erase(hash);
+  blobs_.erase(found);
+}
+
+std::vector<Hash256> BlobBook::all() const {
+  std::vector<Hash256> hashes;
+  for (const auto& [hash, entry] : blobs_) hashes.push_back(hash);
+  return hashes;
+}
+
+void BlobBook::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
+  if (!has(hash)) {
+    Message answer;
+    answer.mutable_blob()->set_hash(wire::bytes_of(hash));
+    answer.mutable_blob()->set_missing(true);
+    out.send(from, std::move(answer));
+    return;
+  }
+  const bool loading = waiters_.contains(hash);
+  if (!loading && waiters_.size() >= config_.waiters) return;  // it will ask again
+  std::set<PeerId>& waiters = waiters_[hash];
+  if (waiters.size() < config_.waiters) waiters.insert(from);
+  if (!loading) load(hash, out);
+}
+
+Status BlobBook::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out) {
+  const Hash256 hash = wire::hash_of(message.hash());
+  const auto found = blobs_.find(hash);
+  // Nobody asked, it came twice, or somebody else was asked meanwhile.
+  if (found == blobs_.end() || found->second.state != State::asked || found->second.from != from) return ok();
+  if (message.missing()) {
+    GW_REACHED("blobs: the peer did not have it");
+    return ok();
+  }
+  if (sha256(as_bytes(message.bytes())) != hash && !GW_BUG(2)) {
+    GW_REACHED("blobs: damaged bytes were refused");
+    return fail(Kind::corrupt, "blob {} came with bytes of another hash", hash.hex());
+  }
+  found->second.state = State::storing;
+  asked_.erase(hash);
+  store(hash, message.bytes(), out);
+  return ok();
+}
+
+void BlobBook::store(const Hash256& hash, std::string bytes, Actions& out) {
+  ++writing_[hash];
+  out.add(StoreBlob{hash, std::move(bytes)});
+}
+
+void BlobBook::on_stored(const Hash256& hash) {
+  const auto writing = writing_.find(hash);
+  if (writing == writing_.end() || --writing->second > 0) return;
+  writing_.erase(writing);
+  // It may have been dropped meanwhile, and asked for again after that.
+  if (const auto found = blobs_.find(hash); found != blobs_.end() && found->second.state == State::storing)
+    found->second.state = State::stored;
+}
+
+void BlobBook::on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+  const auto found = waiters_.find(hash);
+  if (found == waiters_.end()) return;
+  for (const PeerId& peer : found->second) {
+    Message answer;
+    answer.mutable_blob()->set_hash(wire::bytes_of(hash));
+    answer.mutable_blob()->set_missing(!bytes);
+    if (bytes) answer.mutable_blob()->set_bytes(*bytes);
+    out.send(peer, std::move(answer));
+  }
+  waiters_.erase(found);
+}
+
+void BlobBook::on_tick(Time now, Actions& out) {
+  std::size_t window = config_.in_flight;
+  for (const Hash256& hash : asked_) {
+    if (window-- == 0) break;
+    Entry& entry = blobs_.at(hash);
+    if (entry.ask_again > now) continue;
+    entry.ask_again = now + config_.retry;
+    Message message;
+    message.mutable_want_blob()->set_hash(wire::bytes_of(hash));
+    out.send(entry.from, std::move(message));
+  }
+}
+
+Time BlobBook::next_deadline() const {
+  Time next = kNever;
+  std::size_t window = config_.in_flight;
+  for (const Hash256& hash : asked_) {
+    if (window-- == 0) break;
+    next = std::min(next, blobs_.at(hash).ask_again);
+  }
+  return next;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,171 @@
+// The life of a job: its beginning, its records, its end.
+
+#include "job/home.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+#include "job/records.h"
+
+namespace gw::job {
+
+Home::Home(const Config& config, const Place& place, Manifest manifest)
+    : config_(config),
+      place_(place),
+      manifest_(std::move(manifest)),
+      ledger_(EffectLedger::Config{.threads = config.threads}),
+      next_attempt_(place.boot << 32) {
+  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) {
+    Thread& thread = add_thread(manifest_.thread_of(task));
+    thread.task = task;
+  }
+}
+
+Home::Thread& Home::add_thread(ThreadId id) {
+  const auto [found, fresh] = threads_.try_emplace(id);
+  GW_ASSERT(fresh);
+  if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
+  Thread& thread = found->second;
+  thread.order = threads_.size();
+  ++unfinished_;
+  waiting_.emplace(thread.order, id);
+  return thread;
+}
+
+void Home::begin(Time now, ByteView manifest, Actions& out) {
+  seek_at_ = now;
+  wire::pb::JobRecord record;
+  record.set_manifest(std::string(as_text(manifest)));
+  const RecordKey key{.kind = RecordKind::job, .job = manifest_.id()};
+  out.record(key.encode(), record.SerializeAsString(), Durability::full);
+  out.after_disk(Notify{JobAccepted{manifest_.id()}});
+}
+
+void Home::write(ThreadId id, const Thread& thread, Actions& out) const {
+  wire::pb::ThreadRecord record;
+  record.set_state(thread.state);
+  record.set_epoch(thread.epoch);
+  record.set_task(thread.task);
+  record.set_failures(thread.failures);
+  record.set_sentence(thread.sentence);
+  record.set_attempt(thread.attempt);
+  record.set_restore(thread.restore);
+  if (thread.keeper) record.set_keeper(thread.keeper->bytes());
+  if (thread.state == State::PLACED) {
+    record.set_host(thread.host.bytes());
+    record.set_claim(thread.claim);
+    record.set_slots(claims_.at(thread.host).slots);
+  }
+  out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), record.SerializeAsString());
+}
+
+// Children are known from the effects of their parents, so parents come first.
+Status Home::recover(Time now, const HomeRecords& records) {
+  GW_REACHED("home: a job was recovered");
+  std::vector<ThreadId> order;
+  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
+  for (std::size_t next = 0; next < order.size(); ++next) {
+    std::vector<ThreadId> children;
+    GW_TRY_VOID(recover_thread(now, order[next], records, children));
+    order.insert(order.end(), children.begin(), children.end());
+  }
+  seek_at_ = tick_at_ = now;
+  return ok();
+}
+
+Status Home::feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children) {
+  const auto effects = records.effects.find(id);
+  if (effects == records.effects.end()) return ok();
+  for (const auto& [sequence, effect] : effects->second) {
+    GW_TRY_VOID(ledger_.adopt(id, effect.epoch(), 0));
+    GW_TRY(const auto verdict, ledger_.accept(effect));
+    if (verdict != EffectLedger::Verdict::fresh)
+      return fail(Kind::corrupt, "effect {} of thread {} is recorded twice", sequence, id.value());
+    if (!effect.has_fork()) continue;
+    const ThreadId child{effect.fork().child()};
+    if (!records.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
+    add_thread(child).forked = true;
+    children.push_back(child);
+  }
+  return ok();
+}
+
+Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children) {
+  GW_TRY_VOID(feed_ledger(id, records, children));
+  const auto found = records.threads.find(id);
+  if (found == records.threads.end()) return ok();  // never placed
+  const wire::pb::ThreadRecord& record = found->second;
+  Thread& thread = threads_.at(id);
+  thread.state = record.state();
+  thread.epoch = record.epoch();
+  thread.failures = record.failures();
+  thread.sentence = record.sentence();
+  thread.attempt = record.attempt();
+  thread.restore = record.restore();
+  if (!record.keeper().empty()) thread.keeper = PeerId::from(record.keeper());
+  if (thread.epoch > 0) GW_TRY_VOID(ledger_.adopt(id, thread.epoch, 0));
+  if (thread.state == State::WAITING) return ok();
+  waiting_.erase({thread.order, id});
+  if (thread.state != State::PLACED) {
+    --unfinished_;
+    if (thread.state == State::FAILED) ++failed_;
+    return ok();
+  }
+  thread.host = PeerId::from(record.host());
+  thread.claim = record.claim();
+  thread.assign_again = now;
+  placed_.insert(id);
+  Claim fresh{.claim = thread.claim, .slots = record.slots(), .since = now, .heard = now, .renew_at = now, .idle_since = now};
+  Claim& claim = claims_.try_emplace(thread.host, std::move(fresh)).first->second;
+  if (claim.claim != thread.claim) return fail(Kind::corrupt, "two claims at peer {} are recorded", thread.host.brief());
+  claim.threads.insert(id);
+  return ok();
+}
+
+void Home::cancel(Time, Actions& out) {
+  GW_REACHED("home: a job was cancelled");
+  finish(out, wire::pb::JobRecord::CANCELLED);
+}
+
+void Home::finish(Actions& out, wire::pb::JobRecord::State state) {
+  wire::pb::JobRecord record;
+  record.set_state(state);
+  record.set_threads(threads_.size());
+  record.set_failed(failed_);
+  record.set_exit_code(exit_code_);
+  out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record.SerializeAsString(), Durability::full);
+  for (const auto& [id, thread] : threads_)
+    out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), std::nullopt);
+  out.after_disk(Notify{JobOver{manifest_.id(), threads_.size(), failed_, state == wire::pb::JobRecord::CANCELLED}});
+  // A member that does not hear this sends its status, and is told then.
+  for (const auto& [peer, claim] : claims_) send_release(peer, claim.claim, out);
+  claims_.clear();
+  over_ = true;
+}
+
+std::vector<Home::ClaimView> Home::claims() const {
+  std::vector<ClaimView> views;
+  for (const auto& [peer, claim] : claims_) views.push_back({peer, claim.claim, claim.slots});
+  return views;
+}
+
+void Home::on_tick(Time now, Actions& out) {
+  if (over_ || now < tick_at_) return;
+  tick_at_ = now + config_.retry / 2;
+  tend_claims(now, out);
+  for (const ThreadId id : std::set<ThreadId>(placed_)) {
+    Thread& thread = threads_.at(id);
+    if (!thread.seen && now >= thread.assign_again) {
+      GW_REACHED("home: an assignment was repeated");
+      thread.assign_again = now + config_.retry;
+      send_assign(id, thread, out);
+    }
+    tend_keeper(now, id, thread, out);
+  }
+  place_waiting(now, out);
+  seek(now, out);
+}
+
+Time Home::next_deadline() const { return over_ ? kNever : tick_at_; }
+
+}  // namespace gw::job

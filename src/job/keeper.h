@@ -1,0 +1,96 @@
+#pragma once
+// Keeps what other peers' threads need to go on after their hosts: images and determinants.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/blob_book.h"
+#include "job/effect_gate.h"
+#include "job/neighbours.h"
+#include "wire/records.pb.h"
+
+namespace gw::job {
+
+// What a keeper has found on disk.
+struct KeeperRecords {
+  wire::pb::KeptRecord kept;
+  std::map<std::uint64_t, wire::pb::DeterminantsRecord> determinants;  // by the index of the first
+};
+
+// The keeper of any number of threads of any jobs; docs/design/003-peers.md has the protocol. What it acknowledges is on its disk.
+//
+// Invariants: per thread, whoever writes has the highest (epoch, attempt) seen, older ones are refused; determinants have no gap after the
+// image. Limits: Config. A machine without I/O or threads: its peer owns and drives it.
+class Keeper {
+ public:
+  struct Config {
+    std::size_t threads = 65536;
+    std::size_t determinants = wire::kMaxDeterminants;  // of one thread, after its image
+    Time ask_every = std::chrono::seconds(10);
+    Time orphan_after = std::chrono::minutes(10);  // nothing heard of its home
+  };
+  struct Place {  // outlives it
+    const Neighbours& neighbours;
+    BlobBook& blobs;
+  };
+  using Name = std::pair<JobId, ThreadId>;
+
+  Keeper(const Config& config, const Place& place) : config_(config), place_(place) {}
+
+  // Before anything else. Kind::corrupt if the records are damaged. `parts` gives the bytes of blobs on disk.
+  Status recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts);
+
+  void on_keep_image(Time now, const PeerId& from, const Message::KeepImage& message, Actions& out);
+  void on_keep_determinants(Time now, const PeerId& from, const Message::KeepDeterminants& message, Actions& out);
+  void on_want_image(Time now, const PeerId& from, const Message::WantImage& message, Actions& out);
+  void on_forget(const PeerId& from, const Message::Forget& message, Actions& out);
+  void on_blob_here(Time now, Actions& out);
+  void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const { return threads_.empty() ? kNever : ask_at_; }
+  std::size_t size() const { return threads_.size(); }
+
+ private:
+  struct Fetch {  // of an image that was offered
+    Hash256 parts;
+    std::uint64_t determinants;
+    PeerId from;
+    bool listed = false;        // the pages are known
+    std::vector<Hash256> held;  // parts and pages
+  };
+  struct Thread {
+    PeerId home;
+    std::uint64_t epoch = 0;
+    std::uint64_t attempt = 0;
+    std::optional<Hash256> parts;
+    std::uint64_t base = 0;  // determinants in the image
+    std::deque<Determinant> log;
+    std::map<std::uint64_t, std::uint64_t> batches;  // records: first index, count
+    std::vector<Hash256> held;
+    std::optional<Fetch> fetch;
+    Time heard{0};
+    std::uint64_t next() const { return base + log.size(); }
+  };
+
+  Thread* admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t attempt, Actions& out);
+  void advance(Time now, const Name& name, Thread& thread, Actions& out);
+  void commit(const Name& name, Thread& thread, Actions& out);
+  void write(const Name& name, const Thread& thread, Actions& out) const;
+  void drop_batches(const Name& name, Thread& thread, Actions& out);
+  void clear(const Name& name, Thread& thread, Actions& out);
+  void end_fetch(Thread& thread, Actions& out);
+  void acknowledge(const PeerId& to, const Name& name, const Thread& thread, Actions& out) const;
+  void forget(std::map<Name, Thread>::iterator thread, Actions& out);
+
+  const Config config_;
+  const Place place_;
+  std::map<Name, Thread> threads_;
+  Time ask_at_{0};
+};
+
+}  // namespace gw::job

@@ -1,0 +1,72 @@
+#include "job/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace gw::job {
+namespace {
+
+wire::pb::Manifest content(int tasks) {
+  wire::pb::Manifest manifest;
+  manifest.mutable_module()->set_hash(std::string(32, 'm'));
+  manifest.mutable_module()->set_size((1u << 20) + 1);
+  manifest.mutable_module()->add_chunks(std::string(32, 'a'));
+  manifest.mutable_module()->add_chunks(std::string(32, 'b'));
+  manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  manifest.mutable_config()->add_args("prog");
+  manifest.mutable_policy()->set_slots(2);
+  for (int i = 0; i < tasks; ++i) manifest.add_tasks()->add_args(std::to_string(i));
+  return manifest;
+}
+
+const SigningKey& key() {
+  static const SigningKey kKey(std::array<std::uint8_t, 32>{1, 2, 3});
+  return kKey;
+}
+
+TEST(Manifest, IsRefusedWithAnyByteFlipped) {
+  const Bytes good = Manifest::sign(content(1), key());
+  ASSERT_TRUE(Manifest::check(good).has_value());
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Bytes bad = good;
+    bad[i] ^= 1;
+    EXPECT_FALSE(Manifest::check(bad).has_value()) << "byte " << i;
+  }
+}
+
+TEST(Manifest, OfOneTaskIsTheMainThread) {
+  const Manifest manifest = Manifest::check(Manifest::sign(content(1), key())).value();
+  EXPECT_EQ(manifest.thread_of(0), kMainThread);
+}
+
+TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
+  const Manifest manifest = Manifest::check(Manifest::sign(content(60), key())).value();
+  std::set<ThreadId> threads;
+  std::set<std::string> seeds;
+  for (std::uint32_t task = 0; task < 60; ++task) {
+    threads.insert(manifest.thread_of(task));
+    const wire::pb::ThreadConfig config = manifest.config_of(task);
+    seeds.insert(config.random_seed());
+    EXPECT_EQ(config.args(0), "prog");
+    EXPECT_EQ(config.args(1), std::to_string(task));
+  }
+  EXPECT_EQ(threads.size(), 60u);
+  EXPECT_FALSE(threads.contains(kMainThread));
+  EXPECT_EQ(seeds.size(), 60u);
+}
+
+TEST(Manifest, SaysWhatIsWrong) {
+  const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::sign(manifest, key())).error().detail; };
+  wire::pb::Manifest manifest = content(0);
+  EXPECT_NE(refusal(manifest).find("tasks"), std::string::npos);
+  manifest = content(1);
+  manifest.mutable_module()->mutable_chunks()->RemoveLast();
+  EXPECT_NE(refusal(manifest).find("each MiB"), std::string::npos);
+  manifest = content(1);
+  manifest.mutable_policy()->clear_slots();
+  EXPECT_NE(refusal(manifest).find("slots"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gw::job

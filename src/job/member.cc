@@ -1,0 +1,182 @@
+// A member and its home.
+
+#include "job/member.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+
+namespace gw::job {
+namespace {
+
+constexpr std::size_t kEffectsPerMessage = 1u << 20;  // bytes, unless one is larger
+
+}  // namespace
+
+void Member::begin(Time now, Actions& out) {
+  tick_at_ = now;
+  staged_.push_back(claim_.job.hash);
+  if (!place_.blobs.want(now, claim_.job.hash, claim_.home, out)) staged_.pop_back();
+  on_blob_here(now, out);
+}
+
+void Member::close(Actions& out) {
+  if (worker_) out.add(KillWorker{*worker_});
+  while (!threads_.empty()) remove(threads_.begin(), out);
+  for (const Hash256& hash : staged_) place_.blobs.release(hash, out);
+}
+
+Member::Thread* Member::find(std::uint64_t thread, std::uint64_t epoch) {
+  const auto found = threads_.find(ThreadId{thread});
+  return found == threads_.end() || found->second.epoch != epoch ? nullptr : &found->second;
+}
+
+void Member::remove(std::map<ThreadId, Thread>::iterator thread, Actions& out) {
+  release(thread->second.stable, out);
+  release(thread->second.candidate, out);
+  threads_.erase(thread);
+}
+
+void Member::tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out) {
+  if (worker_) out.add(FrameToWorker{*worker_, std::move(frame), std::move(beside)});
+}
+
+void Member::send_status(Time now, Actions& out) {
+  status_at_ = now + config_.status_every;
+  Message message;
+  Message::Status& status = *message.mutable_status();
+  status.set_job(claim_.job.bytes());
+  status.set_claim(claim_.claim);
+  status.set_number(++status_);
+  status.set_failure(failure_);
+  status.set_slots(claim_.slots);
+  for (const auto& [id, thread] : threads_) {
+    Message::Status::Held& held = *status.add_held();
+    held.set_thread(id.value());
+    held.set_epoch(thread.epoch);
+  }
+  out.send(claim_.home, std::move(message));
+}
+
+void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
+  const ThreadId id{assign.thread()};
+  if (const auto found = threads_.find(id); found != threads_.end()) {
+    if (found->second.epoch >= assign.epoch()) return send_status(now, out);
+    GW_REACHED("member: a thread was assigned again in a new epoch");
+    wire::pb::ToWorker frame;
+    frame.mutable_terminate()->set_thread(id.value());
+    if (found->second.stage == Stage::running) tell(std::move(frame), {}, out);
+    remove(found, out);
+  }
+  if (threads_.size() >= config_.threads) return;  // home will see that it is not here
+  Thread& thread = threads_[id];
+  thread.epoch = assign.epoch();
+  thread.task = assign.task();
+  thread.stored_before = assign.stored();
+  thread.stored = assign.stored();
+  thread.forked = assign.forked();
+  thread.sent = assign.stored();
+  thread.keeper = {.peer = PeerId::from(assign.keeper()), .attempt = assign.attempt()};
+  thread.stage = assign.restore() ? Stage::asking : Stage::queued;
+  thread.again = now;
+  failure_.clear();
+  send_status(now, out);
+  if (thread.stage == Stage::asking) ask_image(now, id, thread, out);
+  advance_code(now, out);
+  start_queued(now, out);
+}
+
+void Member::on_drop(Time now, const Message::ThreadName& name, Actions& out) {
+  const auto found = threads_.find(ThreadId{name.thread()});
+  if (found == threads_.end() || found->second.epoch > name.epoch() || GW_BUG(6)) return;
+  GW_REACHED("member: a thread was dropped");
+  if (found->second.stage == Stage::running) {
+    wire::pb::ToWorker frame;
+    frame.mutable_terminate()->set_thread(name.thread());
+    tell(std::move(frame), {}, out);
+  }
+  remove(found, out);
+  start_queued(now, out);
+}
+
+void Member::on_stored(Time now, const Message::Stored& stored, Actions& out) {
+  Thread* thread = find(stored.thread(), stored.epoch());
+  if (thread == nullptr || thread->unstored.empty() || thread->unstored.front().sequence() > stored.sequence()) return;
+  bool ended = false;
+  std::uint64_t last = 0;
+  while (!thread->unstored.empty() && thread->unstored.front().sequence() <= stored.sequence()) {
+    ended = thread->unstored.front().has_end();
+    last = thread->unstored.front().sequence();
+    thread->unstored.pop_front();
+  }
+  thread->sent = std::max(thread->sent, last);
+  thread->stored = std::max(thread->stored, stored.sequence());
+  wire::pb::ToWorker frame;
+  frame.mutable_stored()->set_thread(stored.thread());
+  frame.mutable_stored()->set_sequence(last);
+  tell(std::move(frame), {}, out);
+  if (!ended) return send_effects(now, ThreadId{stored.thread()}, *thread, out);
+  remove(threads_.find(ThreadId{stored.thread()}), out);
+  start_queued(now, out);
+}
+
+// What has not been sent yet, as much as one message takes.
+void Member::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
+  Message message;
+  Message::Effects& effects = *message.mutable_effects();
+  std::size_t bytes = 0;
+  for (const Effect& effect : thread.unstored) {
+    if (effect.sequence() <= thread.sent) continue;
+    const auto born = effect.has_fork() ? threads_.find(ThreadId{effect.fork().child()}) : threads_.end();
+    // Home may hear of a child only when it can be found again.
+    if (born != threads_.end() && !born->second.stable) break;
+    bytes += effect.ByteSizeLong();
+    if (effects.effects_size() > 0 && bytes > kEffectsPerMessage) break;
+    *effects.add_effects() = effect;
+    thread.sent = effect.sequence();
+    if (born == threads_.end()) continue;  // no fork, or home knows the child
+    Message::Effects::Child& child = *effects.add_children();
+    child.set_thread(effect.fork().child());
+    child.set_keeper(born->second.keeper.peer.bytes());
+    child.set_attempt(born->second.keeper.attempt);
+  }
+  thread.again = now + config_.retry;
+  if (effects.effects().empty()) return;
+  effects.set_job(claim_.job.bytes());
+  effects.set_thread(id.value());
+  effects.set_epoch(thread.epoch);
+  effects.set_status(status_);
+  out.send(claim_.home, std::move(message));
+}
+
+void Member::on_tick(Time now, Actions& out) {
+  if (now < tick_at_) return;
+  tick_at_ = now + config_.retry / 2;
+  if (now >= status_at_) send_status(now, out);
+  for (auto& [id, thread] : threads_) {
+    if (thread.stage == Stage::asking && now >= thread.again) ask_image(now, id, thread, out);
+    if (thread.stage != Stage::running) continue;
+    if (!thread.unstored.empty() && now >= thread.again) {
+      GW_REACHED("member: effects were repeated");
+      thread.sent = thread.unstored.front().sequence() - 1;
+      send_effects(now, id, thread, out);
+    }
+    sync(now, id, thread, out);
+    maybe_checkpoint(now, id, thread, out);
+  }
+}
+
+std::vector<Member::Running> Member::running() const {
+  std::vector<Running> list;
+  for (const auto& [id, thread] : threads_)
+    if (thread.stage == Stage::running) list.push_back({id, thread.epoch});
+  return list;
+}
+
+std::size_t Member::roots_running() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(threads_, [](const auto& entry) { return entry.second.stage == Stage::running && !entry.second.child; }));
+}
+
+}  // namespace gw::job

@@ -1,0 +1,177 @@
+#pragma once
+// The part of a job that runs on this peer: one claim, one worker, the threads home has assigned.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/blob_book.h"
+#include "job/effect_gate.h"
+#include "job/manifest.h"
+
+namespace gw::job {
+
+// Host of the threads of one job; docs/design/003-peers.md has the protocol. Fetches code and images, starts a worker, passes effects to
+// home and determinants and images to each thread's keeper, and repeats all that until it is acknowledged.
+//
+// Invariants: a thread is told that something is stable only by its keeper on home's record; between telling home that another keeper is
+// filled and home's word on it, nothing becomes stable. Limits: Config, the gates' (each bounds what it has not got acknowledged).
+// A machine without I/O or threads: its peer owns and drives it.
+class Member {
+ public:
+  struct Config {
+    Time retry = std::chrono::milliseconds(800);
+    Time status_every = std::chrono::seconds(5);
+    std::size_t threads = 4096;
+    std::size_t chunk_waits = 1024;
+    std::size_t checkpoint_determinants = 4096;  // a checkpoint before its time, so that a replay stays short
+  };
+  struct Place {  // outlives it
+    PeerId self;
+    BlobBook& blobs;
+    std::uint64_t& next_worker;
+  };
+  struct Claim {
+    PeerId home;
+    JobId job;
+    std::uint64_t claim;
+    std::uint32_t slots;
+  };
+
+  Member(const Config& config, const Place& place, const Claim& claim) : config_(config), place_(place), claim_(claim) {}
+
+  const Claim& claim() const { return claim_; }
+  std::optional<WorkerId> worker() const { return worker_; }
+
+  void begin(Time now, Actions& out);
+  // Gives back everything. Nothing may be called afterwards.
+  void close(Actions& out);
+
+  // Home.
+  void send_status(Time now, Actions& out);
+  void on_assign(Time now, const Message::Assign& assign, Actions& out);
+  void on_drop(Time now, const Message::ThreadName& name, Actions& out);
+  void on_stored(Time now, const Message::Stored& stored, Actions& out);
+  void on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out);
+  // Keepers.
+  void on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out);
+  void on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out);
+  // The disk. A blob more is here; these bytes were asked for.
+  void on_blob_here(Time now, Actions& out);
+  void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
+  // The worker. Kind::invalid if it broke a rule, or Kind::corrupt: it has to be killed.
+  Status on_frame(Time now, const wire::pb::FromWorker& frame, Bytes image, Actions& out);
+  void on_worker_died(Time now, std::string why, Actions& out);
+
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const { return tick_at_; }
+
+  struct Running {
+    ThreadId thread;
+    std::uint64_t epoch;
+  };
+  std::vector<Running> running() const;  // in the worker, for checkers
+  std::size_t roots_running() const;
+
+ private:
+  // How far a thread has come: asking its keeper, fetching its image's parts, then its pages, waiting for a slot, in the worker.
+  enum class Stage : std::uint8_t { asking, parts, pages, queued, running };
+  enum class CodeStage : std::uint8_t { manifest, chunks, loading, ready };
+
+  struct ImageRef {
+    Hash256 parts;
+    std::string id;  // as the worker calls it
+    std::uint64_t determinants = 0;
+    // Only when home has stored the effects up to here may the image be kept: a fork in its outbox would otherwise be sent by a host that
+    // has no child, and does not know who keeps it.
+    std::uint64_t after_effect = 0;
+    PageBlobs pages;
+    std::vector<Hash256> held;  // blobs this refers to
+  };
+  // A keeper as this host sees it.
+  struct Link {
+    PeerId peer;
+    std::uint64_t attempt = 0;
+    std::optional<Hash256> image;    // it has
+    std::uint64_t determinants = 0;  // it has so many
+    std::uint64_t sent = 0;          // determinants it was sent
+    Time again{0};
+  };
+  struct Thread {
+    std::uint64_t epoch = 0;
+    std::uint32_t task = 0;
+    std::uint64_t stored_before = 0;
+    bool child = false;   // born here
+    bool forked = false;  // somewhere else
+    Stage stage = Stage::asking;
+    Link keeper;
+    std::optional<Link> next;  // being filled
+    bool said_filled = false;
+    std::optional<ImageRef> stable;
+    std::optional<ImageRef> candidate;  // on its way to the keeper
+    std::deque<Determinant> log;        // since the stable image
+    std::uint64_t stable_determinants = 0;
+    std::deque<Effect> unstored;
+    std::uint64_t sent = 0;    // last effect sent to home
+    std::uint64_t stored = 0;  // last effect home has
+    Time again{0};
+    Time checkpoint_at = kNever;
+    bool checkpointing = false;
+    std::uint64_t recorded() const { return (stable ? stable->determinants : 0) + log.size(); }
+  };
+
+  // member.cc
+  Thread* find(std::uint64_t thread, std::uint64_t epoch);
+  void remove(std::map<ThreadId, Thread>::iterator thread, Actions& out);
+  void send_effects(Time now, ThreadId id, Thread& thread, Actions& out);
+  void tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out);
+
+  // member_worker.cc
+  void advance_code(Time now, Actions& out);
+  void take_manifest(Time now, const std::string& bytes, Actions& out);
+  void start_queued(Time now, Actions& out);
+  void start_thread(Time now, ThreadId id, Thread& thread, Actions& out);
+  Status on_effects(Time now, const wire::pb::FromWorker::Effects& frame, Actions& out);
+  Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
+  Status on_image(Time now, const wire::pb::FromWorker::Image& frame, Bytes image, Actions& out);
+  Status add_born(Time now, ThreadId id, const SplitImage& image, Actions& out);
+  void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out);
+  Status on_want_chunk(Time now, const std::string& hash, Actions& out);
+  void on_want_input(const wire::pb::FromWorker::WantInput& frame, Actions& out);
+  void on_failed(const wire::pb::FromWorker::Failed& frame, Actions& out);
+
+  // member_images.cc
+  std::optional<Hash256> find_page(const Hash256& page) const;
+  void follow_keeper(Time now, Thread& newborn);
+  void ask_image(Time now, ThreadId id, Thread& thread, Actions& out);
+  void advance_image(Time now, ThreadId id, Thread& thread, Actions& out);
+  void hold_image(Time now, Thread& thread, const std::string& parts, Actions& out);
+  void sync(Time now, ThreadId id, Thread& thread, Actions& out);
+  void sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out);
+  void settle(Time now, ThreadId id, Thread& thread, Actions& out);
+  void promote(ThreadId id, Thread& thread, Actions& out);
+  void send_filled(ThreadId id, const Thread& thread, Actions& out);
+  void maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out);
+  void release(std::optional<ImageRef>& image, Actions& out);
+
+  const Config config_;
+  const Place place_;
+  const Claim claim_;
+  std::optional<Manifest> manifest_;
+  CodeStage code_ = CodeStage::manifest;
+  std::vector<Hash256> staged_;  // manifest, module, inputs: held until the end
+  std::optional<WorkerId> worker_;
+  std::map<ThreadId, Thread> threads_;
+  std::set<Hash256> chunk_waits_;  // the worker wants these
+  std::string failure_;            // how the last worker died
+  std::uint64_t status_ = 0;
+  Time status_at_{0};
+  Time tick_at_{0};
+};
+
+}  // namespace gw::job

@@ -1,0 +1,244 @@
+// A member and the keepers of its threads.
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+#include "job/member.h"
+
+namespace gw::job {
+namespace {
+
+constexpr int kDeterminantsPerMessage = 8192;
+
+}  // namespace
+
+std::optional<Hash256> Member::find_page(const Hash256& page) const {
+  for (const auto& [id, thread] : threads_) {
+    for (const std::optional<ImageRef>* image : {&thread.stable, &thread.candidate}) {
+      if (!*image) continue;
+      if (const auto found = (*image)->pages.find(page); found != (*image)->pages.end()) return found->second;
+    }
+  }
+  return std::nullopt;
+}
+
+void Member::release(std::optional<ImageRef>& image, Actions& out) {
+  if (!image) return;
+  for (const Hash256& hash : image->held) place_.blobs.release(hash, out);
+  image.reset();
+}
+
+// --- restoring
+
+void Member::ask_image(Time now, ThreadId id, Thread& thread, Actions& out) {
+  thread.again = now + config_.retry;
+  Message message;
+  Message::WantImage& want = *message.mutable_want_image();
+  want.set_job(claim_.job.bytes());
+  want.set_home(claim_.home.bytes());
+  want.set_thread(id.value());
+  want.set_epoch(thread.epoch);
+  want.set_attempt(thread.keeper.attempt);
+  out.send(thread.keeper.peer, std::move(message));
+}
+
+void Member::on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out) {
+  const ThreadId id{image.thread()};
+  Thread* thread = find(image.thread(), image.epoch());
+  if (thread == nullptr || thread->stage != Stage::asking || thread->keeper.peer != from || thread->keeper.attempt != image.attempt())
+    return;
+  thread->log.assign(image.determinants().begin(), image.determinants().end());
+  if (GW_BUG(7)) thread->log.clear();
+  if (image.parts().empty() && thread->forked) {
+    report_failed(id, image.epoch(), "its keeper has no image of it", out);
+    return remove(threads_.find(id), out);
+  }
+  if (image.parts().empty()) {
+    thread->stage = Stage::queued;
+  } else {
+    thread->stable = ImageRef{.parts = wire::hash_of(image.parts()), .determinants = image.in_image()};
+    if (!place_.blobs.want(now, thread->stable->parts, from, out)) return remove(threads_.find(id), out);
+    thread->stable->held.push_back(thread->stable->parts);
+    thread->stage = Stage::parts;
+  }
+  on_blob_here(now, out);
+}
+
+void Member::advance_image(Time now, ThreadId, Thread& thread, Actions& out) {
+  if (thread.stage == Stage::parts && place_.blobs.has(thread.stable->parts)) place_.blobs.load(thread.stable->parts, out);
+  if (thread.stage != Stage::pages) return;
+  const auto here = [&](const Hash256& blob) { return place_.blobs.has(blob); };
+  if (!std::ranges::all_of(thread.stable->held, here)) return;
+  thread.stage = Stage::queued;
+  start_queued(now, out);
+}
+
+// The parts are here: the pages they name come next.
+void Member::hold_image(Time now, Thread& thread, const std::string& parts, Actions& out) {
+  auto pages = pages_by_hash(parts);
+  if (!pages) return;  // checked by the keeper when it took it; damaged since, and the thread stays where it is until home gives up
+  thread.stage = Stage::pages;
+  thread.stable->pages = std::move(*pages);
+  std::set<Hash256> wanted;
+  for (const auto& [page, blob] : thread.stable->pages)
+    if (wanted.insert(blob).second && place_.blobs.want(now, blob, thread.keeper.peer, out)) thread.stable->held.push_back(blob);
+}
+
+// --- keeping
+
+// The keeper must get the image first and then what came after it; all of it again until it says that it has it.
+void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out) {
+  const bool again = now >= link.again;
+  const bool image_lacks = image != nullptr && link.image != image->parts;
+  if (again) link.sent = link.determinants;
+  bool sent = false;
+  if (image_lacks && again) {
+    Message message;
+    Message::KeepImage& keep = *message.mutable_keep_image();
+    keep.set_job(claim_.job.bytes());
+    keep.set_home(claim_.home.bytes());
+    keep.set_thread(id.value());
+    keep.set_epoch(thread.epoch);
+    keep.set_attempt(link.attempt);
+    keep.set_parts(wire::bytes_of(image->parts));
+    keep.set_determinants(image->determinants);
+    out.send(link.peer, std::move(message));
+    sent = true;
+  }
+  Message message;
+  Message::KeepDeterminants& keep = *message.mutable_keep_determinants();
+  for (const Determinant& determinant : thread.log) {
+    if (determinant.index() < link.sent) continue;
+    if (keep.determinants_size() >= kDeterminantsPerMessage) break;
+    *keep.add_determinants() = determinant;
+    link.sent = determinant.index() + 1;
+  }
+  if (!keep.determinants().empty()) {
+    keep.set_job(claim_.job.bytes());
+    keep.set_home(claim_.home.bytes());
+    keep.set_thread(id.value());
+    keep.set_epoch(thread.epoch);
+    keep.set_attempt(link.attempt);
+    out.send(link.peer, std::move(message));
+    sent = true;
+  }
+  if (sent) link.again = now + config_.retry;
+}
+
+void Member::sync(Time now, ThreadId id, Thread& thread, Actions& out) {
+  if (thread.child && !thread.stable) follow_keeper(now, thread);
+  const ImageRef* stable = thread.stable ? &*thread.stable : nullptr;
+  const bool offered = thread.candidate && thread.candidate->after_effect <= thread.stored;
+  sync_link(now, id, thread, thread.keeper, offered ? &*thread.candidate : stable, out);
+  if (!thread.next) return;
+  sync_link(now, id, thread, *thread.next, stable, out);
+  if (thread.said_filled && now >= thread.next->again) {
+    thread.next->again = now + config_.retry;
+    send_filled(id, thread, out);
+  }
+}
+
+// A child that home has not heard of has the keeper of some thread home knows: if that one's is replaced, the child's is.
+void Member::follow_keeper(Time now, Thread& newborn) {
+  for (const auto& [id, thread] : threads_) {
+    const bool known_at_home = !thread.child || thread.stable;
+    if (thread.stage != Stage::running || !known_at_home) continue;
+    if (newborn.keeper.peer != thread.keeper.peer || newborn.keeper.attempt == 0)
+      newborn.keeper = {.peer = thread.keeper.peer, .attempt = thread.keeper.attempt, .again = now};
+    return;
+  }
+}
+
+void Member::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out) {
+  Thread* thread = find(kept.thread(), kept.epoch());
+  if (thread == nullptr || thread->stage != Stage::running) return;
+  Link* link = nullptr;
+  if (thread->keeper.peer == from && thread->keeper.attempt == kept.attempt()) link = &thread->keeper;
+  if (thread->next && thread->next->peer == from && thread->next->attempt == kept.attempt()) link = &*thread->next;
+  if (link == nullptr) return;
+  if (kept.determinants() > thread->recorded()) return;  // it cannot have more than there are
+  // Late answers say less than is true; what is kept only grows.
+  if (kept.determinants() < link->determinants) return;
+  link->determinants = kept.determinants();
+  link->image = kept.parts().empty() ? std::nullopt : std::optional(wire::hash_of(kept.parts()));
+  settle(now, ThreadId{kept.thread()}, *thread, out);
+}
+
+// What follows from what the keepers have.
+void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
+  if (!thread.said_filled || GW_BUG(8)) {
+    if (thread.candidate && thread.keeper.image == thread.candidate->parts) promote(id, thread, out);
+    if (thread.keeper.determinants > thread.stable_determinants) {
+      thread.stable_determinants = thread.keeper.determinants;
+      wire::pb::ToWorker frame;
+      frame.mutable_determinants_stable()->set_thread(id.value());
+      frame.mutable_determinants_stable()->set_count(thread.stable_determinants);
+      tell(std::move(frame), {}, out);
+    }
+  }
+  if (!thread.next || thread.said_filled) return;
+  const bool has_image = !thread.stable || thread.next->image == thread.stable->parts;
+  if (!has_image || thread.next->determinants < thread.stable_determinants) return;
+  GW_REACHED("member: a new keeper has everything");
+  thread.said_filled = true;
+  thread.next->again = now + config_.retry;
+  send_filled(id, thread, out);
+}
+
+void Member::promote(ThreadId id, Thread& thread, Actions& out) {
+  std::optional<ImageRef> old = std::move(thread.stable);
+  thread.stable = std::move(thread.candidate);
+  thread.candidate.reset();
+  while (!thread.log.empty() && thread.log.front().index() < thread.stable->determinants) thread.log.pop_front();
+  if (thread.child && !old) {
+    for (auto& [parent, waiting] : threads_) waiting.again = Time(0);  // its fork may go now
+    tick_at_ = Time(0);
+  }
+  wire::pb::ToWorker frame;
+  frame.mutable_image_stable()->set_thread(id.value());
+  frame.mutable_image_stable()->set_image(thread.stable->id);
+  tell(std::move(frame), {}, out);
+  release(old, out);
+}
+
+void Member::send_filled(ThreadId id, const Thread& thread, Actions& out) {
+  Message message;
+  message.mutable_keeper_filled()->set_job(claim_.job.bytes());
+  message.mutable_keeper_filled()->set_thread(id.value());
+  message.mutable_keeper_filled()->set_epoch(thread.epoch);
+  message.mutable_keeper_filled()->set_attempt(thread.next->attempt);
+  out.send(claim_.home, std::move(message));
+}
+
+void Member::on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out) {
+  Thread* thread = find(change.thread(), change.epoch());
+  if (thread == nullptr || thread->stage != Stage::running) return;
+  const ThreadId id{change.thread()};
+  const PeerId current = PeerId::from(change.current());
+  // Home has recorded the one that was filled.
+  if (thread->next && thread->next->peer == current && change.attempt() >= thread->next->attempt) {
+    thread->keeper = *thread->next;
+    thread->next.reset();
+    thread->said_filled = false;
+    settle(now, id, *thread, out);
+  }
+  const std::uint64_t known = thread->next ? thread->next->attempt : thread->keeper.attempt;
+  if (change.target().empty() || change.attempt() <= known) return sync(now, id, *thread, out);
+  thread->next = Link{.peer = PeerId::from(change.target()), .attempt = change.attempt(), .again = now};
+  thread->said_filled = false;
+  sync(now, id, *thread, out);
+  settle(now, id, *thread, out);
+}
+
+void Member::maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out) {
+  const bool due = now >= thread.checkpoint_at || thread.log.size() > config_.checkpoint_determinants;
+  if (!due || thread.checkpointing || thread.candidate || thread.next || thread.checkpoint_at == kNever) return;
+  thread.checkpointing = true;
+  thread.checkpoint_at = now + Time(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
+  wire::pb::ToWorker frame;
+  frame.mutable_checkpoint()->set_thread(id.value());
+  tell(std::move(frame), {}, out);
+}
+
+}  // namespace gw::job

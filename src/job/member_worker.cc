@@ -1,0 +1,280 @@
+// A member and its worker.
+
+#include <algorithm>
+
+#include "base/reached.h"
+#include "job/member.h"
+
+namespace gw::job {
+
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+// --- code
+
+void Member::advance_code(Time now, Actions& out) {
+  if (code_ == CodeStage::chunks && !threads_.empty()) {
+    const std::vector<Hash256> chunks = manifest_->module_chunks();
+    if (!std::ranges::all_of(chunks, [&](const Hash256& chunk) { return place_.blobs.has(chunk); })) return;
+    worker_ = WorkerId{++place_.next_worker};
+    out.add(StartWorker{*worker_, claim_.job, claim_.slots});
+    ToWorker frame;
+    ToWorker::Load& load = *frame.mutable_load();
+    load.set_pool_threads(claim_.slots);
+    *load.mutable_limits() = manifest_->content().policy().limits();
+    load.set_keep_images(manifest_->content().policy().checkpoint_every_ns() > 0);
+    tell(std::move(frame), {{.blobs = chunks, .whole = wire::hash_of(manifest_->content().module().hash())}}, out);
+    code_ = CodeStage::loading;
+  }
+  start_queued(now, out);
+}
+
+void Member::take_manifest(Time now, const std::string& bytes, Actions& out) {
+  auto manifest = Manifest::check(as_bytes(bytes));
+  if (!manifest) {
+    // Home is not to be trusted with this job: let the claim run out.
+    out.notify(PeerRefused{claim_.home, manifest.error().detail});
+    return;
+  }
+  manifest_.emplace(std::move(*manifest));
+  code_ = CodeStage::chunks;
+  for (const Hash256& chunk : manifest_->module_chunks())
+    if (place_.blobs.want(now, chunk, claim_.home, out)) staged_.push_back(chunk);
+}
+
+void Member::on_blob_here(Time now, Actions& out) {
+  if (code_ == CodeStage::manifest && place_.blobs.has(claim_.job.hash)) place_.blobs.load(claim_.job.hash, out);
+  for (const Hash256& hash : chunk_waits_)
+    if (place_.blobs.has(hash)) place_.blobs.load(hash, out);
+  for (auto& [id, thread] : threads_) advance_image(now, id, thread, out);
+  advance_code(now, out);
+}
+
+void Member::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+  if (!bytes) return;
+  if (hash == claim_.job.hash && code_ == CodeStage::manifest) take_manifest(now, *bytes, out);
+  if (chunk_waits_.erase(hash) > 0) {
+    ToWorker frame;
+    frame.mutable_chunk()->set_hash(wire::bytes_of(hash));
+    frame.mutable_chunk()->set_bytes(*bytes);
+    tell(std::move(frame), {}, out);
+  }
+  for (auto& [id, thread] : threads_)
+    if (thread.stage == Stage::parts && thread.stable->parts == hash) hold_image(now, thread, *bytes, out);
+  on_blob_here(now, out);
+}
+
+// --- threads
+
+void Member::start_queued(Time now, Actions& out) {
+  if (code_ != CodeStage::ready) return;
+  std::size_t running = roots_running();
+  for (auto& [id, thread] : threads_) {
+    if (running >= claim_.slots) return;
+    if (thread.stage != Stage::queued) continue;
+    start_thread(now, id, thread, out);
+    ++running;
+  }
+}
+
+void Member::start_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
+  thread.stage = Stage::running;
+  const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
+  thread.checkpoint_at = every > Time(0) ? now + every : kNever;
+  thread.stable_determinants = thread.recorded();
+  ToWorker frame;
+  if (!thread.stable) {
+    GW_REACHED("member: a thread starts from the beginning");
+    ToWorker::Start& start = *frame.mutable_start();
+    start.set_thread(id.value());
+    start.set_epoch(thread.epoch);
+    start.set_stored(thread.stored_before);
+    for (const Determinant& determinant : thread.log) *start.add_determinants() = determinant;
+    return tell(std::move(frame), {{.form = Assembly::Form::given, .bytes = manifest_->config_of(thread.task).SerializeAsString()}}, out);
+  }
+  GW_REACHED("member: a thread goes on from its image");
+  ToWorker::Restore& restore = *frame.mutable_restore();
+  restore.set_thread(id.value());
+  restore.set_epoch(thread.epoch);
+  restore.set_stored(thread.stored_before);
+  for (const Determinant& determinant : thread.log) *restore.add_determinants() = determinant;
+  tell(std::move(frame), {{.form = Assembly::Form::image, .blobs = {thread.stable->parts}}}, out);
+}
+
+// --- frames
+
+Status Member::on_frame(Time now, const FromWorker& frame, Bytes image, Actions& out) {
+  switch (frame.kind_case()) {
+    case FromWorker::kHello:
+      return ok();
+    case FromWorker::kLoaded:
+      if (code_ == CodeStage::loading) code_ = CodeStage::ready;
+      start_queued(now, out);
+      return ok();
+    case FromWorker::kEffects:
+      return on_effects(now, frame.effects(), out);
+    case FromWorker::kDeterminants:
+      return on_determinants(now, frame.determinants(), out);
+    case FromWorker::kWantChunk:
+      return on_want_chunk(now, frame.want_chunk().hash(), out);
+    case FromWorker::kWantInput:
+      on_want_input(frame.want_input(), out);
+      return ok();
+    case FromWorker::kImage:
+      return on_image(now, frame.image(), std::move(image), out);
+    case FromWorker::kStopped:
+      return ok();  // its end is an effect
+    case FromWorker::kFailed:
+      on_failed(frame.failed(), out);
+      return ok();
+    case FromWorker::kTaskDone:
+    case FromWorker::KIND_NOT_SET:
+      break;
+  }
+  return fail(Kind::invalid, "the worker sent a frame that nobody asked for");
+}
+
+Status Member::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
+  std::set<ThreadId> touched;
+  for (const Effect& effect : frame.effects()) {
+    Thread* thread = find(effect.thread(), effect.epoch());
+    if (thread == nullptr || thread->stage != Stage::running) continue;  // dropped meanwhile; the worker has been told
+    if (!thread->unstored.empty() && effect.sequence() != thread->unstored.back().sequence() + 1)
+      return fail(Kind::invalid, "the worker sent effect {} of thread {} after {}", effect.sequence(), effect.thread(),
+                  thread->unstored.back().sequence());
+    // In a replay the first ones are known at home, which says so.
+    if (thread->unstored.empty()) thread->sent = std::min(thread->sent, effect.sequence() - 1);
+    thread->unstored.push_back(effect);
+    touched.insert(ThreadId{effect.thread()});
+  }
+  for (const ThreadId id : touched) send_effects(now, id, threads_.at(id), out);
+  return ok();
+}
+
+Status Member::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
+  const auto found = threads_.find(ThreadId{frame.thread()});
+  if (found == threads_.end() || found->second.stage != Stage::running) return ok();
+  Thread& thread = found->second;
+  for (const Determinant& determinant : frame.determinants()) {
+    if (determinant.index() != thread.recorded())
+      return fail(Kind::invalid, "the worker sent determinant {} of thread {} where {} is next", determinant.index(), frame.thread(),
+                  thread.recorded());
+    thread.log.push_back(determinant);
+  }
+  sync(now, found->first, thread, out);
+  maybe_checkpoint(now, found->first, thread, out);
+  return ok();
+}
+
+Status Member::on_image(Time now, const FromWorker::Image& frame, Bytes image, Actions& out) {
+  GW_TRY(SplitImage split, split_image(std::move(image), [this](const Hash256& page) { return find_page(page); }));
+  const ThreadId id{frame.thread()};
+  if (split.thread != id)
+    return fail(Kind::invalid, "the worker sent an image of thread {} as one of {}", split.thread.value(), id.value());
+  if (frame.why() == FromWorker::Image::FORKED) GW_TRY_VOID(add_born(now, id, split, out));
+  const auto found = threads_.find(id);
+  if (found == threads_.end() || found->second.stage != Stage::running) return ok();
+  Thread& thread = found->second;
+  thread.checkpointing = false;
+  if (thread.candidate) return ok();  // nobody asked for another one
+  ImageRef candidate{.parts = split.parts.hash,
+                     .id = frame.id(),
+                     .determinants = split.determinants,
+                     .after_effect = split.last_fork,
+                     .pages = split.pages};
+  std::set<Hash256> fresh;
+  for (Blob& blob : split.fresh) {
+    if (!fresh.insert(blob.hash).second) continue;
+    candidate.held.push_back(blob.hash);
+    place_.blobs.put(std::move(blob), out);
+  }
+  for (const auto& [page, blob] : candidate.pages) {
+    if (!fresh.insert(blob).second) continue;
+    candidate.held.push_back(blob);
+    place_.blobs.adopt(blob);  // an image before has it
+  }
+  candidate.held.push_back(split.parts.hash);
+  place_.blobs.put(std::move(split.parts), out);
+  thread.candidate = std::move(candidate);
+  sync(now, id, thread, out);
+  return ok();
+}
+
+// A child: it lives from the moment its first image exists, and home hears of it with the fork.
+Status Member::add_born(Time now, ThreadId id, const SplitImage& image, Actions& out) {
+  if (const auto known = threads_.find(id); known != threads_.end()) {
+    if (known->second.epoch >= image.epoch) return ok();
+    remove(known, out);  // the child of a life before, which home has never heard of
+  }
+  if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the worker has {} threads, which is the limit", threads_.size());
+  GW_REACHED("member: a thread was born");
+  Thread& child = threads_[id];
+  child.child = true;
+  child.stage = Stage::running;
+  child.epoch = image.epoch;
+  child.again = now;
+  follow_keeper(now, child);
+  const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
+  child.checkpoint_at = every > Time(0) ? now + every : kNever;
+  return ok();
+}
+
+Status Member::on_want_chunk(Time now, const std::string& bytes, Actions& out) {
+  const Hash256 hash = wire::hash_of(bytes);
+  const std::vector<Hash256> chunks = manifest_->all_chunks();
+  if (!std::ranges::binary_search(chunks, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
+  if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
+  if (std::ranges::find(staged_, hash) == staged_.end()) {
+    GW_TRY_VOID(place_.blobs.want(now, hash, claim_.home, out));
+    staged_.push_back(hash);
+  }
+  chunk_waits_.insert(hash);
+  if (place_.blobs.has(hash)) place_.blobs.load(hash, out);
+  return ok();
+}
+
+// On a grid standard input is empty.
+void Member::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
+  ToWorker answer;
+  answer.mutable_input()->set_thread(frame.thread());
+  answer.mutable_input()->set_piece(frame.piece());
+  answer.mutable_input()->set_end(true);
+  tell(std::move(answer), {}, out);
+}
+
+void Member::on_failed(const FromWorker::Failed& frame, Actions& out) {
+  const auto found = threads_.find(ThreadId{frame.thread()});
+  if (found == threads_.end()) return;
+  if (frame.guest_fault()) report_failed(found->first, found->second.epoch, frame.error(), out);
+  failure_ = frame.error();
+  remove(found, out);
+}
+
+// If this is lost, home sees that the thread is not here, places it again and is told again.
+void Member::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out) {
+  Message message;
+  Message::ThreadName& name = *message.mutable_thread_failed();
+  name.set_job(claim_.job.bytes());
+  name.set_thread(id.value());
+  name.set_epoch(epoch);
+  name.set_failure(sentence.substr(0, 4096));
+  out.send(claim_.home, std::move(message));
+}
+
+void Member::on_worker_died(Time now, std::string why, Actions& out) {
+  GW_REACHED("member: a worker died");
+  worker_.reset();
+  if (code_ > CodeStage::chunks) code_ = CodeStage::chunks;
+  // Those that were not in it yet are none the worse.
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    const auto next = std::next(thread);
+    if (thread->second.stage == Stage::running) remove(thread, out);
+    thread = next;
+  }
+  chunk_waits_.clear();
+  failure_ = std::move(why);
+  send_status(now, out);
+  advance_code(now, out);
+}
+
+}  // namespace gw::job

@@ -1,0 +1,24 @@
+#pragma once
+// What the machines of a job need to know about the other peers.
+
+#include <cstdint>
+#include <vector>
+
+#include "job/names.h"
+
+namespace gw::job {
+
+class Neighbours {
+ public:
+  struct Neighbour {
+    PeerId peer;
+    std::uint32_t free_slots;  // as it said last
+  };
+
+  virtual ~Neighbours() = default;
+  virtual bool alive(const PeerId& peer) const = 0;
+  // All that are alive, this peer included, in the order of their ids.
+  virtual std::vector<Neighbour> all_alive() const = 0;
+};
+
+}  // namespace gw::job

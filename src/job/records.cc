@@ -1,0 +1,56 @@
+#include "job/records.h"
+
+namespace gw::job {
+namespace {
+
+constexpr std::size_t kHashBytes = sizeof(Hash256);
+constexpr std::size_t kNumberBytes = 8;
+
+void append(std::string& key, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(number >> shift));
+}
+
+std::uint64_t number_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < kNumberBytes; ++i) number = number << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  return number;
+}
+
+// How many numbers follow the job, or -1.
+int numbers_of(char kind) {
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::job:
+      return 0;
+    case RecordKind::thread:
+    case RecordKind::kept:
+      return 1;
+    case RecordKind::effect:
+    case RecordKind::determinants:
+      return 2;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string RecordKey::encode() const {
+  const int numbers = numbers_of(static_cast<char>(kind));
+  std::string key(1, static_cast<char>(kind));
+  key += job.bytes();
+  if (numbers > 0) append(key, thread.value());
+  if (numbers > 1) append(key, number);
+  return key;
+}
+
+Result<RecordKey> RecordKey::decode(std::string_view bytes) {
+  const int numbers = bytes.empty() ? -1 : numbers_of(bytes.front());
+  if (numbers < 0 || bytes.size() != 1 + kHashBytes + static_cast<std::size_t>(numbers) * kNumberBytes)
+    return fail(Kind::corrupt, "a record has a key of {} bytes that is none of ours: the store is damaged or of a newer godwit",
+                bytes.size());
+  RecordKey key{.kind = static_cast<RecordKind>(bytes.front()), .job = JobId::from(std::string(bytes.substr(1, kHashBytes)))};
+  if (numbers > 0) key.thread = ThreadId{number_at(bytes, 1 + kHashBytes)};
+  if (numbers > 1) key.number = number_at(bytes, 1 + kHashBytes + kNumberBytes);
+  return key;
+}
+
+}  // namespace gw::job

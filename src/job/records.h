@@ -1,0 +1,25 @@
+#pragma once
+// Keys of the records a peer writes. Big-endian numbers, so that keys of one thread ascend.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "job/names.h"
+
+namespace gw::job {
+
+enum class RecordKind : char { job = 'J', thread = 'T', effect = 'E', kept = 'K', determinants = 'D' };
+
+struct RecordKey {
+  RecordKind kind;
+  JobId job;
+  ThreadId thread;           // all but job
+  std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
+
+  std::string encode() const;
+  // Kind::corrupt if these bytes are no key of ours.
+  static Result<RecordKey> decode(std::string_view bytes);
+};
+
+}  // namespace gw::job

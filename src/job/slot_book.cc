@@ -1,0 +1,63 @@
+#include "job/slot_book.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+
+namespace gw::job {
+
+std::uint32_t SlotBook::free_slots() const {
+  std::uint32_t used = 0;
+  for (const auto& [job, grant] : grants_)
+    if (grant.claimed || !GW_BUG(1)) used += grant.slots;
+  return config_.slots - std::min(used, config_.slots);
+}
+
+const SlotBook::Grant* SlotBook::reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted) {
+  if (const auto found = grants_.find(job); found != grants_.end()) {
+    Grant& grant = found->second;
+    return grant.home == home && !grant.claimed ? &grant : nullptr;
+  }
+  const std::uint32_t slots = std::min(free_slots(), wanted);
+  if (slots == 0) return nullptr;
+  Grant grant{.home = home, .job = job, .claim = ++next_claim_, .slots = slots, .expires = now + config_.offer_for};
+  return &grants_.emplace(job, grant).first->second;
+}
+
+const SlotBook::Grant* SlotBook::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return nullptr;
+  found->second.claimed = true;
+  found->second.expires = now + config_.lease_for;
+  return &found->second;
+}
+
+const SlotBook::Grant* SlotBook::find(const JobId& job) const {
+  const auto found = grants_.find(job);
+  return found == grants_.end() ? nullptr : &found->second;
+}
+
+bool SlotBook::release(const PeerId& home, const JobId& job, std::uint64_t claim) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return false;
+  grants_.erase(found);
+  return true;
+}
+
+std::vector<SlotBook::Grant> SlotBook::expire(Time now) {
+  std::vector<Grant> ended;
+  std::erase_if(grants_, [&](const auto& entry) {
+    if (entry.second.expires > now) return false;
+    ended.push_back(entry.second);
+    return true;
+  });
+  return ended;
+}
+
+Time SlotBook::next_deadline() const {
+  Time next = kNever;
+  for (const auto& [job, grant] : grants_) next = std::min(next, grant.expires);
+  return next;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,62 @@
+#include "job/slot_book.h"
+
+#include <gtest/gtest.h>
+
+namespace gw::job {
+namespace {
+
+using std::chrono::seconds;
+
+template <class Name>
+Name name(std::uint8_t number) {
+  return {sha256(ByteView(&number, 1))};
+}
+
+class Slots : public testing::Test {
+ protected:
+  const PeerId home_ = name<PeerId>(1);
+  const JobId job_ = name<JobId>(1);
+  const JobId other_ = name<JobId>(2);
+  SlotBook book_{{.slots = 4}, 9};
+};
+
+TEST_F(Slots, CountReservedAndClaimedOnes) {
+  const SlotBook::Grant* grant = book_.reserve(seconds(1), home_, job_, 3);
+  ASSERT_NE(grant, nullptr);
+  EXPECT_EQ(grant->slots, 3u);
+  EXPECT_EQ(book_.free_slots(), 1u);
+  EXPECT_EQ(book_.reserve(seconds(1), home_, other_, 3)->slots, 1u) << "what is left";
+  EXPECT_EQ(book_.free_slots(), 0u);
+  EXPECT_EQ(book_.reserve(seconds(1), home_, name<JobId>(3), 1), nullptr);
+}
+
+TEST_F(Slots, AskedTwiceGiveTheSameReservation) {
+  const std::uint64_t claim = book_.reserve(seconds(1), home_, job_, 3)->claim;
+  EXPECT_EQ(book_.reserve(seconds(1), home_, job_, 3)->claim, claim);
+  EXPECT_EQ(book_.free_slots(), 1u);
+}
+
+TEST_F(Slots, ComeBackWhenNobodyClaimsOrRenews) {
+  const std::uint64_t claim = book_.reserve(seconds(1), home_, job_, 2)->claim;
+  EXPECT_EQ(book_.claim(seconds(2), home_, job_, claim + 1), nullptr) << "another claim";
+  EXPECT_EQ(book_.claim(seconds(2), name<PeerId>(7), job_, claim), nullptr) << "another home";
+  ASSERT_NE(book_.claim(seconds(2), home_, job_, claim), nullptr);
+  EXPECT_TRUE(book_.expire(seconds(20)).empty());
+  EXPECT_EQ(book_.expire(book_.next_deadline()).size(), 1u);
+  EXPECT_EQ(book_.free_slots(), 4u);
+}
+
+TEST_F(Slots, AreReleasedByTheirHomeOnly) {
+  const std::uint64_t claim = book_.reserve(seconds(1), home_, job_, 2)->claim;
+  EXPECT_FALSE(book_.release(name<PeerId>(7), job_, claim));
+  EXPECT_TRUE(book_.release(home_, job_, claim));
+  EXPECT_EQ(book_.free_slots(), 4u);
+}
+
+TEST_F(Slots, NameClaimsOfDifferentLivesDifferently) {
+  SlotBook next({.slots = 4}, 10);
+  EXPECT_LT(book_.reserve(seconds(1), home_, job_, 1)->claim, next.reserve(seconds(1), home_, job_, 1)->claim);
+}
+
+}  // namespace
+}  // namespace gw::job

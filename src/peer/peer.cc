@@ -1,0 +1,200 @@
+#include "peer/peer.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+#include "job/records.h"
+
+namespace gw::peer {
+
+using job::Home;
+using job::Manifest;
+using job::Member;
+using job::Send;
+
+Peer::Peer(const Config& config, const Identity& identity, Rng rng)
+    : config_(config),
+      identity_(identity),
+      rng_(rng),
+      list_(config.members, identity.self, rng_),
+      slots_(config.slots, identity.boot),
+      blobs_(config.blobs),
+      keeper_(config.keeper, {list_, blobs_}) {
+  list_.set_free_slots(slots_.free_slots());
+}
+
+// --- a turn
+
+// Records go to the disk; what waits for them waits. What a peer says to itself it hears at once.
+void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
+  std::deque<Action> ready;
+  for (;;) {
+    end_homes(turn);
+    list_.set_free_slots(slots_.free_slots());
+    settle_disk(turn, ready);
+    turn = Actions();
+    while (!ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) {
+      Action action = std::move(ready.front());
+      ready.pop_front();
+      Send* send = std::get_if<Send>(&action);
+      if (send != nullptr && send->to == identity_.self) {
+        deliver(now, identity_.self, send->message, turn);
+        continue;
+      }
+      if (send != nullptr) {
+        send->message.set_version(wire::kPeerProtocol);
+        send->message.set_boot(identity_.boot);
+      }
+      out.push_back(std::move(action));
+    }
+    if (ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) return;
+  }
+}
+
+void Peer::settle_disk(Actions& turn, std::deque<Action>& ready) {
+  if (!turn.records.empty()) {
+    batches_.push_back({++next_ticket_, {}});
+    ready.push_back(job::Persist{next_ticket_, std::move(turn.records), turn.durability});
+  }
+  for (Action& action : turn.now) ready.push_back(std::move(action));
+  for (Action& action : turn.later) {
+    if (batches_.empty()) {
+      ready.push_back(std::move(action));
+    } else {
+      batches_.back().then.push_back(std::move(action));
+    }
+  }
+}
+
+void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
+  Actions turn;
+  if (const auto* persisted = std::get_if<Persisted>(&done)) {
+    GW_ASSERT(!batches_.empty() && batches_.front().ticket == persisted->ticket);
+    turn.now = std::move(batches_.front().then);
+    batches_.pop_front();
+  } else if (const auto* stored = std::get_if<BlobStored>(&done)) {
+    blobs_.on_stored(stored->hash);
+    keeper_.on_blob_here(now, turn);
+    for (auto& [job, member] : members_) member->on_blob_here(now, turn);
+  } else if (const auto* loaded = std::get_if<BlobLoaded>(&done)) {
+    blobs_.on_loaded(loaded->hash, loaded->bytes, turn);
+    keeper_.on_loaded(now, loaded->hash, loaded->bytes, turn);
+    for (auto& [job, member] : members_) member->on_loaded(now, loaded->hash, loaded->bytes, turn);
+  }
+  finish_turn(now, turn, out);
+}
+
+void Peer::on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out) {
+  Actions turn;
+  const MemberList::Heard heard = list_.on_heard(now, from, message.boot(), turn);
+  if (heard == MemberList::Heard::new_life) {
+    GW_REACHED("peer: another one was restarted");
+    peer_lost(now, from, turn);
+  }
+  if (heard != MemberList::Heard::old_life) deliver(now, from, message, turn);
+  finish_turn(now, turn, out);
+}
+
+void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out) {
+  Actions turn;
+  if (const auto* connected = std::get_if<Connected>(&event)) {
+    list_.on_connected(now, peer, connected->address, turn);
+  } else if (list_.on_disconnected(peer, turn)) {
+    GW_REACHED("peer: a connection broke");
+    peer_lost(now, peer, turn);
+  }
+  finish_turn(now, turn, out);
+}
+
+void Peer::peer_lost(Time now, const PeerId& peer, Actions& out) {
+  for (auto& [job, home] : homes_) home->on_peer_lost(now, peer, out);
+}
+
+void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
+  Actions turn;
+  const auto found = std::ranges::find_if(members_, [&](const auto& entry) { return entry.second->worker() == worker; });
+  if (found == members_.end()) return;  // killed meanwhile
+  Member& member = *found->second;
+  if (auto* died = std::get_if<WorkerDied>(&event)) {
+    member.on_worker_died(now, std::move(died->why), turn);
+  } else {
+    auto& frame = std::get<WorkerFrame>(event);
+    const Status status = member.on_frame(now, frame.frame, std::move(frame.image), turn);
+    if (!status) {
+      GW_REACHED("peer: a worker broke a rule");
+      turn.add(job::KillWorker{worker});
+      member.on_worker_died(now, status.error().detail, turn);
+    }
+  }
+  finish_turn(now, turn, out);
+}
+
+void Peer::on_tick(Time now, std::vector<Action>& out) {
+  Actions turn;
+  for (const PeerId& died : list_.on_tick(now, turn)) peer_lost(now, died, turn);
+  for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
+    if (!grant.claimed) continue;
+    GW_REACHED("peer: a lease ran out");
+    close_member(grant.job, turn);
+  }
+  blobs_.on_tick(now, turn);
+  keeper_.on_tick(now, turn);
+  for (auto& [job, home] : homes_) home->on_tick(now, turn);
+  for (auto& [job, member] : members_) member->on_tick(now, turn);
+  finish_turn(now, turn, out);
+}
+
+Time Peer::next_deadline() const {
+  Time next = std::min({list_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), keeper_.next_deadline()});
+  for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
+  for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
+  return next;
+}
+
+// --- jobs
+
+void Peer::on_local(Time now, const Request& request, std::vector<Action>& out) {
+  Actions turn;
+  if (const auto* submitted = std::get_if<Submit>(&request)) {
+    submit(now, *submitted, turn);
+  } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
+    home->second->cancel(now, turn);
+  }
+  finish_turn(now, turn, out);
+}
+
+void Peer::submit(Time now, const Submit& request, Actions& out) {
+  auto manifest = Manifest::check(request.manifest);
+  const JobId id{sha256(request.manifest)};
+  if (!manifest) return out.notify(job::JobRefused{id, manifest.error()});
+  if (homes_.contains(id)) return out.notify(job::JobAccepted{id});
+  if (homes_.size() >= config_.homes)
+    return out.notify(
+        job::JobRefused{id, fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size())});
+  std::vector<Hash256>& held = home_blobs_[id];
+  held = manifest->all_chunks();
+  for (const Hash256& chunk : held) blobs_.adopt(chunk);
+  held.push_back(id.hash);
+  blobs_.put({id.hash, std::string(as_text(request.manifest))}, out);
+  const Home::Place place{identity_.self, identity_.boot, list_, blobs_, rng_};
+  auto& home = homes_[id] = std::make_unique<Home>(config_.home, place, std::move(*manifest));
+  home->begin(now, request.manifest, out);
+}
+
+void Peer::end_homes(Actions& out) {
+  std::erase_if(homes_, [&](const auto& entry) {
+    if (!entry.second->over()) return false;
+    for (const Hash256& hash : home_blobs_.at(entry.first)) blobs_.release(hash, out);
+    home_blobs_.erase(entry.first);
+    return true;
+  });
+}
+
+void Peer::close_member(const JobId& job, Actions& out) {
+  const auto found = members_.find(job);
+  if (found == members_.end()) return;
+  found->second->close(out);
+  members_.erase(found);
+}
+
+}  // namespace gw::peer

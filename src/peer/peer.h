@@ -1,0 +1,155 @@
+#pragma once
+// One peer: member list, slots, homes of jobs, parts of other homes' jobs, and what it keeps for others, behind one door.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "job/actions.h"
+#include "job/blob_book.h"
+#include "job/home.h"
+#include "job/keeper.h"
+#include "job/member.h"
+#include "job/slot_book.h"
+#include "peer/member_list.h"
+
+namespace gw::peer {
+
+using job::Action;
+using job::JobId;
+using job::ThreadId;
+using job::WorkerId;
+
+// --- what a peer is told
+
+struct Connected {
+  std::string address;
+};
+struct Disconnected {};
+using Connection = std::variant<Connected, Disconnected>;
+
+struct WorkerFrame {
+  wire::pb::FromWorker frame;  // decoded, so well-formed
+  Bytes image;                 // what came beside it
+};
+struct WorkerDied {
+  std::string why;
+};
+using FromWorker = std::variant<WorkerFrame, WorkerDied>;
+
+struct Submit {
+  Bytes manifest;  // signed; every blob it names has been stored before
+};
+struct Cancel {
+  JobId job;
+};
+using Request = std::variant<Submit, Cancel>;
+
+struct Persisted {
+  job::Ticket ticket;
+};
+struct BlobStored {
+  Hash256 hash;
+};
+struct BlobLoaded {
+  Hash256 hash;
+  std::optional<std::string> bytes;  // none: not there, or damaged
+};
+using DiskDone = std::variant<Persisted, BlobStored, BlobLoaded>;
+
+// What lives before have left on disk. Blobs are read here at recovery only: the parts of images.
+struct Stored {
+  std::map<std::string, std::string> records;
+  std::function<std::optional<std::string>(const Hash256&)> blob;
+};
+
+// A whole peer without I/O: inputs go in one at a time, actions come out; docs/design/003-peers.md. Equal inputs give equal actions.
+//
+// It routes; the machines it owns decide. Every input and every record is checked before it gets here or when it does. Thread: one, the
+// owner's. Limits: those of its parts, Config::homes, Config::batches.
+class Peer {
+ public:
+  struct Config {
+    MemberList::Config members;
+    job::SlotBook::Config slots;
+    job::BlobBook::Config blobs;
+    job::Home::Config home;
+    job::Member::Config member;
+    job::Keeper::Config keeper;
+    std::size_t homes = 1024;    // jobs at once
+    std::size_t batches = 1024;  // on their way to the disk; home takes no more effects then
+  };
+  struct Identity {
+    PeerId self;
+    std::uint64_t boot;  // higher than in all lives before, less than 2^31
+  };
+
+  Peer(const Config& config, const Identity& identity, Rng rng);
+
+  // First of all, once. Kind::corrupt if what was stored cannot be used; then this peer must not run.
+  Status start(Time now, const Stored& stored, std::vector<Action>& out);
+
+  void on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out);
+  void on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out);
+  void on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out);
+  void on_local(Time now, const Request& request, std::vector<Action>& out);
+  void on_disk(Time now, const DiskDone& done, std::vector<Action>& out);
+  void on_tick(Time now, std::vector<Action>& out);
+  Time next_deadline() const;
+
+  // For people and checkers.
+  const std::map<JobId, std::unique_ptr<job::Home>>& homes() const { return homes_; }
+  const std::map<JobId, std::unique_ptr<job::Member>>& members() const { return members_; }
+  const job::SlotBook& slots() const { return slots_; }
+  const job::Keeper& keeper() const { return keeper_; }
+  const job::BlobBook& blobs() const { return blobs_; }
+  const MemberList& list() const { return list_; }
+
+ private:
+  struct Batch {
+    job::Ticket ticket;
+    std::vector<Action> then;
+  };
+
+  // peer.cc
+  void deliver(Time now, const PeerId& from, const Message& message, Actions& out);
+  void peer_lost(Time now, const PeerId& peer, Actions& out);
+  void submit(Time now, const Submit& request, Actions& out);
+  void end_homes(Actions& out);
+  void close_member(const JobId& job, Actions& out);
+  void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
+  void settle_disk(Actions& turn, std::deque<Action>& ready);
+
+  // peer_messages.cc: one for each kind that needs more than passing on.
+  void to_home(Time now, const PeerId& from, const Message& message, Actions& out);
+  void to_member(Time now, const PeerId& from, const Message& message, Actions& out);
+  void on_reserve(Time now, const PeerId& from, const Message::Reserve& reserve, Actions& out);
+  void on_claim(Time now, const PeerId& from, const Message::ClaimName& claim, Actions& out);
+  void on_release(const PeerId& from, const Message::ClaimName& claim, Actions& out);
+
+  // peer_recovery.cc
+  Status recover_homes(Time now, const std::map<JobId, job::HomeRecords>& homes, Actions& out);
+
+  const Config config_;
+  const Identity identity_;
+  Rng rng_;
+  MemberList list_;
+  job::SlotBook slots_;
+  job::BlobBook blobs_;
+  job::Keeper keeper_;
+  std::map<JobId, std::unique_ptr<job::Home>> homes_;
+  std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs
+  std::map<JobId, std::unique_ptr<job::Member>> members_;
+  std::uint64_t next_worker_ = 0;
+  job::Ticket next_ticket_ = 0;
+  std::deque<Batch> batches_;
+};
+
+}  // namespace gw::peer

@@ -1,0 +1,76 @@
+// What a peer makes of what its lives before have left.
+
+#include "job/records.h"
+#include "peer/peer.h"
+
+namespace gw::peer {
+namespace {
+
+using job::HomeRecords;
+using job::KeeperRecords;
+using job::RecordKey;
+using job::RecordKind;
+
+struct Sorted {
+  std::map<JobId, HomeRecords> homes;
+  std::map<job::Keeper::Name, KeeperRecords> kept;
+};
+
+template <class Value>
+Status parse(const std::string& bytes, Value& value) {
+  if (!value.ParseFromString(bytes)) return fail(Kind::corrupt, "a record of this peer cannot be read: its store is damaged");
+  return ok();
+}
+
+Status sort(const std::string& key_bytes, const std::string& value, Sorted& sorted) {
+  GW_TRY(const RecordKey key, RecordKey::decode(key_bytes));
+  switch (key.kind) {
+    case RecordKind::job:
+      return parse(value, sorted.homes[key.job].job);
+    case RecordKind::thread:
+      return parse(value, sorted.homes[key.job].threads[key.thread]);
+    case RecordKind::effect:
+      return parse(value, sorted.homes[key.job].effects[key.thread][key.number]);
+    case RecordKind::kept:
+      return parse(value, sorted.kept[{key.job, key.thread}].kept);
+    case RecordKind::determinants:
+      return parse(value, sorted.kept[{key.job, key.thread}].determinants[key.number]);
+  }
+  return fail(Kind::internal, "a kind of record was forgotten");
+}
+
+}  // namespace
+
+Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
+  Sorted sorted;
+  for (const auto& [key, value] : stored.records) GW_TRY_VOID(sort(key, value, sorted));
+  for (const auto& [name, records] : sorted.kept) {
+    std::optional<std::string> parts;
+    if (!records.kept.parts().empty()) parts = stored.blob(wire::hash_of(records.kept.parts()));
+    GW_TRY_VOID(keeper_.recover(now, name, records, parts));
+  }
+  Actions turn;
+  turn.add(job::RetainBlobs{});
+  GW_TRY_VOID(recover_homes(now, sorted.homes, turn));
+  std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();
+  finish_turn(now, turn, out);
+  return ok();
+}
+
+Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, Actions& out) {
+  for (const auto& [id, records] : homes) {
+    if (records.job.state() != wire::pb::JobRecord::RUNNING) continue;
+    GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
+    std::vector<Hash256>& held = home_blobs_[id];
+    held = manifest.all_chunks();
+    for (const Hash256& hash : held) blobs_.adopt(hash);
+    held.push_back(id.hash);
+    blobs_.put({id.hash, records.job.manifest()}, out);
+    const job::Home::Place place{identity_.self, identity_.boot, list_, blobs_, rng_};
+    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, place, std::move(manifest));
+    GW_TRY_VOID(home->recover(now, records));
+  }
+  return ok();
+}
+
+}  // namespace gw::peer
