@@ -1,0 +1,12 @@
+#include <fmt/format.h>
+
+#include "checkers.h"
+
+namespace gw::sim {
+
+Complaint NoticeChecker::on_effect(const Effect& effect) {
+  if (seen_.emplace(effect.thread(), effect.sequence()).second) return "";
+  return fmt::format("effect {} of thread {} was told twice", effect.sequence(), effect.thread());
+}
+
+}  // namespace gw::sim

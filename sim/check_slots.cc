@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "checkers.h"
+
+namespace gw::sim {
+
+Complaint check_slots(const peer::Peer& peer, std::uint32_t slots) {
+  std::uint32_t lent = 0;
+  for (const auto& [job, member] : peer.members()) {
+    lent += member->claim().slots;
+    if (member->roots_running() > member->claim().slots)
+      return fmt::format("{} threads run in {} slots", member->roots_running(), member->claim().slots);
+  }
+  if (lent > slots) return fmt::format("{} slots of {} are lent", lent, slots);
+  for (const auto& [job, home] : peer.homes()) {
+    if (home->threads() > job::Home::Config{}.threads) return "home has more threads than allowed";
+  }
+  if (peer.keeper().size() > job::Keeper::Config{}.threads) return "the keeper has more threads than allowed";
+  if (peer.list().size() > peer::MemberList::Config{}.peers) return "the list has more peers than allowed";
+  return "";
+}
+
+}  // namespace gw::sim

@@ -1,0 +1,120 @@
+#include "fake_guest.h"
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+
+namespace gw::sim {
+namespace {
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97f4a7c15u + b).next(); }
+
+}  // namespace
+
+Bytes GuestState::save() const {
+  ByteWriter writer;
+  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, std::uint64_t{fresh.size()}}) writer.u64(word);
+  for (const std::uint64_t reading : fresh) writer.u64(reading);
+  return writer.take();
+}
+
+Result<GuestState> GuestState::load(ByteView bytes) {
+  ByteReader reader(bytes);
+  GuestState state;
+  std::uint64_t count = 0;
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &count}) {
+    GW_TRY(*word, reader.u64());
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    GW_TRY(const std::uint64_t reading, reader.u64());
+    state.fresh.push_back(reading);
+  }
+  return state;
+}
+
+StepKind kind_of(const GuestState& state) {
+  if (state.step >= state.steps) return StepKind::end;
+  const std::uint64_t draw = mix(state.program, state.step) % 100;
+  if (draw < 40) return StepKind::output;
+  if (draw < 70) return StepKind::read_clock;
+  if (draw < 75 && state.forks_left > 0) return StepKind::fork;
+  return StepKind::compute;
+}
+
+void advance(GuestState& state) {
+  state.value = mix(state.value, state.step);
+  ++state.step;
+}
+
+std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading) { return mix(chain, reading); }
+
+std::string output_line(const GuestState& state) {
+  std::string line = fmt::format("{}:{:x}|{:x}", state.step, state.value, state.chain);
+  for (const std::uint64_t reading : state.fresh) line += fmt::format(",{:x}", reading);
+  return line;
+}
+
+std::string pure_part(const std::string& line) { return line.substr(0, line.find('|')); }
+
+GuestState child_state(const GuestState& parent, ThreadId child) {
+  return {.program = mix(parent.program, child.value()), .steps = parent.steps / 2 + 1, .value = child.value()};
+}
+
+void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out) {
+  std::vector<std::string>& lines = out[thread];
+  for (;; advance(state)) {
+    switch (kind_of(state)) {
+      case StepKind::output:
+        lines.push_back(pure_part(output_line(state)));
+        break;
+      case StepKind::fork: {
+        const ThreadId child = job::child_of(thread, lines.size() + 1);
+        lines.push_back(fmt::format("fork {}", child.value()));
+        --state.forks_left;
+        expected_effects(child, child_state(state, child), out);
+        break;
+      }
+      case StepKind::end:
+        lines.push_back("end");
+        return;
+      case StepKind::compute:
+      case StepKind::read_clock:
+        break;
+    }
+  }
+}
+
+std::string in_words(const Effect& effect) {
+  if (effect.has_fork()) return fmt::format("fork {}", effect.fork().child());
+  if (effect.has_end()) return effect.end().reason() == Effect::End::EXITED ? "end" : "end: " + effect.end().sentence();
+  return pure_part(effect.output().bytes());
+}
+
+Bytes make_image(const GuestState& state, const job::EffectGate& gate, const Hash256& module, StaticPage page) {
+  Bytes first = state.save();
+  first.resize(wire::kPageBytes);
+  Bytes second(wire::kPageBytes, 0);
+  for (std::size_t i = 0; i < 8; ++i) second[i] = static_cast<std::uint8_t>(state.program >> (8 * i)) | 1;
+  const Bytes first_stored = wire::compress_page(first).value();
+  const Bytes second_stored = wire::compress_page(second).value();
+  wire::ImageContent content;
+  content.module_hash = module;
+  content.phase = wire::Phase::suspended;
+  content.memory_pages = 2;
+  content.job_state = gate.save();
+  content.pages.push_back({0, sha256(first), wire::Storage::zstd, first_stored});
+  content.pages.push_back({1, sha256(second), wire::Storage::zstd, second_stored});
+  if (page == StaticPage::elsewhere) content.pages[1] = {1, content.pages[1].hash, wire::Storage::elsewhere, {}};
+  const wire::Image image = wire::Image::encode(content).value();
+  return {image.encoded().begin(), image.encoded().end()};
+}
+
+Result<GuestState> state_in(const wire::Image& image) {
+  if (image.content().pages.size() != 2) return fail(Kind::corrupt, "an image of {} pages", image.content().pages.size());
+  Bytes page(wire::kPageBytes);
+  GW_TRY_VOID(wire::load_page(image.content().pages[1], page));
+  GW_TRY_VOID(wire::load_page(image.content().pages[0], page));
+  return GuestState::load(page);
+}
+
+}  // namespace gw::sim

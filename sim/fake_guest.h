@@ -1,0 +1,54 @@
+#pragma once
+// A program that stands for any guest: effects, clock readings, forks and images, all decided by its seed.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/effect_gate.h"
+#include "wire/image.h"
+
+namespace gw::sim {
+
+using job::Effect;
+using job::ThreadId;
+
+// What a guest is between two steps. Its output has a part that follows from the seed alone, so that it can be compared with the
+// undisturbed run, and one that names every clock reading, so that two histories mixed into one are seen.
+struct GuestState {
+  std::uint64_t program = 0;  // the seed
+  std::uint64_t steps = 0;
+  std::uint64_t step = 0;
+  std::uint64_t value = 0;  // follows from program and step
+  std::uint64_t chain = 0;  // over all readings
+  std::uint64_t forks_left = 0;
+  std::vector<std::uint64_t> fresh;  // readings since the last output
+
+  Bytes save() const;
+  static Result<GuestState> load(ByteView bytes);
+};
+
+// What happens at a step.
+enum class StepKind : std::uint8_t { compute, read_clock, output, fork, end };
+StepKind kind_of(const GuestState& state);
+void advance(GuestState& state);
+// The line that an output step writes, and the part of it that is the same in every run.
+std::string output_line(const GuestState& state);
+std::string pure_part(const std::string& line);
+// The child of a fork, as it begins.
+GuestState child_state(const GuestState& parent, ThreadId child);
+std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading);
+
+// Everything the undisturbed run stores, by thread: pure lines, forks as "fork N", the end as "end".
+void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out);
+// A stored effect in the same words.
+std::string in_words(const Effect& effect);
+
+// Image: page 0 is the state, page 1 never changes. `known`: page 1 is in an image before.
+enum class StaticPage : std::uint8_t { included, elsewhere };
+Bytes make_image(const GuestState& state, const job::EffectGate& gate, const Hash256& module, StaticPage page);
+Result<GuestState> state_in(const wire::Image& image);
+
+}  // namespace gw::sim

@@ -1,0 +1,34 @@
+#include "network.h"
+
+#include <cmath>
+
+namespace gw::sim {
+
+// Exponential: most are quick, some overtake.
+Time Network::delay() {
+  const double uniform = static_cast<double>(1 + rng_.below(1'000'000)) / 1e6;
+  return std::chrono::microseconds(200) + Time(static_cast<std::int64_t>(-std::log(uniform) * static_cast<double>(faults_.delay.count())));
+}
+
+std::vector<Time> Network::arrivals(Time now, std::size_t from, std::size_t to) {
+  if (chance(faults_.loss)) return {};
+  const auto clogged = clogged_until_.find({from, to});
+  const Time leaves = clogged == clogged_until_.end() ? now : std::max(now, clogged->second);
+  std::vector<Time> times{leaves + delay()};
+  if (chance(faults_.duplicate)) times.push_back(leaves + delay() * 5);
+  return times;
+}
+
+bool Network::reachable(Time now, std::size_t from, std::size_t to) const {
+  const auto cut = cut_until_.find({from, to});
+  return cut == cut_until_.end() || cut->second <= now;
+}
+
+void Network::heal() {
+  cut_until_.clear();
+  clogged_until_.clear();
+  faults_.loss = faults_.duplicate = faults_.damage = 0;
+  faults_.delay = std::chrono::milliseconds(1);
+}
+
+}  // namespace gw::sim

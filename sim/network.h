@@ -1,0 +1,40 @@
+#pragma once
+// The simulated network: who can reach whom, and how long it takes.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "scenario.h"
+
+namespace gw::sim {
+
+// Delay, loss and doubles for each message; partitions (also of one direction) and clogged links for a while.
+class Network {
+ public:
+  Network(const FaultMix& faults, Rng rng) : faults_(faults), rng_(rng) {}
+
+  // When the copies of a message arrive; none if it is lost.
+  std::vector<Time> arrivals(Time now, std::size_t from, std::size_t to);
+  // Whether something that arrives now gets through.
+  bool reachable(Time now, std::size_t from, std::size_t to) const;
+  bool damages() { return chance(faults_.damage); }
+
+  void cut(std::size_t from, std::size_t to, Time until) { cut_until_[{from, to}] = until; }
+  void clog(std::size_t from, std::size_t to, Time until) { clogged_until_[{from, to}] = until; }
+  void heal();
+
+ private:
+  bool chance(double probability) { return static_cast<double>(rng_.below(1'000'000)) < probability * 1e6; }
+  Time delay();
+
+  FaultMix faults_;
+  Rng rng_;
+  std::map<std::pair<std::size_t, std::size_t>, Time> cut_until_;
+  std::map<std::pair<std::size_t, std::size_t>, Time> clogged_until_;
+};
+
+}  // namespace gw::sim

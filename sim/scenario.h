@@ -1,0 +1,47 @@
+#pragma once
+// What a simulation consists of: the grid and the job from a file, the faults from the seed.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace gw::sim {
+
+using Time = std::chrono::nanoseconds;
+
+struct Scenario {
+  std::uint32_t peers = 4;
+  std::uint32_t slots = 2;  // of each peer
+  std::uint32_t tasks = 8;
+  std::uint32_t wanted_slots = 6;
+  std::uint32_t steps = 40;  // of each task, at most
+  Time step{std::chrono::milliseconds(100)};
+  Time checkpoint_every{std::chrono::milliseconds(1000)};
+  Time fault_time{std::chrono::seconds(60)};  // afterwards everything is healed
+  Time heal_time{std::chrono::seconds(240)};  // by then the job must have ended
+  bool faults = true;
+
+  // Kind::invalid with the line, for unknown keys too.
+  static Result<Scenario> read(const std::filesystem::path& file);
+};
+
+// Which faults, and how many: some of them are left out in each run, so that the others get their turn (swarm testing).
+struct FaultMix {
+  double loss = 0;
+  double duplicate = 0;
+  double damage = 0;  // of a blob on its way
+  Time delay{std::chrono::milliseconds(1)};
+  double partition = 0;  // each per second
+  double clog = 0;
+  double crash = 0;
+  double worker_crash = 0;
+  double pause = 0;
+  Time disk{std::chrono::microseconds(200)};
+
+  static FaultMix draw(Rng& rng);
+};
+
+}  // namespace gw::sim

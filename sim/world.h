@@ -1,0 +1,113 @@
+#pragma once
+// A grid in virtual time: peers, their disks and workers, a network between them, and faults.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "checkers.h"
+#include "disk.h"
+#include "fake_worker.h"
+#include "network.h"
+#include "peer/peer.h"
+#include "scenario.h"
+
+namespace gw::sim {
+
+enum class Verdict : std::uint8_t { good, safety, liveness };
+
+struct Outcome {
+  Verdict verdict = Verdict::good;
+  std::string complaint;
+  std::uint64_t trace = 0;  // hash over everything that happened
+  std::uint64_t events = 0;
+  Time ended{0};
+};
+
+// One run of a scenario with one seed. The same seed gives the same run, to the last event.
+class World {
+ public:
+  World(const Scenario& scenario, std::uint64_t seed, bool print_trace);
+
+  Outcome run();
+
+ private:
+  struct Node {
+    std::size_t index = 0;
+    job::PeerId id;
+    std::uint64_t boot = 0;
+    std::unique_ptr<peer::Peer> peer;  // null: down
+    Disk disk;
+    std::map<job::WorkerId, FakeWorker> workers;
+    Time paused_until{0};
+    Time clock_offset{0};
+    Time tick_at = job::kNever;
+  };
+  struct Event {
+    Time at;
+    std::uint64_t order;
+    std::function<void()> happen;
+    bool operator>(const Event& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
+  };
+
+  // world.cc
+  void schedule(Time at, std::function<void()> happen);
+  void advance_to(Time until, const std::function<bool()>& done);
+  void complain(Verdict verdict, const std::string& complaint);
+  void trace(std::size_t peer, std::string_view what, std::string_view detail);
+  void submit();
+  bool job_over() const;
+  void check_end();
+
+  // world_node.cc
+  // Calls into a peer that may be paused; not at all if that life of it is over.
+  using Call = std::function<void(Node&, Time, std::vector<job::Action>&)>;
+  void call(std::size_t node, std::uint64_t boot, Call call);
+  void boot(Node& node);
+  void crash(Node& node);
+  void carry_out(Node& node, std::vector<job::Action> actions);
+  void carry_out(Node& node, job::Action& action);
+  void send(Node& node, const job::Send& send);
+  void connect(Node& node, const std::string& address);
+  void notice(Node& node, const job::Event& event);
+  void to_disk(Node& node, Disk::Operation operation);
+  void to_worker(Node& node, const job::FrameToWorker& action);
+  void from_worker(Node& node, job::WorkerId worker, std::vector<WorkerOutput> outputs);
+  void step_later(Node& node, job::WorkerId worker, ThreadId thread);
+  Result<Bytes> assemble(const Node& node, const job::Assembly& assembly) const;
+  void arm(Node& node);
+
+  // world_faults.cc
+  void make_faults();
+  void heal();
+  bool chance(double per_second);
+  void cut_some();
+
+  const Scenario scenario_;
+  const bool print_trace_;
+  Rng world_rng_;
+  Rng fault_rng_;
+  FaultMix faults_;
+  Network network_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t next_order_ = 0;
+  Time now_{0};
+  bool healed_ = false;
+  bool over_ = false;  // home said so
+
+  Bytes manifest_;
+  job::JobId job_;
+  std::string module_;
+  std::map<ThreadId, std::vector<std::string>> expected_;
+  LifeChecker lives_;
+  NoticeChecker notices_;
+  Outcome outcome_;
+};
+
+}  // namespace gw::sim
