@@ -67,6 +67,10 @@ struct Persist {
   std::vector<Record> records;
   Durability durability;
 };
+// Every record whose key begins so is gone.
+struct DropRecords {
+  std::string prefix;
+};
 struct StoreBlob {
   Hash256 hash;
   std::string bytes;
@@ -84,6 +88,13 @@ struct RetainBlobs {
 
 // --- people
 
+struct BlobUploaded {
+  Hash256 hash;
+};
+struct BlobRefused {
+  Hash256 hash;
+  Error error;
+};
 struct JobAccepted {
   JobId job;
 };
@@ -120,13 +131,14 @@ struct PeerRefused {  // somebody broke a rule
   PeerId peer;
   std::string sentence;
 };
-using Event = std::variant<JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadFailed, PeerSeen, PeerRefused>;
+using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadFailed, PeerSeen,
+                           PeerRefused>;
 struct Notify {
   Event event;
 };
 
-using Action =
-    std::variant<Send, Connect, StartWorker, KillWorker, FrameToWorker, Persist, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
+using Action = std::variant<Send, Connect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords, StoreBlob, LoadBlob, DropBlob,
+                            RetainBlobs, Notify>;
 
 // What one turn of a peer leaves. Filled by the machines, emptied by Peer.
 //

@@ -34,7 +34,8 @@ Home::Thread& Home::add_thread(ThreadId id) {
 
 void Home::begin(Time now, ByteView manifest, Actions& out) {
   seek_at_ = now;
-  wire::pb::JobRecord record;
+  submitted_at_ = now + place_.wall_offset;
+  wire::pb::JobRecord record = this->record();
   record.set_manifest(std::string(as_text(manifest)));
   const RecordKey key{.kind = RecordKind::job, .job = manifest_.id()};
   out.record(key.encode(), record.SerializeAsString(), Durability::full);
@@ -69,6 +70,7 @@ Status Home::recover(Time now, const HomeRecords& records) {
     GW_TRY_VOID(recover_thread(now, order[next], records, children));
     order.insert(order.end(), children.begin(), children.end());
   }
+  submitted_at_ = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
   seek_at_ = tick_at_ = now;
   return ok();
 }
@@ -122,18 +124,29 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   return ok();
 }
 
-void Home::cancel(Time, Actions& out) {
+void Home::cancel(Time now, Actions& out) {
   GW_REACHED("home: a job was cancelled");
-  finish(out, wire::pb::JobRecord::CANCELLED);
+  finish(now, wire::pb::JobRecord::CANCELLED, out);
 }
 
-void Home::finish(Actions& out, wire::pb::JobRecord::State state) {
+wire::pb::JobRecord Home::record() const {
   wire::pb::JobRecord record;
-  record.set_state(state);
+  record.set_state(state_);
+  record.set_submitted_at_ns(static_cast<std::uint64_t>(submitted_at_.count()));
+  record.set_ended_at_ns(static_cast<std::uint64_t>(ended_at_.count()));
+  record.set_name(manifest_.name());
+  record.set_tasks(manifest_.tasks());
+  record.set_slots(manifest_.content().policy().slots());
   record.set_threads(threads_.size());
   record.set_failed(failed_);
   record.set_exit_code(exit_code_);
-  out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record.SerializeAsString(), Durability::full);
+  return record;
+}
+
+void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
+  state_ = state;
+  ended_at_ = now + place_.wall_offset;
+  out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record().SerializeAsString(), Durability::full);
   for (const auto& [id, thread] : threads_)
     out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), std::nullopt);
   out.after_disk(Notify{JobOver{manifest_.id(), threads_.size(), failed_, state == wire::pb::JobRecord::CANCELLED}});

@@ -46,6 +46,7 @@ class Home {
   struct Place {
     PeerId self;
     std::uint64_t boot;
+    Time wall_offset;  // from Time to nanoseconds since 1970
     const Neighbours& neighbours;
     BlobBook& blobs;
     Rng& rng;
@@ -80,6 +81,8 @@ class Home {
   };
   std::vector<ClaimView> claims() const;
   std::size_t unfinished() const { return unfinished_; }
+  // As it will be written at the end, or has been.
+  wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
 
  private:
@@ -120,7 +123,7 @@ class Home {
   void write(ThreadId id, const Thread& thread, Actions& out) const;
   Status recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   Status feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
-  void finish(Actions& out, wire::pb::JobRecord::State state);
+  void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
 
   // home_placing.cc
   void seek(Time now, Actions& out);
@@ -162,6 +165,8 @@ class Home {
   std::uint64_t failed_ = 0;
   std::uint32_t exit_code_ = 0;
   std::uint64_t next_attempt_;
+  wire::pb::JobRecord::State state_ = wire::pb::JobRecord::RUNNING;
+  Time submitted_at_{0}, ended_at_{0};  // since 1970
   Time seek_at_{0};
   Time tick_at_{0};
   bool over_ = false;

@@ -75,7 +75,7 @@ void Home::end_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
   waiting_.erase({thread.order, id});
   --unfinished_;
   write(id, thread, out);
-  if (unfinished_ == 0) finish(out, wire::pb::JobRecord::DONE);
+  if (unfinished_ == 0) finish(now, wire::pb::JobRecord::DONE, out);
 }
 
 void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out) {

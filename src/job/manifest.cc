@@ -61,6 +61,11 @@ Bytes Manifest::sign(wire::pb::Manifest content, const SigningKey& key) {
   return {bytes.begin(), bytes.end()};
 }
 
+std::string Manifest::name() const {
+  constexpr std::size_t kShown = 256;
+  return content_.config().args().empty() ? "" : content_.config().args(0).substr(0, kShown);
+}
+
 ThreadId Manifest::thread_of(std::uint32_t task) const {
   // There is no main thread in an array, so its children are free names.
   return tasks() == 1 ? kMainThread : child_of(kMainThread, task + 1);

@@ -24,6 +24,8 @@ class Manifest {
   const JobId& id() const { return id_; }
   const wire::pb::Manifest& content() const { return content_; }
 
+  // The program's name, as its arguments say.
+  std::string name() const;
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(content_.tasks_size()); }
   // The thread that task `task` is: main, if there is one task only.
   ThreadId thread_of(std::uint32_t task) const;

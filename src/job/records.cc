@@ -33,10 +33,11 @@ int numbers_of(char kind) {
 
 }  // namespace
 
+std::string RecordKey::prefix() const { return static_cast<char>(kind) + job.bytes(); }
+
 std::string RecordKey::encode() const {
   const int numbers = numbers_of(static_cast<char>(kind));
-  std::string key(1, static_cast<char>(kind));
-  key += job.bytes();
+  std::string key = prefix();
   if (numbers > 0) append(key, thread.value());
   if (numbers > 1) append(key, number);
   return key;

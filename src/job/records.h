@@ -18,6 +18,8 @@ struct RecordKey {
   std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
 
   std::string encode() const;
+  // With what all keys of this kind and job begin.
+  std::string prefix() const;
   // Kind::corrupt if these bytes are no key of ours.
   static Result<RecordKey> decode(std::string_view bytes);
 };

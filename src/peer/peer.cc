@@ -19,7 +19,9 @@ Peer::Peer(const Config& config, const Identity& identity, Rng rng)
       list_(config.members, identity.self, rng_),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
-      keeper_(config.keeper, {list_, blobs_}) {
+      keeper_(config.keeper, {list_, blobs_}),
+      past_(config.past),
+      uploads_(config.uploads, blobs_) {
   list_.set_free_slots(slots_.free_slots());
 }
 
@@ -74,6 +76,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     batches_.pop_front();
   } else if (const auto* stored = std::get_if<BlobStored>(&done)) {
     blobs_.on_stored(stored->hash);
+    uploads_.on_stored(stored->hash, turn);
     keeper_.on_blob_here(now, turn);
     for (auto& [job, member] : members_) member->on_blob_here(now, turn);
   } else if (const auto* loaded = std::get_if<BlobLoaded>(&done)) {
@@ -138,6 +141,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
     close_member(grant.job, turn);
   }
   blobs_.on_tick(now, turn);
+  uploads_.on_tick(now, turn);
   keeper_.on_tick(now, turn);
   for (auto& [job, home] : homes_) home->on_tick(now, turn);
   for (auto& [job, member] : members_) member->on_tick(now, turn);
@@ -145,7 +149,8 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 }
 
 Time Peer::next_deadline() const {
-  Time next = std::min({list_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), keeper_.next_deadline()});
+  Time next =
+      std::min({list_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
   for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
   return next;
@@ -153,9 +158,11 @@ Time Peer::next_deadline() const {
 
 // --- jobs
 
-void Peer::on_local(Time now, const Request& request, std::vector<Action>& out) {
+void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
   Actions turn;
-  if (const auto* submitted = std::get_if<Submit>(&request)) {
+  if (auto* upload = std::get_if<Upload>(&request)) {
+    uploads_.add(now, std::move(upload->blob), turn);
+  } else if (const auto* submitted = std::get_if<Submit>(&request)) {
     submit(now, *submitted, turn);
   } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
     home->second->cancel(now, turn);
@@ -167,16 +174,21 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   auto manifest = Manifest::check(request.manifest);
   const JobId id{sha256(request.manifest)};
   if (!manifest) return out.notify(job::JobRefused{id, manifest.error()});
-  if (homes_.contains(id)) return out.notify(job::JobAccepted{id});
+  // The same manifest again: the same job. What is not on disk yet is not accepted yet.
+  if (homes_.contains(id) || past_.find(id) != nullptr) return out.after_disk(job::Notify{job::JobAccepted{id}});
   if (homes_.size() >= config_.homes)
     return out.notify(
         job::JobRefused{id, fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size())});
+  const std::vector<Hash256> chunks = manifest->all_chunks();
+  if (const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
+      missing != chunks.end())
+    return out.notify(job::JobRefused{id, fail(Kind::not_found, "blob {} of the job is not here: upload it first", missing->hex())});
   std::vector<Hash256>& held = home_blobs_[id];
-  held = manifest->all_chunks();
+  held = chunks;
   for (const Hash256& chunk : held) blobs_.adopt(chunk);
   held.push_back(id.hash);
   blobs_.put({id.hash, std::string(as_text(request.manifest))}, out);
-  const Home::Place place{identity_.self, identity_.boot, list_, blobs_, rng_};
+  const Home::Place place{identity_.self, identity_.boot, identity_.wall_offset, list_, blobs_, rng_};
   auto& home = homes_[id] = std::make_unique<Home>(config_.home, place, std::move(*manifest));
   home->begin(now, request.manifest, out);
 }
@@ -186,6 +198,7 @@ void Peer::end_homes(Actions& out) {
     if (!entry.second->over()) return false;
     for (const Hash256& hash : home_blobs_.at(entry.first)) blobs_.release(hash, out);
     home_blobs_.erase(entry.first);
+    past_.add(entry.first, entry.second->record(), out);
     return true;
   });
 }

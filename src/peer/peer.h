@@ -19,6 +19,8 @@
 #include "job/member.h"
 #include "job/slot_book.h"
 #include "peer/member_list.h"
+#include "peer/past_jobs.h"
+#include "peer/uploads.h"
 
 namespace gw::peer {
 
@@ -44,13 +46,16 @@ struct WorkerDied {
 };
 using FromWorker = std::variant<WorkerFrame, WorkerDied>;
 
+struct Upload {
+  job::Blob blob;  // its hash is that of its bytes
+};
 struct Submit {
-  Bytes manifest;  // signed; every blob it names has been stored before
+  Bytes manifest;  // signed; every blob it names has been uploaded before
 };
 struct Cancel {
   JobId job;
 };
-using Request = std::variant<Submit, Cancel>;
+using Request = std::variant<Upload, Submit, Cancel>;
 
 struct Persisted {
   job::Ticket ticket;
@@ -83,12 +88,15 @@ class Peer {
     job::Home::Config home;
     job::Member::Config member;
     job::Keeper::Config keeper;
+    PastJobs::Config past;
+    Uploads::Config uploads;
     std::size_t homes = 1024;    // jobs at once
     std::size_t batches = 1024;  // on their way to the disk; home takes no more effects then
   };
   struct Identity {
     PeerId self;
-    std::uint64_t boot;  // higher than in all lives before, less than 2^31
+    std::uint64_t boot;   // higher than in all lives before, less than 2^31
+    Time wall_offset{0};  // from Time to nanoseconds since 1970
   };
 
   Peer(const Config& config, const Identity& identity, Rng rng);
@@ -99,7 +107,7 @@ class Peer {
   void on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out);
   void on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out);
   void on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out);
-  void on_local(Time now, const Request& request, std::vector<Action>& out);
+  void on_local(Time now, Request request, std::vector<Action>& out);
   void on_disk(Time now, const DiskDone& done, std::vector<Action>& out);
   void on_tick(Time now, std::vector<Action>& out);
   Time next_deadline() const;
@@ -111,6 +119,7 @@ class Peer {
   const job::Keeper& keeper() const { return keeper_; }
   const job::BlobBook& blobs() const { return blobs_; }
   const MemberList& list() const { return list_; }
+  const PastJobs& past() const { return past_; }
 
  private:
   struct Batch {
@@ -146,6 +155,8 @@ class Peer {
   job::Keeper keeper_;
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs
+  PastJobs past_;
+  Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::Member>> members_;
   std::uint64_t next_worker_ = 0;
   job::Ticket next_ticket_ = 0;

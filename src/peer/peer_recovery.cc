@@ -59,14 +59,17 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
 
 Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, Actions& out) {
   for (const auto& [id, records] : homes) {
-    if (records.job.state() != wire::pb::JobRecord::RUNNING) continue;
+    if (records.job.state() != wire::pb::JobRecord::RUNNING) {
+      past_.add(id, records.job, out);
+      continue;
+    }
     GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
     std::vector<Hash256>& held = home_blobs_[id];
     held = manifest.all_chunks();
     for (const Hash256& hash : held) blobs_.adopt(hash);
     held.push_back(id.hash);
     blobs_.put({id.hash, records.job.manifest()}, out);
-    const job::Home::Place place{identity_.self, identity_.boot, list_, blobs_, rng_};
+    const job::Home::Place place{identity_.self, identity_.boot, identity_.wall_offset, list_, blobs_, rng_};
     auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, place, std::move(manifest));
     GW_TRY_VOID(home->recover(now, records));
   }

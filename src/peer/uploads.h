@@ -1,0 +1,42 @@
+#pragma once
+// Blobs that people have brought for a job they are about to submit.
+
+#include <map>
+
+#include "job/actions.h"
+#include "job/blob_book.h"
+
+namespace gw::peer {
+
+// Holds each blob for a while, so that it is there when its job comes; a job that was accepted holds it itself. Forgotten in a restart.
+//
+// Limits: Config. A machine without I/O or threads.
+class Uploads {
+ public:
+  struct Config {
+    job::Time keep = std::chrono::hours(1);
+    std::size_t blobs = 65536;
+  };
+  Uploads(Config config, job::BlobBook& blobs) : config_(config), blobs_(blobs) {}
+
+  // Answered by BlobUploaded when it is on disk, or by BlobRefused. REQUIRES: the hash is that of the bytes.
+  void add(job::Time now, job::Blob blob, job::Actions& out);
+  void on_stored(const Hash256& hash, job::Actions& out);
+  void on_tick(job::Time now, job::Actions& out);
+  job::Time next_deadline() const;
+
+ private:
+  struct Upload {
+    job::Time until;
+    bool announced = false;
+  };
+
+  void announce(const Hash256& hash, Upload& upload, job::Actions& out);
+
+  const Config config_;
+  job::BlobBook& blobs_;
+  std::map<Hash256, Upload> uploads_;
+  job::Time look_at_ = job::kNever;  // nothing ends before
+};
+
+}  // namespace gw::peer
