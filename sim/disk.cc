@@ -34,7 +34,9 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
     return peer::BlobStored{store->hash};
   }
   if (const auto* load = std::get_if<job::LoadBlob>(&operation)) return peer::BlobLoaded{load->hash, blob(load->hash)};
-  if (const auto* drop = std::get_if<job::DropBlob>(&operation)) {
+  if (const auto* dropped = std::get_if<job::DropRecords>(&operation)) {
+    std::erase_if(records_, [&](const auto& entry) { return entry.first.starts_with(dropped->prefix); });
+  } else if (const auto* drop = std::get_if<job::DropBlob>(&operation)) {
     blobs_.erase(drop->hash);
   } else {
     const auto& hashes = std::get<job::RetainBlobs>(operation).hashes;

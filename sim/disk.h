@@ -17,7 +17,7 @@ namespace gw::sim {
 // first ones, and the next may be done in part: a batch of records is atomic, a blob is not.
 class Disk {
  public:
-  using Operation = std::variant<job::Persist, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
+  using Operation = std::variant<job::Persist, job::DropRecords, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
 
   // Takes an operation; returns when it will be done.
   Time submit(Time now, Operation operation, Time latency);

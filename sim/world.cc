@@ -21,9 +21,9 @@ Rng named(std::uint64_t seed, std::uint64_t name) { return Rng(Rng(seed * 100000
 
 }  // namespace
 
-World::World(const Scenario& scenario, std::uint64_t seed, bool print_trace)
+World::World(const Scenario& scenario, std::uint64_t seed, Trace trace)
     : scenario_(scenario),
-      print_trace_(print_trace),
+      trace_(trace),
       world_rng_(named(seed, 1)),
       fault_rng_(named(seed, 2)),
       faults_(scenario.faults ? FaultMix::draw(fault_rng_) : FaultMix()),
@@ -60,7 +60,7 @@ void World::trace(std::size_t peer, std::string_view what, std::string_view deta
   fold(peer);
   for (const char c : what) fold(static_cast<std::uint8_t>(c));
   for (const char c : detail) fold(static_cast<std::uint8_t>(c));
-  if (print_trace_)
+  if (trace_ == Trace::printed)
     std::printf("%12.6f peer %zu %.*s\n", static_cast<double>(now_.count()) / 1e9, peer, static_cast<int>(what.size()), what.data());
 }
 
@@ -85,11 +85,8 @@ void World::submit() {
   Node& home = *nodes_[0];
   if (over_) return;
   if (home.peer != nullptr && !home.peer->homes().contains(job_) && !job_over()) {
-    to_disk(home, job::StoreBlob{sha256(as_bytes(module_)), module_});
-    schedule(now_ + std::chrono::milliseconds(500), [this, boot = home.boot] {
-      call(0, boot, [this](Node& node, Time now, std::vector<job::Action>& out) {
-        if (node.disk.blob(sha256(as_bytes(module_)))) node.peer->on_local(now, peer::Submit{manifest_}, out);
-      });
+    call(0, home.boot, [this](Node& node, Time now, std::vector<job::Action>& out) {
+      node.peer->on_local(now, peer::Upload{{sha256(as_bytes(module_)), module_}}, out);
     });
   }
   schedule(now_ + std::chrono::seconds(1), [this] { submit(); });

@@ -2,6 +2,7 @@
 // A grid in virtual time: peers, their disks and workers, a network between them, and faults.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,11 +33,15 @@ struct Outcome {
 // One run of a scenario with one seed. The same seed gives the same run, to the last event.
 class World {
  public:
-  World(const Scenario& scenario, std::uint64_t seed, bool print_trace);
+  enum class Trace : std::uint8_t { hashed, printed };
+
+  World(const Scenario& scenario, std::uint64_t seed, Trace trace);
 
   Outcome run();
 
  private:
+  struct Node;
+  using Call = std::function<void(Node&, Time, std::vector<job::Action>&)>;
   struct Node {
     std::size_t index = 0;
     job::PeerId id;
@@ -45,6 +50,7 @@ class World {
     Disk disk;
     std::map<job::WorkerId, FakeWorker> workers;
     Time paused_until{0};
+    std::deque<Call> deferred;  // what came while it was paused
     Time clock_offset{0};
     Time tick_at = job::kNever;
   };
@@ -66,8 +72,9 @@ class World {
 
   // world_node.cc
   // Calls into a peer that may be paused; not at all if that life of it is over.
-  using Call = std::function<void(Node&, Time, std::vector<job::Action>&)>;
   void call(std::size_t node, std::uint64_t boot, Call call);
+  void call_now(Node& node, const Call& call);
+  void catch_up(std::size_t node, std::uint64_t boot);
   void boot(Node& node);
   void crash(Node& node);
   void carry_out(Node& node, std::vector<job::Action> actions);
@@ -89,7 +96,7 @@ class World {
   void cut_some();
 
   const Scenario scenario_;
-  const bool print_trace_;
+  const Trace trace_;
   Rng world_rng_;
   Rng fault_rng_;
   FaultMix faults_;

@@ -58,6 +58,7 @@ void World::crash(Node& node) {
   trace(node.index, "crash", "");
   node.peer.reset();
   node.workers.clear();
+  node.deferred.clear();
   node.disk.crash(fault_rng_);
   node.tick_at = job::kNever;
   ++node.boot;

@@ -28,6 +28,7 @@ void World::boot(Node& node) {
   config.members.address = address_of(node.index);
   config.members.known = {address_of(0), address_of(1)};
   config.slots.slots = scenario_.slots;
+  config.uploads.keep = std::chrono::seconds(20);
   config.home.keeper_patience = std::chrono::minutes(30);  // every peer comes back here
   node.peer = std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.boot}, Rng(world_rng_.next()));
   std::vector<job::Action> out;
@@ -40,15 +41,28 @@ void World::boot(Node& node) {
 void World::call(std::size_t index, std::uint64_t boot, Call what) {
   Node& node = *nodes_[index];
   if (node.peer == nullptr || node.boot != boot) return;
-  if (node.paused_until > now_) {
-    schedule(node.paused_until, [this, index, boot, what = std::move(what)]() mutable { call(index, boot, std::move(what)); });
+  if (node.paused_until > now_ || !node.deferred.empty()) {
+    if (node.deferred.empty()) schedule(node.paused_until, [this, index, boot] { catch_up(index, boot); });
+    node.deferred.push_back(std::move(what));
     return;
   }
+  call_now(node, what);
+}
+
+void World::call_now(Node& node, const Call& what) {
   std::vector<job::Action> out;
   what(node, now_ + node.clock_offset, out);
   carry_out(node, std::move(out));
   complain(Verdict::safety, check_slots(*node.peer, scenario_.slots));
   arm(node);
+}
+
+// Everything that came during a pause, in its order.
+void World::catch_up(std::size_t index, std::uint64_t boot) {
+  Node& node = *nodes_[index];
+  if (node.peer == nullptr || node.boot != boot) return;
+  if (node.paused_until > now_) return schedule(node.paused_until, [this, index, boot] { catch_up(index, boot); });
+  for (const Call& what : std::exchange(node.deferred, {})) call_now(node, what);
 }
 
 // A tick at the peer's next deadline, unless one is on its way that is early enough.
@@ -120,6 +134,11 @@ void World::notice(Node& node, const job::Event& event) {
   if (const auto* stored = std::get_if<job::EffectStored>(&event)) complain(Verdict::safety, notices_.on_effect(stored->effect));
   if (const auto* failed = std::get_if<job::ThreadFailed>(&event))
     complain(Verdict::safety, fmt::format("thread {} failed: {}", failed->thread.value(), failed->sentence));
+  if (std::holds_alternative<job::BlobUploaded>(event))
+    schedule(now_ + milliseconds(1), [this, boot = node.boot] {
+      call(0, boot,
+           [this](Node& home, Time now, std::vector<job::Action>& out) { home.peer->on_local(now, peer::Submit{manifest_}, out); });
+    });
   if (const auto* refused = std::get_if<job::JobRefused>(&event))
     complain(Verdict::safety, "the job was refused: " + refused->error.detail);
   trace(node.index, "notice", fmt::format("{}", event.index()));
