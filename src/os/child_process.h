@@ -18,8 +18,9 @@ struct ExitStatus {
   int signal = 0;     // that ended it, 0 if it exited
 };
 
-// Held by a descriptor of the process itself, so that no signal can hit another one that got its number. Killed and reaped with the object.
-// One thread at a time; it must be one that lives as long as the child, which may ask to die with the thread that made it.
+// Held by a descriptor of the process itself, so that no signal can hit another one that got its number. Killed and reaped with the object,
+// unless it was left to itself. One thread at a time; it must be one that lives as long as the child, which may ask to die with the thread
+// that made it.
 class ChildProcess {
  public:
   struct Passed {
@@ -40,6 +41,8 @@ class ChildProcess {
   // Readable from the moment it has ended.
   int exited_fd() const { return handle_.get(); }
   void kill();
+  // It goes on when this object goes, and when this process does.
+  void leave() { pid_ = -1; }
   // How it ended; none as long as it runs.
   std::optional<ExitStatus> status();
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -44,6 +45,20 @@ TEST(ChildProcess, GoesWithTheObject) {
     EXPECT_EQ(::kill(pid, 0), 0);
   }
   EXPECT_NE(::kill(pid, 0), 0);  // reaped, too: a zombie would still be there
+}
+
+TEST(ChildProcess, GoesOnWhenItIsLeft) {
+  pid_t pid = 0;
+  {
+    auto child = ChildProcess::start({.argv = {"/bin/sleep", "1000"}});
+    ASSERT_TRUE(child);
+    pid = child->pid();
+    child->leave();
+  }
+  EXPECT_EQ(::kill(pid, SIGKILL), 0);
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST(ChildProcess, AMissingProgramIsNotFound) {
