@@ -1,0 +1,209 @@
+#include "gateway/client.h"
+
+#include <fmt/core.h>
+
+#include <boost/asio/post.hpp>
+#include <optional>
+
+#include "gateway/error_answer.h"
+#include "gateway/http.h"
+#include "gateway/view_json.h"
+
+namespace gw::gateway {
+namespace {
+
+constexpr std::chrono::seconds kPatience(90);       // the gateway gives up earlier, and says why
+constexpr std::size_t kMaxAnswerBytes = 64u << 20;  // the list of 65,536 threads has 15 MiB
+constexpr std::size_t kPieceBytes = 64u << 10;
+constexpr std::size_t kMaxLineBytes = 4u << 20;  // an event with a report in it
+
+Error broken(error_code error) {
+  const bool late = error == beast::error::timeout;
+  return fail(late ? Kind::timeout : Kind::disconnected, "the daemon {}", late ? "does not answer" : "broke off: " + error.message());
+}
+
+}  // namespace
+
+struct Client::Request {
+  http::verb method = http::verb::get;
+  std::string target;
+  std::string body = {};
+};
+
+// The loop that a call runs in, and its connection, which another thread may want to end.
+struct Client::Exchange {
+  asio::io_context io{1};
+  std::optional<beast::basic_stream<Local>> stream;
+  beast::flat_buffer buffer;
+  bool interrupted = false;
+
+  asio::awaitable<Status> send(const std::filesystem::path& socket, const Request& request);
+  asio::awaitable<Result<std::string>> ask(const std::filesystem::path& socket, const Request& request);
+  asio::awaitable<Status> read_stream(const std::filesystem::path& socket, const Request& request, const TakeBytes& take);
+
+  // Runs one of these to its end.
+  template <class T>
+  Result<T> run(asio::awaitable<Result<T>> call);
+};
+
+namespace {
+
+template <class T>
+asio::awaitable<void> put(asio::awaitable<Result<T>> call, std::optional<Result<T>>& into) {
+  into.emplace(co_await std::move(call));
+}
+
+}  // namespace
+
+template <class T>
+Result<T> Client::Exchange::run(asio::awaitable<Result<T>> call) {
+  std::optional<Result<T>> result;
+  bool over = false;
+  stream.emplace(io);
+  buffer.clear();
+  io.restart();
+  asio::co_spawn(io, put(std::move(call), result), [&over](const std::exception_ptr&) { over = true; });
+  while (!over && io.run_one() > 0) {
+  }
+  stream->close();
+  if (!result) return fail(Kind::internal, "the request to the daemon failed in an unknown way");
+  return std::move(*result);
+}
+
+asio::awaitable<Status> Client::Exchange::send(const std::filesystem::path& socket, const Request& request) {
+  if (interrupted) co_return fail(Kind::disconnected, "interrupted");
+  stream->expires_after(kPatience);
+  auto [refused] = co_await stream->async_connect(Local::endpoint(socket.string()), kAsTuple);
+  if (refused)
+    co_return fail(Kind::disconnected, "no daemon listens at {} ({}): start one with 'godwit up'", socket.string(), refused.message());
+  http::request<http::string_body> message(request.method, request.target, 11);
+  message.set(http::field::host, "godwit");
+  message.keep_alive(false);
+  message.body() = request.body;
+  message.prepare_payload();
+  auto [error, bytes] = co_await http::async_write(*stream, message, kAsTuple);
+  // Who does not want to read all of it may still have said why.
+  if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) co_return broken(error);
+  co_return ok();
+}
+
+asio::awaitable<Result<std::string>> Client::Exchange::ask(const std::filesystem::path& socket, const Request& request) {
+  Status sent = co_await send(socket, request);
+  if (!sent) co_return sent.error();
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(kMaxAnswerBytes);
+  auto [error, bytes] = co_await http::async_read(*stream, buffer, parser, kAsTuple);
+  if (error) co_return broken(error);
+  auto response = parser.release();
+  if (response.result_int() >= 300) co_return error_of(response.result_int(), response.body());
+  co_return std::move(response.body());
+}
+
+asio::awaitable<Status> Client::Exchange::read_stream(const std::filesystem::path& socket, const Request& request, const TakeBytes& take) {
+  Status sent = co_await send(socket, request);
+  if (!sent) co_return sent.error();
+  http::response_parser<http::buffer_body> parser;
+  parser.body_limit(boost::none);
+  auto [error, bytes] = co_await http::async_read_header(*stream, buffer, parser, kAsTuple);
+  if (error) co_return broken(error);
+  const unsigned status = parser.get().result_int();
+  stream->expires_never();  // a job may be quiet for long
+  std::string piece(kPieceBytes, '\0'), refusal;
+  while (!parser.is_done()) {
+    parser.get().body() = {.data = piece.data(), .size = piece.size(), .more = true};
+    auto [failed, count] = co_await http::async_read_some(*stream, buffer, parser, kAsTuple);
+    if (failed && failed != http::error::need_buffer) co_return broken(failed);
+    const std::string_view got(piece.data(), piece.size() - parser.get().body().size);
+    if (status >= 300) {
+      refusal += got;
+      if (refusal.size() > kMaxLineBytes) break;
+    } else if (!got.empty() && take(got) == Go::away) {
+      co_return ok();
+    }
+  }
+  if (status >= 300) co_return error_of(status, refusal);
+  co_return ok();
+}
+
+Client::Client(std::filesystem::path socket) : socket_(std::move(socket)), exchange_(std::make_unique<Exchange>()) {}
+Client::~Client() = default;
+
+void Client::interrupt() {
+  asio::post(exchange_->io, [exchange = exchange_.get()] {
+    exchange->interrupted = true;
+    if (exchange->stream) exchange->stream->close();
+  });
+}
+
+Result<std::string> Client::ask(const Request& request) { return exchange_->run(exchange_->ask(socket_, request)); }
+
+Status Client::stream(const std::string& target, const TakeBytes& take) {
+  const Request request{http::verb::get, target};
+  return exchange_->run(exchange_->read_stream(socket_, request, take));
+}
+
+Result<node::NodeView> Client::node() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/node"}));
+  return node_view(text);
+}
+
+Result<std::vector<node::PeerView>> Client::peers() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/peers"}));
+  return peer_views(text);
+}
+
+Result<std::vector<node::JobSummary>> Client::jobs() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/jobs"}));
+  return job_summaries(text);
+}
+
+Result<node::JobView> Client::job(const job::JobId& id) {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/jobs/" + id.hash.hex()}));
+  return job_view(text);
+}
+
+Status Client::store_blob(ByteView bytes) {
+  GW_TRY_VOID(ask({http::verb::put, "/v1/blobs/" + sha256(bytes).hex(), std::string(as_text(bytes))}));
+  return ok();
+}
+
+Result<job::JobId> Client::submit(ByteView signed_manifest) {
+  GW_TRY_VOID(ask({http::verb::post, "/v1/jobs", std::string(as_text(signed_manifest))}));
+  return job::JobId{sha256(signed_manifest)};
+}
+
+Status Client::cancel(const job::JobId& id) {
+  GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/cancel", id.hash.hex())}));
+  return ok();
+}
+
+Status Client::stop() {
+  GW_TRY_VOID(ask({http::verb::post, "/v1/stop"}));
+  return ok();
+}
+
+Status Client::read_output(const job::JobId& id, node::Stream which, std::uint64_t from, Until until, const TakeBytes& take) {
+  return stream(fmt::format("/v1/jobs/{}/output?stream={}&from={}&follow={}", id.hash.hex(),
+                            which == node::Stream::output ? "stdout" : "stderr", from, until == Until::end ? 1 : 0),
+                take);
+}
+
+Status Client::watch(const job::JobId& id, std::uint64_t from, const std::function<Go(const node::JobEvent&)>& take) {
+  std::string line;
+  Status understood = ok();
+  const auto take_bytes = [&](std::string_view bytes) {
+    line += bytes;
+    for (std::size_t end; (end = line.find('\n')) != std::string::npos; line.erase(0, end + 1)) {
+      const Result<node::JobEvent> event = job_event(std::string_view(line).substr(0, end));
+      if (!event) understood = event.error();
+      if (!event || take(*event) == Go::away) return Go::away;
+    }
+    if (line.size() <= kMaxLineBytes) return Go::on;
+    understood = fail(Kind::corrupt, "the daemon sent a line of more than {} bytes", kMaxLineBytes);
+    return Go::away;
+  };
+  GW_TRY_VOID(stream(fmt::format("/v1/jobs/{}/events?from={}", id.hash.hex(), from), take_bytes));
+  return understood;
+}
+
+}  // namespace gw::gateway

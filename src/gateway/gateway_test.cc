@@ -1,0 +1,260 @@
+#include "gateway/gateway.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <future>
+#include <thread>
+
+#include "gateway/client.h"
+#include "gateway/test/fake_control.h"
+#include "os/file.h"
+#include "os/io.h"
+
+namespace gw::gateway {
+namespace {
+
+using node::JobEvent;
+
+// A gateway with a fake peer behind it, on a thread of its own, at a real socket.
+class AtTheGateway : public testing::Test {
+ protected:
+  // Runs on the node thread and waits for it.
+  template <class Call>
+  auto on_node(Call call) {
+    std::packaged_task<decltype(call())()> task(std::move(call));
+    auto done = task.get_future();
+    asio::post(io, [&task] { task(); });
+    return done.get();
+  }
+  void start(Gateway::Config config = {}) {
+    config.socket = path;
+    gateway = Gateway::open(io, control, config).value();
+    thread = std::thread([this] { io.run(); });
+  }
+  void stop() {
+    if (!gateway) return;
+    on_node([this] { stopping.spawn("stop", gateway->stop()); });
+    thread.join();
+    gateway.reset();
+  }
+  void TearDown() override { stop(); }
+
+  void until(const std::function<bool()>& holds) {
+    while (!on_node(holds)) std::this_thread::yield();
+  }
+
+  // Sends bytes as they are and returns everything that comes back until the gateway closes.
+  std::string raw(std::string_view request) {
+    auto socket = os::connect_local(path).value();
+    // Both may fail: the gateway closes early on who breaks a rule.
+    for (ssize_t sent = 0; sent >= 0 && !request.empty(); request.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0))))
+      sent = ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    ::shutdown(socket.get(), SHUT_WR);
+    std::string answer;
+    char piece[4096];
+    for (ssize_t got; (got = ::recv(socket.get(), piece, sizeof piece, 0)) > 0;) answer.append(piece, static_cast<std::size_t>(got));
+    return answer;
+  }
+
+  os::TempDir folder = os::TempDir::make().value();
+  std::filesystem::path path = folder.path() / "socket";
+  asio::io_context io{1};
+  transport::TaskGroup stopping{io.get_executor()};
+  FakeControl control{io};
+  std::unique_ptr<Gateway> gateway;
+  std::thread thread;
+  const job::JobId kJob{sha256(as_bytes("a job"))};
+};
+
+TEST_F(AtTheGateway, PlainQuestions) {
+  start();
+  on_node([this] { control.add(kJob).view.threads.push_back({.id = job::ThreadId(1), .task = 0}); });
+  Client client(path);
+  EXPECT_EQ(client.node()->addresses.front(), "127.0.0.1:7000");
+  EXPECT_EQ(client.peers()->size(), 1u);
+  EXPECT_EQ(client.jobs()->front().id, kJob);
+  EXPECT_EQ(client.job(kJob)->threads.front().task, 0u);
+  EXPECT_EQ(client.job(job::JobId{}).error().kind, Kind::not_found);
+  EXPECT_EQ(client.cancel(job::JobId{}).error().kind, Kind::not_found);
+  ASSERT_TRUE(client.cancel(kJob));
+  EXPECT_EQ(client.job(kJob)->summary.state, node::JobState::cancelled);
+  ASSERT_TRUE(client.stop());
+  EXPECT_TRUE(on_node([this] { return control.stopped; }));
+}
+
+TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
+  start();
+  Client client(path);
+  const Bytes blob(1u << 20, 'x');
+  ASSERT_TRUE(client.store_blob(blob));
+  EXPECT_EQ(on_node([&] { return control.blobs.at(sha256(blob)).size(); }), blob.size());
+  const auto too_long = client.store_blob(Bytes((1u << 20) + 1, 'x'));
+  ASSERT_FALSE(too_long);
+  const Bytes manifest = {1, 2, 3};
+  EXPECT_EQ(client.submit(manifest).value(), job::JobId{sha256(manifest)});
+  EXPECT_EQ(client.submit({}).error().detail, "the manifest is empty");
+}
+
+TEST_F(AtTheGateway, BytesThatAreNotWhatTheirNameSaysAreRefused) {
+  start();
+  const std::string answer =
+      raw("PUT /v1/blobs/" + std::string(64, '0') + " HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 422")) << answer;
+  EXPECT_TRUE(on_node([this] { return control.blobs.empty(); }));
+}
+
+TEST_F(AtTheGateway, OutputIsFollowedToItsEnd) {
+  start();
+  on_node([this] {
+    control.add(kJob);
+    control.write(kJob, "one ");
+  });
+  Client client(path);
+  std::string got;
+  const auto take = [&](std::string_view bytes) {
+    got += bytes;
+    if (got == "one ") on_node([this] { control.write(kJob, std::string(200000, '2')); });
+    if (got.size() == 200004) on_node([this] { control.end(kJob, 0); });
+    return Client::Go::on;
+  };
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::Until::end, take));
+  EXPECT_EQ(got, "one " + std::string(200000, '2'));
+  got.clear();
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 200000, Client::Until::now, take));
+  EXPECT_EQ(got, "2222");
+}
+
+TEST_F(AtTheGateway, WithoutFollowTheAnswerEndsWithWhatIsThere) {
+  start();
+  on_node([this] {
+    control.add(kJob);
+    control.write(kJob, "so far");
+  });
+  Client client(path);
+  std::string got;
+  const auto take = [&](std::string_view bytes) { return got += bytes, Client::Go::on; };
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::Until::now, take));
+  EXPECT_EQ(got, "so far");
+  EXPECT_EQ(client.read_output(job::JobId{}, node::Stream::output, 0, Client::Until::now, take).error().kind, Kind::not_found);
+}
+
+TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
+  start();
+  on_node([this] { control.add(kJob); });
+  Client client(path);
+  std::vector<std::uint64_t> numbers;
+  const auto take = [&](const JobEvent& event) {
+    numbers.push_back(event.number);
+    if (numbers.size() == 1)
+      on_node([this] {
+        for (int i = 0; i < 1000; ++i) control.note(kJob, JobEvent::ThreadEnded{job::ThreadId(1), 0});
+        control.end(kJob, 3);
+      });
+    return Client::Go::on;
+  };
+  ASSERT_TRUE(client.watch(kJob, 0, take));
+  ASSERT_EQ(numbers.size(), 1002u);
+  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], i + 1);
+  std::size_t more = 0;
+  ASSERT_TRUE(client.watch(kJob, 5000, [&](const JobEvent&) { return ++more, Client::Go::on; })) << "it is over: nothing comes, but an end";
+  EXPECT_EQ(more, 0u);
+}
+
+TEST_F(AtTheGateway, AClientThatGoesIsNoticedWhileItsJobIsQuiet) {
+  start();
+  on_node([this] { control.add(kJob); });
+  Client client(path);
+  ASSERT_TRUE(client.watch(kJob, 0, [](const JobEvent&) { return Client::Go::away; }));
+  until([this] { return control.watchers(kJob) == 0; });
+}
+
+TEST_F(AtTheGateway, ACallCanBeInterrupted) {
+  start();
+  on_node([this] { control.add(kJob); });
+  Client client(path);
+  std::thread other;
+  const Status ended = client.watch(kJob, 0, [&](const JobEvent&) {
+    other = std::thread([&client] { client.interrupt(); });
+    return Client::Go::on;
+  });
+  other.join();
+  EXPECT_EQ(ended.error().kind, Kind::disconnected);
+  EXPECT_EQ(client.node().error().kind, Kind::disconnected) << "later calls end too";
+}
+
+TEST_F(AtTheGateway, AStopEndsEverythingThatIsOpen) {
+  start();
+  on_node([this] { control.add(kJob); });
+  auto idle = os::connect_local(path).value();
+  std::promise<void> streaming;
+  auto follower = std::async(std::launch::async, [&] {
+    Client client(path);
+    return client.watch(kJob, 0, [&](const JobEvent&) { return streaming.set_value(), Client::Go::on; });
+  });
+  streaming.get_future().wait();
+  on_node([this] { control.mute = true; });
+  auto waiting = std::async(std::launch::async, [&] { return Client(path).cancel(kJob); });
+  until([this] { return control.job(kJob)->summary.state == node::JobState::cancelled; });  // it has been asked
+  stop();
+  EXPECT_EQ(follower.get().error().kind, Kind::disconnected);
+  EXPECT_FALSE(waiting.get());
+  EXPECT_EQ(Client(path).node().error().kind, Kind::disconnected);
+}
+
+TEST_F(AtTheGateway, APeerThatDoesNotAnswerIsATimeout) {
+  start({.session = {.answer = std::chrono::milliseconds(1)}});
+  on_node([this] {
+    control.add(kJob);
+    control.mute = true;
+  });
+  EXPECT_EQ(Client(path).cancel(kJob).error().kind, Kind::timeout);
+}
+
+TEST_F(AtTheGateway, WhatIsNoRequestIsRefusedWithTheRightStatus) {
+  start();
+  struct Case {
+    std::string request, status, words;
+  };
+  const Case cases[] = {
+      {"nonsense\r\n\r\n", "400", "no HTTP request"},
+      {"GET /v1/node HTTP/1.0\r\n\r\n", "505", "HTTP/1.1"},
+      {"GET /v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n", "404", "not_found"},
+      {"DELETE /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", "405", "Allow: GET, POST"},
+      {"GET /v1/jobs/xyz HTTP/1.1\r\nHost: x\r\n\r\n", "400", "64 hexadecimal"},
+      {"GET /v1/node HTTP/1.1\r\nHost: x\r\nX: " + std::string(10000, 'x') + "\r\n\r\n", "431", "longer than 8192"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", "413", "longer than 1048576"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "400", "no HTTP request"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" + std::string(0x200000, 'x') + "\r\n0\r\n\r\n",
+       "413", "longer than 1048576"},
+      {"GET /v1/node HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", "413", "longer than 0"},
+  };
+  for (const Case& wrong : cases) {
+    const std::string answer = raw(wrong.request);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 " + wrong.status)) << wrong.request.substr(0, 60) << " -> " << answer;
+    EXPECT_NE(answer.find(wrong.words), std::string::npos) << answer;
+    EXPECT_NE(answer.find("\"next\":"), std::string::npos) << answer;
+  }
+  EXPECT_TRUE(Client(path).node()) << "others are undisturbed";
+}
+
+TEST_F(AtTheGateway, OneConnectionTakesManyRequests) {
+  start();
+  const std::string one = "GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string answer = raw(one + one + one);
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = answer.find("HTTP/1.1 200", at)) != std::string::npos; ++at) ++count;
+  EXPECT_EQ(count, 3u);
+}
+
+TEST_F(AtTheGateway, TooManyConnectionsAreTurnedAway) {
+  start({.connections = 1});
+  auto first = os::connect_local(path).value();
+  ASSERT_TRUE(os::write_fully(first.get(), as_bytes("GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n")));
+  char byte = 0;
+  ASSERT_EQ(::recv(first.get(), &byte, 1, 0), 1) << "it is being served";
+  EXPECT_EQ(Client(path).node().error().kind, Kind::disconnected);
+}
+
+}  // namespace
+}  // namespace gw::gateway

@@ -1,0 +1,61 @@
+#include "gateway/error_answer.h"
+#include "gateway/session.h"
+#include "gateway/view_json.h"
+
+namespace gw::gateway {
+namespace {
+
+std::string line(const Json& json) { return dump(json) + "\n"; }
+
+}  // namespace
+
+asio::awaitable<Session::Answer> Session::perform(const Call& call, std::string body) {
+  return std::visit(
+      [this, &body]<class Known>(const Known& known) -> asio::awaitable<Answer> {
+        if constexpr (std::is_same_v<Known, ReadOutput> || std::is_same_v<Known, ReadEvents>) {
+          GW_ASSERT(false);  // streams
+        } else {
+          return perform(known, std::move(body));
+        }
+      },
+      call);
+}
+
+asio::awaitable<Session::Answer> Session::perform(const ShowNode&, std::string) { co_return Answer{200, line(to_json(control_.node()))}; }
+
+asio::awaitable<Session::Answer> Session::perform(const ListPeers&, std::string) { co_return Answer{200, line(to_json(control_.peers()))}; }
+
+asio::awaitable<Session::Answer> Session::perform(const ListJobs&, std::string) { co_return Answer{200, line(to_json(control_.jobs()))}; }
+
+asio::awaitable<Session::Answer> Session::perform(const ShowJob& call, std::string) {
+  const Result<node::JobView> view = control_.job(call.job);
+  co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const SubmitJob&, std::string body) {
+  const ByteView bytes = as_bytes(body);
+  const Result<job::JobId> id = co_await answer_of<job::JobId>(
+      wake_, config_.answer, [&](auto done) { control_.submit(Bytes(bytes.begin(), bytes.end()), std::move(done)); });
+  co_return id ? Answer{201, line({{"id", id->hash.hex()}})} : refusal(id.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const CancelJob& call, std::string) {
+  const Status cancelled = co_await answer_of<void>(wake_, config_.answer, [&](auto done) { control_.cancel(call.job, std::move(done)); });
+  co_return cancelled ? Answer{200, line({{"id", call.job.hash.hex()}})} : refusal(cancelled.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const StoreBlob& call, std::string body) {
+  const Hash256 found = sha256(as_bytes(body));
+  if (found != call.hash)
+    co_return refusal(fail(Kind::corrupt, "the {} bytes that came have the SHA-256 {}, not {}", body.size(), found.hex(), call.hash.hex()));
+  const Status stored =
+      co_await answer_of<void>(wake_, config_.answer, [&](auto done) { control_.store_blob(call.hash, std::move(body), std::move(done)); });
+  co_return stored ? Answer{201, line({{"sha256", call.hash.hex()}})} : refusal(stored.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const StopNode&, std::string) {
+  control_.stop();
+  co_return Answer{202, line({{"stopping", true}})};
+}
+
+}  // namespace gw::gateway

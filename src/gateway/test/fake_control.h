@@ -1,0 +1,114 @@
+#pragma once
+// A peer that does what a test says.
+
+#include <boost/asio/post.hpp>
+#include <map>
+#include <set>
+
+#include "gateway/http.h"
+#include "node/control.h"
+
+namespace gw::gateway {
+
+// Answers from what the test has put into it. On the thread of its io_context, as the real one.
+class FakeControl final : public node::Control {
+ public:
+  struct Job {
+    node::JobView view;
+    std::string output, errors;
+    std::vector<node::JobEvent> events;
+    std::set<const std::function<void()>*> watchers;
+    bool over() const { return view.summary.state != node::JobState::running; }
+  };
+
+  explicit FakeControl(asio::io_context& io) : io_(io) {}
+
+  Job& add(const job::JobId& id) {
+    Job& job = jobs_[id];
+    job.view.summary.id = id;
+    note(id, node::JobEvent::Accepted{});
+    return job;
+  }
+  void note(const job::JobId& id, decltype(node::JobEvent::kind) kind) {
+    Job& job = jobs_.at(id);
+    job.events.push_back({.number = job.events.size() + 1, .at = {}, .kind = std::move(kind)});
+    for (const auto* changed : job.watchers) asio::post(io_, *changed);
+  }
+  void write(const job::JobId& id, const std::string& bytes) {
+    Job& job = jobs_.at(id);
+    job.output += bytes;
+    note(id, node::JobEvent::OutputGrew{node::Stream::output, job.output.size()});
+  }
+  void end(const job::JobId& id, std::uint32_t exit_code) {
+    jobs_.at(id).view.summary.state = node::JobState::done;
+    note(id, node::JobEvent::Over{node::JobState::done, exit_code});
+  }
+  std::size_t watchers(const job::JobId& id) const { return jobs_.at(id).watchers.size(); }
+
+  bool mute = false;  // answers nothing
+  std::map<Hash256, std::string> blobs;
+  bool stopped = false;
+
+  void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) override {
+    blobs[hash] = std::move(bytes);
+    answer([done = std::move(done)] { done(ok()); });
+  }
+  void submit(Bytes manifest, std::function<void(Result<job::JobId>)> done) override {
+    if (manifest.empty()) return answer([done = std::move(done)] { done(fail(Kind::invalid, "the manifest is empty")); });
+    const job::JobId id{sha256(manifest)};
+    add(id);
+    answer([done = std::move(done), id] { done(id); });
+  }
+  void cancel(const job::JobId& id, std::function<void(Status)> done) override {
+    const bool known = jobs_.contains(id);
+    if (known) jobs_.at(id).view.summary.state = node::JobState::cancelled;
+    answer([done = std::move(done), known] { done(known ? ok() : fail(Kind::not_found, "there is no such job")); });
+  }
+  node::NodeView node() const override { return {.version = "0.1.0", .addresses = {"127.0.0.1:7000"}, .slots = 2}; }
+  std::vector<node::PeerView> peers() const override { return {{.state = node::PeerView::State::self}}; }
+  std::vector<node::JobSummary> jobs() const override {
+    std::vector<node::JobSummary> all;
+    for (const auto& [id, job] : jobs_) all.push_back(job.view.summary);
+    return all;
+  }
+  Result<node::JobView> job(const job::JobId& id) const override {
+    if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
+    return jobs_.at(id).view;
+  }
+  void read_output(const job::JobId& id, node::Stream stream, std::uint64_t offset, std::size_t limit,
+                   std::function<void(Result<node::OutputPiece>)> done) override {
+    const Job& job = jobs_.at(id);
+    const std::string& all = stream == node::Stream::output ? job.output : job.errors;
+    const std::size_t from = std::min<std::size_t>(offset, all.size());
+    node::OutputPiece piece{.bytes = all.substr(from, limit)};
+    piece.end = job.over() && from + piece.bytes.size() == all.size();
+    answer([done = std::move(done), piece] { done(piece); });
+  }
+  Result<std::vector<node::JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const override {
+    std::vector<node::JobEvent> found;
+    for (const node::JobEvent& event : jobs_.at(id).events)
+      if (event.number >= from && found.size() < limit) found.push_back(event);
+    return found;
+  }
+  Result<std::unique_ptr<node::Subscription>> watch(const job::JobId& id, std::function<void()> changed) override {
+    if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
+    return std::unique_ptr<node::Subscription>(std::make_unique<Watcher>(jobs_.at(id), std::move(changed)));
+  }
+  void stop() override { stopped = true; }
+
+ private:
+  struct Watcher final : node::Subscription {
+    Watcher(Job& watched, std::function<void()> call) : job(watched), changed(std::move(call)) { job.watchers.insert(&changed); }
+    ~Watcher() override { job.watchers.erase(&changed); }
+    Job& job;
+    const std::function<void()> changed;
+  };
+  void answer(std::function<void()> call) {
+    if (!mute) asio::post(io_, std::move(call));
+  }
+
+  asio::io_context& io_;
+  std::map<job::JobId, Job> jobs_;
+};
+
+}  // namespace gw::gateway

@@ -1,0 +1,137 @@
+#include "gateway/view_json.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace gw::gateway {
+namespace {
+
+using node::JobState;
+using node::PeerView;
+using node::ThreadView;
+
+constexpr std::array<std::string_view, 4> kJobStates{"running", "done", "failed", "cancelled"};
+constexpr std::array<std::string_view, 3> kPeerStates{"self", "alive", "silent"};
+constexpr std::array<std::string_view, 4> kThreadStates{"waiting", "running", "ended", "failed"};
+
+double seconds(node::WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+Json seconds(const std::optional<node::WallTime>& time) { return time ? Json(seconds(*time)) : Json(); }
+
+template <class View>
+Json array_of(const std::vector<View>& views) {
+  Json array = Json::array();
+  for (const View& view : views) array.push_back(to_json(view));
+  return array;
+}
+
+}  // namespace
+
+std::string_view name(JobState state) { return kJobStates[static_cast<std::size_t>(state)]; }
+std::string_view name(PeerView::State state) { return kPeerStates[static_cast<std::size_t>(state)]; }
+std::string_view name(ThreadView::State state) { return kThreadStates[static_cast<std::size_t>(state)]; }
+
+// As text: many readers of JSON lose the last digits of 64-bit numbers.
+std::string thread_text(job::ThreadId thread) { return fmt::format("{:016x}", thread.value()); }
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json to_json(const node::NodeView& view) {
+  return {{"id", view.id.hash.hex()},
+          {"boot", view.boot},
+          {"version", view.version},
+          {"addresses", view.addresses},
+          {"slots", view.slots},
+          {"free_slots", view.free_slots},
+          {"started_at", seconds(view.started_at)}};
+}
+
+Json to_json(const PeerView& view) {
+  return {{"id", view.id.hash.hex()}, {"address", view.address}, {"state", name(view.state)}, {"free_slots", view.free_slots}};
+}
+
+Json to_json(const node::JobSummary& view) {
+  return {{"id", view.id.hash.hex()},
+          {"name", view.name},
+          {"state", name(view.state)},
+          {"submitted_at", seconds(view.submitted_at)},
+          {"ended_at", seconds(view.ended_at)},
+          {"tasks", view.tasks},
+          {"slots", view.slots},
+          {"threads", view.threads},
+          {"waiting", view.waiting},
+          {"running", view.running},
+          {"ended", view.ended},
+          {"failed", view.failed},
+          {"exit_code", view.exit_code},
+          {"lost", view.counters.lost},
+          {"resumed", view.counters.resumed},
+          {"restarted", view.counters.restarted},
+          {"peers_lost", view.counters.peers_lost}};
+}
+
+Json to_json(const ThreadView& thread) {
+  return {{"id", thread_text(thread.id)},  {"task", thread.task ? Json(*thread.task) : Json()},
+          {"state", name(thread.state)},   {"host", thread.host ? Json(thread.host->hash.hex()) : Json()},
+          {"epoch", thread.epoch},         {"resumed", thread.resumed},
+          {"restarted", thread.restarted}, {"exit_code", thread.exit_code},
+          {"sentence", thread.sentence}};
+}
+
+Json to_json(const node::JobPeerView& peer) {
+  return {{"id", peer.id.hash.hex()},  {"state", name(peer.state)}, {"slots", peer.slots}, {"running", peer.running},
+          {"finished", peer.finished}, {"lost", peer.lost},         {"taken", peer.taken}};
+}
+
+Json to_json(const node::JobView& view) {
+  Json json = to_json(view.summary);
+  json["peers"] = array_of(view.peers);
+  json["thread_list"] = array_of(view.threads);
+  return json;
+}
+
+Json to_json(const std::vector<PeerView>& views) { return {{"peers", array_of(views)}}; }
+Json to_json(const std::vector<node::JobSummary>& views) { return {{"jobs", array_of(views)}}; }
+
+namespace {
+
+using Event = node::JobEvent;
+
+// The members of an event besides number, time and name.
+struct EventFields {
+  Json operator()(const Event::Accepted&) const { return {{"event", "accepted"}}; }
+  Json operator()(const Event::ThreadPlaced& e) const {
+    return {{"event", "thread_placed"}, {"thread", thread_text(e.thread)}, {"host", e.host.hash.hex()}};
+  }
+  Json operator()(const Event::ThreadResumed& e) const {
+    return {{"event", "thread_resumed"}, {"thread", thread_text(e.thread)}, {"epoch", e.epoch}, {"host", e.host.hash.hex()}};
+  }
+  Json operator()(const Event::ThreadRestarted& e) const {
+    return {{"event", "thread_restarted"}, {"thread", thread_text(e.thread)}, {"epoch", e.epoch}, {"host", e.host.hash.hex()}};
+  }
+  Json operator()(const Event::PeerLost& e) const { return {{"event", "peer_lost"}, {"peer", e.peer.hash.hex()}, {"threads", e.threads}}; }
+  Json operator()(const Event::OutputGrew& e) const {
+    return {{"event", "output_grew"}, {"stream", e.stream == node::Stream::output ? "stdout" : "stderr"}, {"size", e.size}};
+  }
+  Json operator()(const Event::ThreadEnded& e) const {
+    return {{"event", "thread_ended"}, {"thread", thread_text(e.thread)}, {"exit_code", e.exit_code}};
+  }
+  Json operator()(const Event::ThreadFailed& e) const {
+    return {{"event", "thread_failed"}, {"thread", thread_text(e.thread)}, {"sentence", e.sentence}};
+  }
+  Json operator()(const Event::Report& e) const {
+    return {{"event", "report"}, {"thread", thread_text(e.thread)}, {"hex", hex(as_bytes(e.bytes))}};
+  }
+  Json operator()(const Event::Over& e) const { return {{"event", "over"}, {"state", name(e.state)}, {"exit_code", e.exit_code}}; }
+};
+
+}  // namespace
+
+Json to_json(const Event& event) {
+  Json json = {{"number", event.number}, {"at", seconds(event.at)}};
+  json.update(std::visit(EventFields{}, event.kind));
+  return json;
+}
+
+}  // namespace gw::gateway

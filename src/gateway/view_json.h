@@ -1,0 +1,40 @@
+#pragma once
+// What is shown of a peer and its jobs, as JSON: the gateway writes it, clients read it back. The names are those of docs/api/openapi.yaml.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/control.h"
+
+namespace gw::gateway {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const node::NodeView& view);
+Json to_json(const node::PeerView& view);
+Json to_json(const node::JobSummary& view);
+Json to_json(const node::JobView& view);
+Json to_json(const node::ThreadView& view);
+Json to_json(const node::JobPeerView& view);
+Json to_json(const node::JobEvent& event);
+Json to_json(const std::vector<node::PeerView>& views);
+Json to_json(const std::vector<node::JobSummary>& views);
+
+// One line, whatever bytes the texts in it are made of.
+std::string dump(const Json& json);
+
+// Back again. Kind::corrupt: the text is not what this version writes.
+Result<node::NodeView> node_view(std::string_view text);
+Result<std::vector<node::PeerView>> peer_views(std::string_view text);
+Result<std::vector<node::JobSummary>> job_summaries(std::string_view text);
+Result<node::JobView> job_view(std::string_view text);
+Result<node::JobEvent> job_event(std::string_view line);
+
+std::string_view name(node::JobState state);
+std::string_view name(node::PeerView::State state);
+std::string_view name(node::ThreadView::State state);
+std::string thread_text(job::ThreadId thread);
+
+}  // namespace gw::gateway

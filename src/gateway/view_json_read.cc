@@ -1,0 +1,235 @@
+#include <fmt/core.h>
+
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "gateway/view_json.h"
+
+namespace gw::gateway {
+namespace {
+
+using node::JobEvent;
+using node::JobState;
+using node::PeerView;
+using node::ThreadView;
+
+// The members of an object. What is missing, or of another type or form, is noted and nothing comes in its place: whoever reads a whole
+// value looks at the note at the end. So no member is read without a check, and none of them needs a line for it.
+class Members {
+ public:
+  Members(const Json& json, std::string& problem) : json_(json), problem_(problem) {}
+
+  std::string text(const char* key) const {
+    const Json* const value = find(key, Json::value_t::string);
+    return value == nullptr ? "" : value->get<std::string>();
+  }
+  template <class Number>
+  Number number(const char* key) const {
+    const Json* const value = find(key, Json::value_t::number_unsigned);
+    const std::uint64_t number = value == nullptr ? 0 : value->get<std::uint64_t>();
+    if (number > std::numeric_limits<Number>::max()) note(fmt::format("{} is too large", key));
+    return static_cast<Number>(number);
+  }
+  node::WallTime time(const char* key) const {
+    const bool there = json_.is_object() && json_.contains(key) && json_.at(key).is_number();
+    if (!there) note(fmt::format("{} is no number", key));
+    const std::chrono::duration<double> seconds(there ? json_.at(key).get<double>() : 0);
+    if (!(seconds.count() >= 0 && seconds.count() < 4e9)) return note(fmt::format("{} is no time", key)), node::WallTime();
+    return node::WallTime(std::chrono::duration_cast<node::WallTime::duration>(seconds));
+  }
+  Hash256 hash(const char* key) const {
+    auto hash = parse_hash(text(key));
+    if (hash) return *hash;
+    note(hash.error().detail);
+    return {};
+  }
+  job::ThreadId thread(const char* key) const { return job::ThreadId(hexadecimal<std::uint64_t>(text(key))); }
+  std::string bytes(const char* key) const {
+    const std::string digits = text(key);
+    std::string bytes;
+    for (std::size_t i = 0; i < digits.size(); i += 2) bytes.push_back(static_cast<char>(hexadecimal<std::uint8_t>(digits.substr(i, 2))));
+    return bytes;
+  }
+  template <class State>
+  State state(std::initializer_list<State> states) const {
+    const std::string word = text("state");
+    for (const State state : states)
+      if (name(state) == word) return state;
+    note(fmt::format("'{}' is no state", word));
+    return *states.begin();
+  }
+  bool is_null(const char* key) const { return json_.is_object() && json_.contains(key) && json_.at(key).is_null(); }
+
+  template <class View>
+  std::vector<View> all(const char* key, View (*read_one)(const Members&)) const {
+    std::vector<View> views;
+    if (const Json* const list = find(key, Json::value_t::array))
+      for (const Json& one : *list) views.push_back(read_one(Members(one, problem_)));
+    return views;
+  }
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> texts;
+    if (const Json* const list = find(key, Json::value_t::array))
+      for (const Json& one : *list)
+        one.is_string() ? texts.push_back(one.get<std::string>()) : note(fmt::format("{} is no list of texts", key));
+    return texts;
+  }
+  void note(std::string problem) const {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+
+ private:
+  const Json* find(const char* key, Json::value_t type) const {
+    const auto found = json_.is_object() ? json_.find(key) : json_.end();
+    if (json_.is_object() && found != json_.end() && found->type() == type) return &*found;
+    note(fmt::format("{} is missing, or not what it should be", key));
+    return nullptr;
+  }
+  template <class Number>
+  Number hexadecimal(const std::string& digits) const {
+    Number value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, failure] = std::from_chars(digits.data(), end, value, 16);
+    if (failure != std::errc() || stop != end) note(fmt::format("'{}' is not hexadecimal", digits));
+    return value;
+  }
+
+  const Json& json_;
+  std::string& problem_;
+};
+
+JobState job_state(const Members& json) { return json.state({JobState::running, JobState::done, JobState::failed, JobState::cancelled}); }
+
+PeerView::State peer_state(const Members& json) {
+  return json.state({PeerView::State::self, PeerView::State::alive, PeerView::State::silent});
+}
+
+std::optional<node::WallTime> maybe_time(const Members& json, const char* key) {
+  if (json.is_null(key)) return std::nullopt;
+  return json.time(key);
+}
+
+node::NodeView read_node(const Members& json) {
+  return {.id = {json.hash("id")},
+          .boot = json.number<std::uint64_t>("boot"),
+          .version = json.text("version"),
+          .addresses = json.texts("addresses"),
+          .slots = json.number<std::uint32_t>("slots"),
+          .free_slots = json.number<std::uint32_t>("free_slots"),
+          .started_at = json.time("started_at")};
+}
+
+PeerView read_peer(const Members& json) {
+  return {.id = {json.hash("id")},
+          .address = json.text("address"),
+          .state = peer_state(json),
+          .free_slots = json.number<std::uint32_t>("free_slots")};
+}
+
+node::JobSummary read_summary(const Members& json) {
+  return {.id = {json.hash("id")},
+          .name = json.text("name"),
+          .state = job_state(json),
+          .submitted_at = maybe_time(json, "submitted_at"),
+          .ended_at = maybe_time(json, "ended_at"),
+          .tasks = json.number<std::uint32_t>("tasks"),
+          .slots = json.number<std::uint32_t>("slots"),
+          .threads = json.number<std::uint64_t>("threads"),
+          .waiting = json.number<std::uint64_t>("waiting"),
+          .running = json.number<std::uint64_t>("running"),
+          .ended = json.number<std::uint64_t>("ended"),
+          .failed = json.number<std::uint64_t>("failed"),
+          .exit_code = json.number<std::uint32_t>("exit_code"),
+          .counters = {.lost = json.number<std::uint64_t>("lost"),
+                       .resumed = json.number<std::uint64_t>("resumed"),
+                       .restarted = json.number<std::uint64_t>("restarted"),
+                       .peers_lost = json.number<std::uint64_t>("peers_lost")}};
+}
+
+ThreadView read_thread(const Members& json) {
+  using State = ThreadView::State;
+  ThreadView thread{.id = json.thread("id"),
+                    .state = json.state({State::waiting, State::running, State::ended, State::failed}),
+                    .epoch = json.number<std::uint64_t>("epoch"),
+                    .resumed = json.number<std::uint64_t>("resumed"),
+                    .restarted = json.number<std::uint64_t>("restarted"),
+                    .exit_code = json.number<std::uint32_t>("exit_code"),
+                    .sentence = json.text("sentence")};
+  if (!json.is_null("task")) thread.task = json.number<std::uint32_t>("task");
+  if (!json.is_null("host")) thread.host = job::PeerId{json.hash("host")};
+  return thread;
+}
+
+node::JobPeerView read_job_peer(const Members& json) {
+  return {.id = {json.hash("id")},
+          .state = peer_state(json),
+          .slots = json.number<std::uint32_t>("slots"),
+          .running = json.number<std::uint64_t>("running"),
+          .finished = json.number<std::uint64_t>("finished"),
+          .lost = json.number<std::uint64_t>("lost"),
+          .taken = json.number<std::uint64_t>("taken")};
+}
+
+node::JobView read_job(const Members& json) {
+  return {.summary = read_summary(json), .threads = json.all("thread_list", read_thread), .peers = json.all("peers", read_job_peer)};
+}
+
+node::Stream stream_in(const Members& json) { return json.text("stream") == "stdout" ? node::Stream::output : node::Stream::errors; }
+
+using Kinds = decltype(JobEvent::kind);
+const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers() {
+  using E = JobEvent;
+  static const std::map<std::string, std::function<Kinds(const Members&)>> table{
+      {"accepted", [](const Members&) { return E::Accepted{}; }},
+      {"thread_placed", [](const Members& j) { return E::ThreadPlaced{j.thread("thread"), {j.hash("host")}}; }},
+      {"thread_resumed",
+       [](const Members& j) { return E::ThreadResumed{j.thread("thread"), j.number<std::uint64_t>("epoch"), {j.hash("host")}}; }},
+      {"thread_restarted",
+       [](const Members& j) { return E::ThreadRestarted{j.thread("thread"), j.number<std::uint64_t>("epoch"), {j.hash("host")}}; }},
+      {"peer_lost", [](const Members& j) { return E::PeerLost{{j.hash("peer")}, j.number<std::uint64_t>("threads")}; }},
+      {"output_grew", [](const Members& j) { return E::OutputGrew{stream_in(j), j.number<std::uint64_t>("size")}; }},
+      {"thread_ended", [](const Members& j) { return E::ThreadEnded{j.thread("thread"), j.number<std::uint32_t>("exit_code")}; }},
+      {"thread_failed", [](const Members& j) { return E::ThreadFailed{j.thread("thread"), j.text("sentence")}; }},
+      {"report", [](const Members& j) { return E::Report{j.thread("thread"), j.bytes("hex")}; }},
+      {"over", [](const Members& j) { return E::Over{job_state(j), j.number<std::uint32_t>("exit_code")}; }},
+  };
+  return table;
+}
+
+JobEvent read_event(const Members& json) {
+  JobEvent event{.number = json.number<std::uint64_t>("number"), .at = json.time("at"), .kind = {}};
+  const auto reader = event_readers().find(json.text("event"));
+  if (reader == event_readers().end()) {
+    json.note(fmt::format("'{}' is no event", json.text("event")));
+  } else {
+    event.kind = reader->second(json);
+  }
+  return event;
+}
+
+template <class View>
+Result<View> read(std::string_view text, View (*read_view)(const Members&)) {
+  std::string problem;
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  View view = read_view(Members(json, problem));
+  if (problem.empty()) return view;
+  return fail(Kind::corrupt, "the daemon's answer is not understood ({}): are godwit and the daemon of the same version?", problem);
+}
+
+}  // namespace
+
+Result<node::NodeView> node_view(std::string_view text) { return read(text, read_node); }
+Result<node::JobView> job_view(std::string_view text) { return read(text, read_job); }
+Result<JobEvent> job_event(std::string_view line) { return read(line, read_event); }
+
+Result<std::vector<PeerView>> peer_views(std::string_view text) {
+  return read<std::vector<PeerView>>(text, [](const Members& json) { return json.all("peers", read_peer); });
+}
+
+Result<std::vector<node::JobSummary>> job_summaries(std::string_view text) {
+  return read<std::vector<node::JobSummary>>(text, [](const Members& json) { return json.all("jobs", read_summary); });
+}
+
+}  // namespace gw::gateway

@@ -1,0 +1,127 @@
+#include "gateway/view_json.h"
+
+#include <gtest/gtest.h>
+
+#include "gateway/error_answer.h"
+
+namespace gw::gateway {
+namespace {
+
+using node::JobEvent;
+
+Hash256 hash_of(std::uint8_t first) {
+  Hash256 hash;
+  hash.bytes[0] = first;
+  return hash;
+}
+
+node::WallTime at(std::int64_t seconds) { return node::WallTime(std::chrono::seconds(seconds)); }
+
+node::JobView example() {
+  node::JobView view;
+  view.summary = {.id = {hash_of(1)},
+                  .name = "ray.cpp",
+                  .state = node::JobState::cancelled,
+                  .submitted_at = at(1700000000),
+                  .tasks = 2,
+                  .slots = 3,
+                  .threads = 4,
+                  .waiting = 5,
+                  .running = 6,
+                  .ended = 7,
+                  .failed = 8,
+                  .exit_code = 9,
+                  .counters = {.lost = 10, .resumed = 11, .restarted = 12, .peers_lost = 13}};
+  view.threads.push_back(
+      {.id = job::ThreadId(0xfedcba9876543210), .state = node::ThreadView::State::failed, .sentence = "it \"trapped\"\n"});
+  view.threads.push_back({.id = job::ThreadId(1),
+                          .task = 0,
+                          .state = node::ThreadView::State::running,
+                          .host = job::PeerId{hash_of(2)},
+                          .epoch = 3,
+                          .resumed = 1,
+                          .restarted = 1});
+  view.peers.push_back(
+      {.id = {hash_of(2)}, .state = node::PeerView::State::silent, .slots = 1, .running = 2, .finished = 3, .lost = 4, .taken = 5});
+  return view;
+}
+
+TEST(ViewJson, WhatIsWrittenIsReadBack) {
+  const std::string text = dump(to_json(example()));
+  const auto back = job_view(text);
+  ASSERT_TRUE(back) << back.error().detail;
+  EXPECT_EQ(dump(to_json(*back)), text);
+  EXPECT_EQ(back->threads[0].id, job::ThreadId(0xfedcba9876543210));
+  EXPECT_FALSE(back->summary.ended_at);
+  EXPECT_EQ(back->summary.submitted_at, at(1700000000));
+
+  const node::NodeView node{
+      .id = {hash_of(7)}, .boot = 3, .version = "0.1.0", .addresses = {"10.0.0.1:7000"}, .slots = 4, .free_slots = 2, .started_at = at(5)};
+  EXPECT_EQ(dump(to_json(node_view(dump(to_json(node))).value())), dump(to_json(node)));
+  const std::vector<node::PeerView> peers{{.id = {hash_of(7)}, .address = "", .state = node::PeerView::State::self, .free_slots = 2}};
+  EXPECT_EQ(dump(to_json(peer_views(dump(to_json(peers))).value())), dump(to_json(peers)));
+  const std::vector<node::JobSummary> jobs{example().summary};
+  EXPECT_EQ(dump(to_json(job_summaries(dump(to_json(jobs))).value())), dump(to_json(jobs)));
+}
+
+TEST(ViewJson, EveryEventIsReadBack) {
+  const job::PeerId host{hash_of(9)};
+  const job::ThreadId thread(77);
+  const decltype(JobEvent::kind) kinds[] = {JobEvent::Accepted{},
+                                            JobEvent::ThreadPlaced{thread, host},
+                                            JobEvent::ThreadResumed{thread, 2, host},
+                                            JobEvent::ThreadRestarted{thread, 3, host},
+                                            JobEvent::PeerLost{host, 4},
+                                            JobEvent::OutputGrew{node::Stream::errors, 5},
+                                            JobEvent::ThreadEnded{thread, 6},
+                                            JobEvent::ThreadFailed{thread, "why"},
+                                            JobEvent::Report{thread, std::string("\0\xff", 2)},
+                                            JobEvent::Over{node::JobState::failed, 8}};
+  EXPECT_EQ(std::size(kinds), std::variant_size_v<decltype(JobEvent::kind)>);
+  for (const auto& kind : kinds) {
+    const std::string line = dump(to_json(JobEvent{.number = 5, .at = at(6), .kind = kind}));
+    const auto back = job_event(line);
+    ASSERT_TRUE(back) << line << back.error().detail;
+    EXPECT_EQ(back->kind.index(), kind.index());
+    EXPECT_EQ(dump(to_json(*back)), line);
+  }
+}
+
+TEST(ViewJson, WhatIsNotUnderstoodIsRefused) {
+  const Json good = to_json(example());
+  EXPECT_FALSE(job_view("no JSON"));
+  EXPECT_FALSE(job_view("[]"));
+  for (const auto& [key, value] : good.items()) {
+    Json without = good;
+    without.erase(key);
+    EXPECT_FALSE(job_view(dump(without))) << key;
+    Json other = good;
+    other[key] = Json::object();
+    EXPECT_FALSE(job_view(dump(other))) << key;
+  }
+  Json large = good;
+  large["tasks"] = 1ull << 40;
+  EXPECT_FALSE(job_view(dump(large)));
+  EXPECT_FALSE(job_event(R"({"number":1,"at":2,"event":"invented"})"));
+}
+
+TEST(ViewJson, TextsOfAnyBytesAreWritten) {
+  node::JobSummary job = example().summary;
+  job.name = "\xff\xfe";
+  EXPECT_TRUE(job_summaries(dump(to_json(std::vector{job}))));
+}
+
+TEST(ErrorAnswer, IsReadBackAndSaysWhatToDo) {
+  for (const Kind kind : {Kind::invalid, Kind::not_found, Kind::overloaded, Kind::disconnected, Kind::timeout, Kind::corrupt,
+                          Kind::guest_fault, Kind::unsupported, Kind::internal}) {
+    const Error error{kind, "a sentence"};
+    const Error back = error_of(status_of(kind), error_body(error));
+    EXPECT_EQ(back.kind, kind);
+    EXPECT_EQ(back.detail, "a sentence");
+    EXPECT_GE(status_of(kind), 400u);
+  }
+  EXPECT_EQ(error_of(502, "<html>").kind, Kind::internal);
+}
+
+}  // namespace
+}  // namespace gw::gateway
