@@ -37,8 +37,8 @@ Status Engine::load_code(Module& module, ByteView native) {
   WasmHeap& heap = loader_->heap();
   if (!native.empty()) {
     // The engine keeps copies of what it gets, and has no use for the names: a fifth of the module, in ours.
-    GW_TRY(Bytes nameless, wire::without_custom_section(module.wasm_, "name"));
-    if (auto code = heap.load(nameless, native)) {
+    GW_TRY(const ByteView needed, wire::without_last_custom_sections(module.wasm_));
+    if (auto code = heap.load(needed, native)) {
       module.code_ = *std::move(code);
       module.code_source_ = CodeSource::native;
       return ok();

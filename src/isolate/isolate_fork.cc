@@ -122,10 +122,10 @@ bool Isolate::put_back(const ForkPoint& point) {
 }
 
 Status Isolate::take_snapshot(std::span<std::uint8_t> memory) {
-  GW_TRY(auto snapshot, MemorySnapshot::take(engine_.memory_watch(), memory, snapshot_.get()));
-  if (Status mapped = snapshot->map_over(memory); !mapped) {
-    control_->terminate();  // its memory may be gone
-    return mapped;
+  GW_TRY(auto snapshot, MemorySnapshot::make(memory.size()));
+  if (Status taken = snapshot->take_over(engine_.memory_watch(), memory, snapshot_.get()); !taken) {
+    control_->terminate();  // its memory is gone
+    return taken;
   }
   snapshot_ = std::move(snapshot);
   return follow_writes_anew(memory);

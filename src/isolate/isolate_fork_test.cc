@@ -165,34 +165,52 @@ TEST_F(IsolateFork, OnlyWhoAsksIsForked) {
   EXPECT_FALSE(parent->fork(12));
 }
 
+std::span<std::uint8_t> map_anonymous(std::size_t bytes) {
+  return {static_cast<std::uint8_t*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), bytes};
+}
+
 // On a kernel that tells nothing about pages, everything is copied.
 TEST(MemorySnapshot, WorksWithWhateverTheKernelTells) {
   for (auto use : {MemoryWatch::Use::everything, MemoryWatch::Use::no_tracking, MemoryWatch::Use::nothing}) {
     MemoryWatch watch(use);
     constexpr std::size_t kBytes = 4 * wire::kPageBytes;
-    auto map = [] {
-      return std::span(static_cast<std::uint8_t*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-                       kBytes);
-    };
-    auto parent = map(), child = map();
+    auto parent = map_anonymous(kBytes), child = map_anonymous(kBytes);
     parent[wire::kPageBytes] = 1;
-    auto snapshot = MemorySnapshot::take(watch, parent, nullptr);
-    ASSERT_TRUE(snapshot) << snapshot.error().detail;
-    EXPECT_EQ((*snapshot)->pages(), std::vector<std::uint32_t>{1});
-    ASSERT_TRUE((*snapshot)->map_over(parent));
+    auto snapshot = MemorySnapshot::make(kBytes).value();
+    ASSERT_TRUE(snapshot->take_over(watch, parent, nullptr));
+    EXPECT_EQ(snapshot->pages(), std::vector<std::uint32_t>{1});
     child[0] = 9;  // is lost
-    ASSERT_TRUE((*snapshot)->map_over(child));
+    ASSERT_TRUE(snapshot->map_over(child));
     parent[3 * wire::kPageBytes] = 2;
     std::size_t written = 0;
     watch.not_of_file({parent.data(), parent.size()}, [&](auto, std::size_t bytes) { written += bytes; });
     EXPECT_EQ(written, use == MemoryWatch::Use::nothing ? kBytes : 4096);
     EXPECT_EQ(child[wire::kPageBytes], 1);
     EXPECT_EQ(child[0] + child[3 * wire::kPageBytes], 0);
-    auto later = MemorySnapshot::take(watch, child, snapshot->get());
-    EXPECT_EQ((*later)->pages(), std::vector<std::uint32_t>{1});
+    auto later = MemorySnapshot::make(kBytes).value();
+    ASSERT_TRUE(later->take_over(watch, child, snapshot.get()));
+    EXPECT_EQ(later->pages(), std::vector<std::uint32_t>{1});
+    EXPECT_EQ(child[wire::kPageBytes], 1);
     munmap(parent.data(), kBytes);
     munmap(child.data(), kBytes);
   }
+}
+
+TEST(MemorySnapshot, HoldsMemoriesOfSeveralPieces) {
+  MemoryWatch watch;
+  constexpr std::size_t kBytes = 300 * wire::kPageBytes;
+  auto parent = map_anonymous(kBytes), child = map_anonymous(kBytes);
+  const std::vector<std::uint32_t> used{0, 1, 126, 127, 128, 255, 256, 299};  // pieces are of 128
+  for (std::uint32_t page : used) parent[page * wire::kPageBytes + page] = 1;
+  const Bytes before(parent.begin(), parent.end());
+  auto snapshot = MemorySnapshot::make(kBytes).value();
+  ASSERT_TRUE(snapshot->take_over(watch, parent, nullptr));
+  EXPECT_EQ(snapshot->pages(), used);
+  ASSERT_TRUE(snapshot->map_over(child));
+  EXPECT_TRUE(std::ranges::equal(parent, before));
+  EXPECT_TRUE(std::ranges::equal(child, before));
+  munmap(parent.data(), kBytes);
+  munmap(child.data(), kBytes);
 }
 
 }  // namespace

@@ -16,12 +16,14 @@ namespace gw::isolate {
 // The memory of an isolate as it was at one moment, in a file in memory. Isolates map it privately in place of their own memory: each of
 // its pages exists once, and the kernel copies one for an isolate that writes to it.
 //
-// Immutable; any thread. Lives as long as one isolate uses it, which its owner sees to by a shared_ptr.
+// Immutable once it has been filled; then any thread. Lives as long as one isolate uses it, which its owner sees to by a shared_ptr.
 class MemorySnapshot {
  public:
-  // Of a memory nobody writes to meanwhile. `below`: what the memory is mapped from already, if it is.
-  static Result<std::shared_ptr<const MemorySnapshot>> take(const MemoryWatch& watch, std::span<std::uint8_t> memory,
-                                                            const MemorySnapshot* below);
+  // An empty one, for so much memory.
+  static Result<std::shared_ptr<MemorySnapshot>> make(std::size_t bytes);
+  // Moves the content of a memory, that nobody writes to meanwhile, into this empty snapshot and maps it in its place. `below`: what the
+  // memory is mapped from already, if it is. After an error the memory is lost.
+  Status take_over(const MemoryWatch& watch, std::span<std::uint8_t> memory, const MemorySnapshot* below);
 
   using Ranges = std::vector<std::span<std::uint8_t>>;
 
@@ -38,8 +40,9 @@ class MemorySnapshot {
   const std::vector<std::uint32_t>& pages() const { return pages_; }
 
  private:
-  MemorySnapshot(os::UniqueFd fd, std::size_t bytes, std::vector<std::uint32_t> pages)
-      : fd_(std::move(fd)), bytes_(bytes), pages_(std::move(pages)) {}
+  MemorySnapshot(os::UniqueFd fd, std::size_t bytes) : fd_(std::move(fd)), bytes_(bytes) {}
+  Status write(std::span<std::uint8_t> memory, std::span<const std::uint32_t> pages) const;
+  Status map(std::span<std::uint8_t> memory, std::size_t offset, std::size_t bytes) const;
 
   os::UniqueFd fd_;
   std::size_t bytes_;

@@ -228,6 +228,15 @@ Result<Bytes> without_custom_section(ByteView wasm, std::string_view name) {
   return out;
 }
 
+Result<ByteView> without_last_custom_sections(ByteView wasm) {
+  GW_TRY(auto sections, read_sections(wasm));
+  std::size_t end = kModuleHeaderBytes;
+  for (const Section& section : sections) {
+    if (section.id != SectionId::custom) end = static_cast<std::size_t>(section.whole.data() + section.whole.size() - wasm.data());
+  }
+  return wasm.first(end);
+}
+
 Result<std::vector<FunctionType>> read_types(ByteView wasm) {
   return read_vector<FunctionType>(wasm, SectionId::type, 2, read_function_type);
 }

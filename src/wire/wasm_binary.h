@@ -89,6 +89,8 @@ Result<MemoryType> read_memory(ByteView wasm);
 
 // The module without the custom sections of that name.
 Result<Bytes> without_custom_section(ByteView wasm, std::string_view name);
+// The module up to its last section that is not custom: what is behind, the names of functions above all, no engine needs.
+Result<ByteView> without_last_custom_sections(ByteView wasm);
 
 // Function index -> name, from the custom section "name"; empty if there is none. Names are for people: any bytes, maybe damaged.
 Result<std::map<std::uint32_t, std::string>> read_function_names(ByteView wasm);

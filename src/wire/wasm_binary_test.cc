@@ -84,6 +84,14 @@ TEST(WasmBinary, LeavesOutCustomSections) {
   EXPECT_EQ(without_custom_section(wasm, "other").value(), wasm);
 }
 
+TEST(WasmBinary, LeavesOutTheLastCustomSections) {
+  const Bytes needed = ModuleText().section(SectionId::custom, {1, 'a'}).section(SectionId::memory, {0}).bytes();
+  Bytes all = needed;
+  for (const std::uint8_t name : {'b', 'c'}) all.insert(all.end(), {0, 2, 1, name});
+  EXPECT_TRUE(std::ranges::equal(without_last_custom_sections(all).value(), needed));
+  EXPECT_TRUE(std::ranges::equal(without_last_custom_sections(needed).value(), needed));
+}
+
 TEST(WasmBinary, ShowsSharedAnd64BitMemory) {
   EXPECT_TRUE(read_memory(ModuleText().section(SectionId::memory, {1, 3, 1, 2}).bytes()).value().shared);
   EXPECT_TRUE(read_memory(ModuleText().section(SectionId::memory, {1, 4, 1}).bytes()).value().is64);
