@@ -1,0 +1,105 @@
+"""Jobs over daemons on three hosts, of which any may be killed: the result is that of an undisturbed run, once."""
+
+import os
+import subprocess
+import unittest
+
+from support.grid import Grid, Peer, adopt_orphans, cpu_seconds, wait_until
+from support.harness import SCALE, EndToEnd, mobile, native, run
+from support.programs import SOURCE_ROOT
+
+TASK = SOURCE_ROOT / "tests/guests/array_task.c"
+TASKS = 60
+STEPS, LINES = 8_000_000, 4  # of a task: about a tenth of a second
+LONG_STEPS = STEPS if SCALE == 1 else 16 * STEPS
+LONG_LINES = 60  # of the long task: some 2 s, in soak 30 s
+KILLS = 2 if SCALE == 1 else 5
+
+
+def expected_output(tasks: int, *args: int) -> bytes:
+    """What the tasks print natively, one after the other."""
+    out = b""
+    for task in range(tasks):
+        environment = dict(os.environ, GODWIT_TASK=str(task), GODWIT_TASKS=str(tasks))
+        out += subprocess.run([native(TASK), *map(str, args)], env=environment, capture_output=True, check=True).stdout
+    return out
+
+
+class GridTest(EndToEnd):
+    def start_grid(self) -> Grid:
+        self.grid = Grid(self, peers=3, slots=2)
+        self.home = self.grid.peers[0]
+        return self.grid
+
+    def submit(self, tasks: int, *args: int) -> str:
+        """Hands a job to the first peer and leaves it there; its id."""
+        words = self.home.command("run", mobile(TASK), "--detach", "--workers", 6, "--tasks", tasks, "--checkpoint-every", "200ms", "-o", "quiet",
+                                  "--", *args)
+        return run(words, check=True).out.decode().strip()
+
+    def show(self, job: str) -> dict:
+        return self.home.asked("job", "show", job)
+
+    def assert_right(self, job: str, expected: bytes) -> dict:
+        wait_until(f"job {job} is over", lambda: self.show(job)["state"] != "running", self.grid.logs)
+        shown = self.show(job)
+        context = f"{shown}\n{self.grid.logs()}"
+        self.assertEqual(shown["state"], "done", context)
+        self.assertEqual(self.home.ask("job", "wait", job).code, 0, context)
+        self.assert_output(self.home.ask("job", "logs", job).out, expected, context)
+        return shown
+
+    def test_any_host_may_die(self):
+        expected = expected_output(TASKS, STEPS, LINES)
+        grid = self.start_grid()
+        for victim in (grid.peers[1], grid.peers[2], self.home):
+            with self.subTest(victim=victim.name):
+                job = self.submit(TASKS, STEPS, LINES)
+                wait_until("a third of the tasks is done", lambda: self.show(job)["ended"] >= TASKS // 3, grid.logs)
+                victim.kill()
+                if victim is self.home:
+                    victim.start()
+                shown = self.assert_right(job, expected)
+                self.assertEqual((shown["threads"], shown["ended"]), (TASKS, TASKS))
+                if victim is not self.home:
+                    victim.start()
+                wait_until("all peers are back", lambda: grid.alive(self.home) == 3, grid.logs)
+
+    def test_a_long_task_goes_on_from_its_last_image(self):
+        adopt_orphans()
+        expected = expected_output(1, LONG_STEPS, LONG_LINES)
+        undisturbed = self.cpu_of_long_task(expected, kills=0)
+        disturbed = self.cpu_of_long_task(expected, kills=KILLS)
+        print(f"{KILLS} kills: {disturbed:.1f} CPU seconds instead of {undisturbed:.1f}, all daemons and commands included")
+
+    def cpu_of_long_task(self, expected: bytes, kills: int) -> float:
+        before = cpu_seconds()
+        grid = self.start_grid()
+        job = self.submit(1, LONG_STEPS, LONG_LINES)
+        for kill in range(1, kills + 1):
+            lines = LONG_LINES * kill // (kills + 1)
+            wait_until(f"{lines} lines are there", lambda: self.home.ask("job", "logs", job).out.count(b"\n") >= lines, grid.logs)
+            host = self.host_of(job)
+            host.kill()
+            host.start()
+        shown = self.assert_right(job, expected)
+        self.assertEqual(shown["restarted"], 0, grid.logs())
+        for peer in grid.peers:
+            peer.stop()
+        return cpu_seconds() - before
+
+    def host_of(self, job: str) -> Peer:
+        """The peer that runs the job's only thread now."""
+        by_id = {peer.asked("peer", "list")["peers"][0]["id"]: peer for peer in self.grid.peers}
+        found: list[Peer] = []
+
+        def is_somewhere() -> bool:
+            found[:] = [by_id[row["id"]] for row in self.show(job)["peers"] if row["running"] > 0]
+            return bool(found)
+
+        wait_until("the thread runs somewhere", is_somewhere, self.grid.logs)
+        return found[0]
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,179 @@
+"""Daemons on hosts of their own: network namespaces joined by a bridge, one state folder and one socket each."""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support.harness import GODWIT, Finished, run
+
+PATIENCE_SECONDS = 90  # for what must happen; never what decides a test
+
+
+def wait_until(what: str, holds, explain=lambda: "") -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"gave up waiting until {what}\n{explain()}")
+        time.sleep(0.1)
+
+
+def adopt_orphans() -> None:
+    """Workers of a killed daemon become our children, so that cpu_seconds() counts them."""
+    pr_set_child_subreaper = 36
+    if ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "orphans cannot be adopted")
+
+
+def _reap_orphans() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def cpu_seconds() -> float:
+    """Of all processes we have started and that are gone, and of theirs."""
+    _reap_orphans()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Network:
+    """Namespaces with addresses 10.83.0.1, 10.83.0.2, ... that reach each other and nothing else."""
+
+    PORT = 7400
+
+    def __init__(self, hosts: int):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("network namespaces need root")
+        self._prefix = f"gw{os.getpid() % 100000}"
+        self._hub = f"{self._prefix}-hub"
+        self._made: list[str] = []
+        try:
+            self._build(hosts)
+        except BaseException:
+            self.close()
+            raise
+
+    def _build(self, hosts: int) -> None:
+        self._add(self._hub)
+        self._ip("-n", self._hub, "link", "add", "bridge", "type", "bridge")
+        self._ip("-n", self._hub, "link", "set", "bridge", "up")
+        for number in range(1, hosts + 1):
+            name = self.namespace(number)
+            self._add(name)
+            self._ip("-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", f"to{number}", "netns", self._hub)
+            self._ip("-n", self._hub, "link", "set", f"to{number}", "master", "bridge", "up")
+            self._ip("-n", name, "address", "add", f"{self.host(number)}/24", "dev", "eth0")
+            self._ip("-n", name, "link", "set", "eth0", "up")
+            self._ip("-n", name, "link", "set", "lo", "up")
+
+    def _add(self, name: str) -> None:
+        self._ip("netns", "add", name)
+        self._made.append(name)
+
+    @staticmethod
+    def _ip(*words: str) -> None:
+        done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+
+    def namespace(self, number: int) -> str:
+        return f"{self._prefix}-{number}"
+
+    @staticmethod
+    def host(number: int) -> str:
+        return f"10.83.0.{number}"
+
+    def close(self) -> None:
+        for name in reversed(self._made):
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+        self._made.clear()
+
+
+class Peer:
+    """One daemon. Killed, the whole host dies: it and its workers; started again it has its disk."""
+
+    def __init__(self, network: Network, folder: Path, number: int, slots: int, join: int | None):
+        self._network, self._number, self._slots, self._join = network, number, slots, join
+        self.name = f"peer{number}"
+        self._folder = folder / self.name
+        self._folder.mkdir()
+        self.socket = self._folder / "socket"
+        self.log = self._folder / "log"
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        address = f"{self._network.host(self._number)}:{Network.PORT}"
+        words = ["ip", "netns", "exec", self._network.namespace(self._number), GODWIT, "up", "--foreground", "--socket", self.socket,
+                 "--state", self._folder / "state", "--slots", self._slots, "--listen", address]
+        if self._join:
+            words += ["--join", f"{self._network.host(self._join)}:{Network.PORT}"]
+        environment = dict(os.environ, XDG_CACHE_HOME=str(self._folder / "cache"), XDG_CONFIG_HOME=str(self._folder / "config"))
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                             start_new_session=True, env=environment)
+        wait_until(f"{self.name} answers", self._answers, self.last_words)
+
+    def _answers(self) -> bool:
+        if self._process.poll() is not None:
+            raise AssertionError(f"{self.name} ended: {self.last_words()}")
+        return self.ask("peer", "list").code == 0
+
+    def kill(self) -> None:
+        """As if the power went."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        _reap_orphans()
+
+    def stop(self) -> None:
+        if self._process and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def command(self, *words) -> list[str]:
+        return [str(word) for word in (GODWIT, "--config", f"socket={self.socket}", *words)]
+
+    def ask(self, *words) -> Finished:
+        return run(self.command(*words))
+
+    def asked(self, *words) -> dict:
+        """The JSON a command prints."""
+        done = run(self.command(*words, "-o", "json"), check=True)
+        return json.loads(done.out)
+
+    def last_words(self) -> str:
+        return self.log.read_text(errors="replace")[-3000:]
+
+
+class Grid:
+    """Peers 1 to n; the others join the first."""
+
+    def __init__(self, case: unittest.TestCase, peers: int, slots: int):
+        folder = tempfile.TemporaryDirectory(prefix="gw-grid-")  # sockets have short paths
+        case.addCleanup(folder.cleanup)
+        network = Network(peers)
+        case.addCleanup(network.close)
+        self.peers = [Peer(network, Path(folder.name), n, slots, join=None if n == 1 else 1) for n in range(1, peers + 1)]
+        for peer in self.peers:
+            case.addCleanup(peer.stop)
+            peer.start()
+        wait_until("all peers know each other", lambda: all(self.alive(peer) == peers for peer in self.peers), self.logs)
+
+    @staticmethod
+    def alive(peer: Peer) -> int:
+        return sum(row["state"] != "silent" for row in peer.asked("peer", "list")["peers"])
+
+    def logs(self) -> str:
+        return "\n".join(f"--- {peer.log}\n{peer.last_words()}" for peer in self.peers)
