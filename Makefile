@@ -47,6 +47,7 @@ lint: setup
 	@tools/format --check
 	@tools/layers.py
 	@tools/ratchet.py
+	@tools/pointers.py
 
 test: lint build build-asan
 	@echo "== unit tests, address and undefined-behaviour sanitizers"
