@@ -13,6 +13,7 @@
 
 #include "os/clock.h"
 #include "os/io.h"
+#include "os/system_calls.h"
 
 namespace gw::node {
 namespace {
@@ -82,6 +83,7 @@ void WorkerProcess::confine() {
     held_by_.emplace_back("memory looked at from outside");
     next_look_ = os::monotonic_now() + kLookEvery;
   }
+  if (os::kSanitized) return;  // a sanitizer reserves terabytes when it starts
   const rlim_t addresses = limits_.resident_bytes * kAddressesPerResident;
   const rlimit both{addresses, addresses};
   (void)::prlimit(child_.pid(), RLIMIT_DATA, &both, nullptr);
