@@ -23,10 +23,10 @@ Complaint check_results(const std::map<std::string, std::string>& records, const
 // check_lives.cc: no (thread, epoch) runs at two peers.
 class LifeChecker {
  public:
-  Complaint on_started(std::size_t peer, ThreadId thread, std::uint64_t epoch);
+  Complaint on_started(std::size_t peer, const job::JobId& job, ThreadId thread, std::uint64_t epoch);
 
  private:
-  std::map<std::pair<ThreadId, std::uint64_t>, std::size_t> lives_;
+  std::map<std::tuple<job::JobId, ThreadId, std::uint64_t>, std::size_t> lives_;
 };
 
 // check_slots.cc: a peer lends no more slots than it has, runs no more threads than slots, and holds no table beyond its limit.
@@ -38,10 +38,10 @@ Complaint check_leaks(const peer::Peer& peer, std::uint32_t slots, std::size_t b
 // check_notices.cc: no stored effect is told twice.
 class NoticeChecker {
  public:
-  Complaint on_effect(const Effect& effect);
+  Complaint on_effect(const job::JobId& job, const Effect& effect);
 
  private:
-  std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
+  std::set<std::tuple<job::JobId, std::uint64_t, std::uint64_t>> seen_;
 };
 
 }  // namespace gw::sim

@@ -13,7 +13,7 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97
 
 Bytes GuestState::save() const {
   ByteWriter writer;
-  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, std::uint64_t{fresh.size()}}) writer.u64(word);
+  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, std::uint64_t{fresh.size()}}) writer.u64(word);
   for (const std::uint64_t reading : fresh) writer.u64(reading);
   return writer.take();
 }
@@ -22,7 +22,8 @@ Result<GuestState> GuestState::load(ByteView bytes) {
   ByteReader reader(bytes);
   GuestState state;
   std::uint64_t count = 0;
-  for (std::uint64_t* word : {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &count}) {
+  for (std::uint64_t* word :
+       {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure, &count}) {
     GW_TRY(*word, reader.u64());
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -36,8 +37,9 @@ StepKind kind_of(const GuestState& state) {
   if (state.step >= state.steps) return StepKind::end;
   const std::uint64_t draw = mix(state.program, state.step) % 100;
   if (draw < 40) return StepKind::output;
-  if (draw < 70) return StepKind::read_clock;
+  if (draw < 70) return state.pure != 0 ? StepKind::compute : StepKind::read_clock;
   if (draw < 75 && state.forks_left > 0) return StepKind::fork;
+  if (draw < 80) return StepKind::checkpoint;
   return StepKind::compute;
 }
 
@@ -57,7 +59,7 @@ std::string output_line(const GuestState& state) {
 std::string pure_part(const std::string& line) { return line.substr(0, line.find('|')); }
 
 GuestState child_state(const GuestState& parent, ThreadId child) {
-  return {.program = mix(parent.program, child.value()), .steps = parent.steps / 2 + 1, .value = child.value()};
+  return {.program = mix(parent.program, child.value()), .steps = parent.steps / 2 + 1, .value = child.value(), .pure = parent.pure};
 }
 
 void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out) {
@@ -78,6 +80,7 @@ void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std:
         lines.push_back("end");
         return;
       case StepKind::compute:
+      case StepKind::checkpoint:
       case StepKind::read_clock:
         break;
     }

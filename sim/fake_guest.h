@@ -24,6 +24,7 @@ struct GuestState {
   std::uint64_t value = 0;  // follows from program and step
   std::uint64_t chain = 0;  // over all readings
   std::uint64_t forks_left = 0;
+  std::uint64_t pure = 0;            // 1: reads no clocks
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
   Bytes save() const;
@@ -31,7 +32,7 @@ struct GuestState {
 };
 
 // What happens at a step.
-enum class StepKind : std::uint8_t { compute, read_clock, output, fork, end };
+enum class StepKind : std::uint8_t { compute, read_clock, output, fork, checkpoint, end };
 StepKind kind_of(const GuestState& state);
 void advance(GuestState& state);
 // The line that an output step writes, and the part of it that is the same in every run.

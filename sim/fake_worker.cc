@@ -10,18 +10,17 @@ namespace {
 using wire::pb::FromWorker;
 using wire::pb::ToWorker;
 
-constexpr std::uint64_t kForks = 2;
-
 }  // namespace
 
-std::string encode_program(std::uint64_t program, std::uint64_t steps) { return fmt::format("{} {}", program, steps); }
+std::string encode_program(const GuestState& beginning) {
+  return fmt::format("{} {} {} {}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure);
+}
 
 GuestState decode_program(const wire::pb::ThreadConfig& config) {
-  const std::string& words = config.args(config.args_size() - 1);
-  const std::size_t space = words.find(' ');
-  return {.program = std::strtoull(words.c_str(), nullptr, 10),
-          .steps = std::strtoull(words.c_str() + space, nullptr, 10),
-          .forks_left = kForks};
+  GuestState state;
+  char* next = const_cast<char*>(config.args(config.args_size() - 1).c_str());
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure}) *word = std::strtoull(next, &next, 10);
+  return state;
 }
 
 std::vector<ThreadId> FakeWorker::on_frame(const ToWorker& frame, const std::string& config, Bytes image, std::vector<WorkerOutput>& out) {
@@ -50,8 +49,8 @@ std::vector<ThreadId> FakeWorker::on_frame(const ToWorker& frame, const std::str
       if (const auto found = thread_of(frame.checkpoint().thread()); found != threads_.end() && !found->second.ended)
         send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
       return {};
-    case ToWorker::kTerminate:
-      threads_.erase(ThreadId{frame.terminate().thread()});
+    case ToWorker::kDrop:
+      threads_.erase(ThreadId{frame.drop().thread()});
       return {};
     default:
       return {};
@@ -62,9 +61,7 @@ ThreadId FakeWorker::start(const ToWorker::Start& frame, const std::string& byte
   const ThreadId id{frame.thread()};
   wire::pb::ThreadConfig config;
   GW_ASSERT(config.ParseFromString(bytes));
-  const Bytes fresh = job::EffectGate(id).save();
-  std::vector<job::Determinant> replay(frame.determinants().begin(), frame.determinants().end());
-  auto gate = job::EffectGate::restore(fresh, frame.epoch(), std::move(replay));
+  auto gate = job::EffectGate::begin(id, frame.epoch(), {frame.determinants().begin(), frame.determinants().end()});
   GW_ASSERT(gate.has_value());
   threads_.insert_or_assign(id, Thread{.state = decode_program(config), .gate = std::move(*gate), .stored_before = frame.stored()});
   started_.push_back({id, frame.epoch()});
@@ -82,7 +79,9 @@ std::vector<ThreadId> FakeWorker::restore(const ToWorker::Restore& frame, Bytes 
   if (!gate) {
     FromWorker::Failed& failed = *out.emplace_back().frame.mutable_failed();
     failed.set_thread(frame.thread());
+    failed.set_epoch(frame.epoch());
     failed.set_error(gate.error().detail);
+    failed.set_gone(true);
     return {};
   }
   Thread thread{.state = std::move(*state), .gate = std::move(*gate), .stored_before = frame.stored(), .imaged = true};
@@ -109,6 +108,10 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
   switch (kind_of(thread.state)) {
     case StepKind::compute:
       break;
+    case StepKind::checkpoint:
+      advance(thread.state);
+      send_image(id, thread, FromWorker::Image::CHECKPOINT, out);
+      return true;
     case StepKind::read_clock:
       if (!read_clock(thread, clock)) return true;
       break;
@@ -173,6 +176,7 @@ void FakeWorker::flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& o
   if (auto determinants = thread.gate.take_new_determinants(); !determinants.empty()) {
     FromWorker::Determinants& frame = *out.emplace_back().frame.mutable_determinants();
     frame.set_thread(id.value());
+    frame.set_epoch(thread.gate.epoch());
     for (job::Determinant& determinant : determinants) *frame.add_determinants() = std::move(determinant);
   }
   if (auto effects = thread.gate.take_sendable(1u << 20); !effects.empty()) {

@@ -22,9 +22,9 @@ struct WorkerOutput {
 // One worker. Frames in, frames out; each thread takes a step when the world says so. A value of the simulation, no I/O.
 class FakeWorker {
  public:
-  FakeWorker(job::PeerId host, const Hash256& module) : host_(host), module_(module) {}
+  FakeWorker(const job::JobId& job, const Hash256& module) : job_(job), module_(module) {}
 
-  const job::PeerId& host() const { return host_; }
+  const job::JobId& job() const { return job_; }
 
   // `config` and `image`: what came beside the frame. Returns the threads that are to be stepped from now on.
   std::vector<ThreadId> on_frame(const wire::pb::ToWorker& frame, const std::string& config, Bytes image, std::vector<WorkerOutput>& out);
@@ -57,7 +57,7 @@ class FakeWorker {
   bool read_clock(Thread& thread, std::uint64_t clock);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
 
-  job::PeerId host_;
+  job::JobId job_;
   Hash256 module_;
   std::map<ThreadId, Thread> threads_;
   std::vector<Life> started_;
@@ -65,7 +65,7 @@ class FakeWorker {
 };
 
 // The program a task runs, in its arguments.
-std::string encode_program(std::uint64_t program, std::uint64_t steps);
+std::string encode_program(const GuestState& beginning);
 GuestState decode_program(const wire::pb::ThreadConfig& config);
 
 }  // namespace gw::sim

@@ -12,6 +12,14 @@ using std::chrono::milliseconds;
 
 using Setter = std::function<bool(Scenario&, const toml::node&)>;
 
+Setter flag(bool Scenario::* field) {
+  return [=](Scenario& scenario, const toml::node& node) {
+    const auto value = node.value<bool>();
+    if (value) scenario.*field = *value;
+    return value.has_value();
+  };
+}
+
 Setter number(std::uint32_t Scenario::* field, std::int64_t limit) {
   return [=](Scenario& scenario, const toml::node& node) {
     const auto value = node.value<std::int64_t>();
@@ -41,12 +49,14 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"checkpoint_every_ms", time(&Scenario::checkpoint_every)},
       {"fault_time_ms", time(&Scenario::fault_time)},
       {"heal_time_ms", time(&Scenario::heal_time)},
-      {"faults",
-       [](Scenario& scenario, const toml::node& node) {
-         const auto value = node.value<bool>();
-         if (value) scenario.faults = *value;
-         return value.has_value();
-       }},
+      {"keeper_patience_ms", time(&Scenario::keeper_patience)},
+      {"jobs", number(&Scenario::jobs, 100)},
+      {"liars", number(&Scenario::liars, 100)},
+      {"graves", number(&Scenario::graves, 100)},
+      {"faults", flag(&Scenario::faults)},
+      {"pure", flag(&Scenario::pure)},
+      {"cancelled", flag(&Scenario::cancelled)},
+      {"home_dies", flag(&Scenario::home_dies)},
   };
   return kSetters;
 }
@@ -67,6 +77,8 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
     if (found == setters().end()) return fail(Kind::invalid, "{}: there is no setting '{}'", file.string(), key.str());
     if (!found->second(scenario, node)) return fail(Kind::invalid, "{}: '{}' is out of range", file.string(), key.str());
   }
+  if (scenario.jobs + scenario.graves + scenario.liars > scenario.peers)
+    return fail(Kind::invalid, "{}: homes, liars and those who die are different peers: there are too few", file.string());
   return scenario;
 }
 

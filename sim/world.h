@@ -30,6 +30,9 @@ struct Outcome {
   Time ended{0};
 };
 
+// Of a peer, or of a submitter.
+SigningKey key_of(std::uint64_t number);
+
 // One run of a scenario with one seed. The same seed gives the same run, to the last event.
 class World {
  public:
@@ -53,6 +56,13 @@ class World {
     std::deque<Call> deferred;  // what came while it was paused
     Time clock_offset{0};
     Time tick_at = job::kNever;
+    bool buried = false;  // it does not come back
+  };
+  struct Job {
+    std::size_t home = 0;
+    Bytes manifest;
+    job::JobId id;
+    std::map<ThreadId, std::vector<std::string>> expected;
   };
   struct Event {
     Time at;
@@ -66,8 +76,13 @@ class World {
   void advance_to(Time until, const std::function<bool()>& done);
   void complain(Verdict verdict, const std::string& complaint);
   void trace(std::size_t peer, std::string_view what, std::string_view detail);
-  void submit();
-  bool job_over() const;
+
+  // world_jobs.cc
+  Job make_job(std::size_t home, std::uint64_t seed);
+  void submit(const Job& job);
+  void cancel(const Job& job);
+  bool over(const Job& job) const;
+  bool all_over() const;
   void check_end();
 
   // world_node.cc
@@ -80,6 +95,7 @@ class World {
   void carry_out(Node& node, std::vector<job::Action> actions);
   void carry_out(Node& node, job::Action& action);
   void send(Node& node, const job::Send& send);
+  void deliver(std::size_t from, std::size_t to, const Bytes& bytes);
   void connect(Node& node, const std::string& address);
   void notice(Node& node, const job::Event& event);
   void to_disk(Node& node, Disk::Operation operation);
@@ -94,6 +110,8 @@ class World {
   void heal();
   bool chance(double per_second);
   void cut_some();
+  void bury(Node& node);
+  void lie(std::size_t to, const Bytes& overheard);
 
   const Scenario scenario_;
   const Trace trace_;
@@ -106,12 +124,10 @@ class World {
   std::uint64_t next_order_ = 0;
   Time now_{0};
   bool healed_ = false;
-  bool over_ = false;  // home said so
+  bool over_ = false;  // nobody submits any more
 
-  Bytes manifest_;
-  job::JobId job_;
   std::string module_;
-  std::map<ThreadId, std::vector<std::string>> expected_;
+  std::vector<Job> jobs_;
   LifeChecker lives_;
   NoticeChecker notices_;
   Outcome outcome_;

@@ -42,13 +42,33 @@ void World::cut_some() {
   trace(0, "partition", "");
 }
 
+void World::bury(Node& node) {
+  node.buried = true;
+  if (node.peer != nullptr) crash(node);
+}
+
+// A liar says, in its own name, what it has overheard; of effects also that they are of the next life.
+void World::lie(std::size_t to, const Bytes& overheard) {
+  if (fault_rng_.below(20) != 0) return;
+  const Node& liar = *nodes_[nodes_.size() - 1 - fault_rng_.below(scenario_.liars)];
+  if (liar.peer == nullptr || to == liar.index) return;
+  auto message = wire::decode_peer_message(overheard).value();
+  message.set_boot(fault_rng_.below(10) == 0 ? 1 : liar.boot);
+  if (message.has_effects() && fault_rng_.below(2) == 0) {
+    message.mutable_effects()->set_epoch(message.effects().epoch() + 1);
+    for (Effect& effect : *message.mutable_effects()->mutable_effects()) effect.set_epoch(message.effects().epoch());
+  }
+  GW_REACHED("sim: a liar spoke");
+  deliver(liar.index, to, wire::encode(message).value());
+}
+
 void World::heal() {
   healed_ = true;
   network_.heal();
   faults_ = FaultMix();
   for (auto& node : nodes_) {
     node->paused_until = now_;
-    if (node->peer == nullptr) boot(*node);
+    if (node->peer == nullptr && !node->buried) boot(*node);
   }
   trace(0, "healed", "");
 }
@@ -74,7 +94,7 @@ void World::crash(Node& node) {
     });
   }
   schedule(now_ + milliseconds(500 + fault_rng_.below(20'000)), [this, &node] {
-    if (node.peer == nullptr) boot(node);
+    if (node.peer == nullptr && !node.buried) boot(node);
   });
 }
 

@@ -29,7 +29,8 @@ void World::boot(Node& node) {
   config.members.known = {address_of(0), address_of(1)};
   config.slots.slots = scenario_.slots;
   config.uploads.keep = std::chrono::seconds(20);
-  config.home.keeper_patience = std::chrono::minutes(30);  // every peer comes back here
+  config.home.keeper_patience = scenario_.keeper_patience;
+  if (scenario_.home_dies) config.keeper.orphan_after = std::chrono::seconds(30);
   node.peer = std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.boot}, Rng(world_rng_.next()));
   std::vector<job::Action> out;
   const Status started = node.peer->start(now_ + node.clock_offset, node.disk.stored(), out);
@@ -87,7 +88,7 @@ void World::carry_out(Node& node, job::Action& action) {
   std::visit(Overloaded{
                  [&](job::Send& what) { send(node, what); },
                  [&](job::Connect& what) { connect(node, what.address); },
-                 [&](job::StartWorker& what) { node.workers.emplace(what.worker, FakeWorker(node.id, sha256(as_bytes(module_)))); },
+                 [&](job::StartWorker& what) { node.workers.emplace(what.worker, FakeWorker(what.job, sha256(as_bytes(module_)))); },
                  [&](job::KillWorker& what) { node.workers.erase(what.worker); },
                  [&](job::FrameToWorker& what) { to_worker(node, what); },
                  [&](job::Notify& what) { notice(node, what.event); },
@@ -108,14 +109,19 @@ void World::send(Node& node, const job::Send& what) {
     if (what.message.has_blob() && !bytes.empty() && network_.damages()) bytes.back() ^= 1;
     schedule(at, [this, from = node.index, to, sent, bytes = std::move(bytes)] {
       if (!network_.reachable(now_, from, to) || !network_.reachable(sent, from, to)) return;
-      const auto message = wire::decode_peer_message(bytes);
-      if (!message) return;  // damaged: the transport refuses it
-      trace(to, "message", as_text(ByteView(bytes).first(std::min<std::size_t>(bytes.size(), 64))));
-      call(to, nodes_[to]->boot, [this, from, message = *message](Node& hearer, Time now, std::vector<job::Action>& out) {
-        hearer.peer->on_message(now, nodes_[from]->id, message, out);
-      });
+      deliver(from, to, bytes);
     });
   }
+  if (scenario_.liars > 0 && !healed_) lie(to, *encoded);
+}
+
+void World::deliver(std::size_t from, std::size_t to, const Bytes& bytes) {
+  const auto message = wire::decode_peer_message(bytes);
+  if (!message) return;  // damaged: the transport refuses it
+  trace(to, "message", as_text(ByteView(bytes).first(std::min<std::size_t>(bytes.size(), 64))));
+  call(to, nodes_[to]->boot, [this, from, message = *message](Node& hearer, Time now, std::vector<job::Action>& out) {
+    hearer.peer->on_message(now, nodes_[from]->id, message, out);
+  });
 }
 
 void World::connect(Node& node, const std::string& address) {
@@ -131,15 +137,11 @@ void World::connect(Node& node, const std::string& address) {
 }
 
 void World::notice(Node& node, const job::Event& event) {
-  if (const auto* stored = std::get_if<job::EffectStored>(&event)) complain(Verdict::safety, notices_.on_effect(stored->effect));
+  if (const auto* stored = std::get_if<job::EffectStored>(&event))
+    complain(Verdict::safety, notices_.on_effect(stored->job, stored->effect));
   if (const auto* failed = std::get_if<job::ThreadFailed>(&event))
     complain(Verdict::safety, fmt::format("thread {} failed: {}", failed->thread.value(), failed->sentence));
-  if (std::holds_alternative<job::BlobUploaded>(event))
-    schedule(now_ + milliseconds(1), [this, boot = node.boot] {
-      call(0, boot,
-           [this](Node& home, Time now, std::vector<job::Action>& out) { home.peer->on_local(now, peer::Submit{manifest_}, out); });
-    });
-  if (const auto* refused = std::get_if<job::JobRefused>(&event))
+  if (const auto* refused = std::get_if<job::JobRefused>(&event); refused != nullptr && refused->error.kind != Kind::not_found)
     complain(Verdict::safety, "the job was refused: " + refused->error.detail);
   trace(node.index, "notice", fmt::format("{}", event.index()));
 }
@@ -216,7 +218,7 @@ void World::from_worker(Node& node, job::WorkerId worker, std::vector<WorkerOutp
   const auto found = node.workers.find(worker);
   if (found != node.workers.end())
     for (const FakeWorker::Life& life : found->second.take_started())
-      complain(Verdict::safety, lives_.on_started(node.index, life.thread, life.epoch));
+      complain(Verdict::safety, lives_.on_started(node.index, found->second.job(), life.thread, life.epoch));
   if (outputs.empty()) return;
   schedule(now_ + microseconds(100), [this, index = node.index, boot = node.boot, worker, outputs = std::move(outputs)] {
     for (const WorkerOutput& output : outputs)

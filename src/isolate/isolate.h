@@ -118,6 +118,8 @@ class Isolate final : private ImportHost {
   // What a guest that is parked on ForkRequested asks for; `child` is the id of the new thread, which its call will return. After a failure
   // it is parked as before.
   Result<ForkPoint> fork(std::uint64_t child);
+  // The child lives elsewhere, since a life before: only the guest's call returns. REQUIRES: as below.
+  void repeat_fork(std::uint64_t child);
   // There shall be no more threads: the guest's call fails with EAGAIN. REQUIRES: it is parked on ForkRequested.
   void refuse_fork();
 

@@ -138,6 +138,10 @@ Status Isolate::follow_writes_anew(std::span<std::uint8_t> memory) {
   return history_->follow(engine_.memory_watch(), memory);
 }
 
+void Isolate::repeat_fork(std::uint64_t child) {
+  thread_.call([this, child] { wasi_.answer_fork(child); });
+}
+
 void Isolate::refuse_fork() {
   thread_.call([this] { wasi_.refuse_fork(); });
 }

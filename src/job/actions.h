@@ -110,13 +110,31 @@ struct JobOver {
   JobId job;
   std::uint64_t threads = 0;
   std::uint64_t failed = 0;
+  std::uint32_t exit_code = 0;
   bool cancelled = false;
 };
-struct ThreadPlaced {
+struct ThreadPlaced {  // for the first time
   JobId job;
   ThreadId thread;
   std::uint64_t epoch;
   PeerId host;
+};
+struct ThreadResumed {  // after its host was lost, from its last image
+  JobId job;
+  ThreadId thread;
+  std::uint64_t epoch;
+  PeerId host;
+};
+struct ThreadRestarted {  // after its host was lost, from its beginning
+  JobId job;
+  ThreadId thread;
+  std::uint64_t epoch;
+  PeerId host;
+};
+struct HostLost {  // with so many threads of the job
+  JobId job;
+  PeerId peer;
+  std::uint64_t threads;
 };
 struct ThreadFailed {
   JobId job;
@@ -131,8 +149,8 @@ struct PeerRefused {  // somebody broke a rule
   PeerId peer;
   std::string sentence;
 };
-using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadFailed, PeerSeen,
-                           PeerRefused>;
+using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadResumed,
+                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, PeerRefused>;
 struct Notify {
   Event event;
 };

@@ -69,6 +69,10 @@ Result<EffectGate> EffectGate::restore(ByteView bytes, std::uint64_t epoch, std:
   return gate;
 }
 
+Result<EffectGate> EffectGate::begin(ThreadId thread, std::uint64_t epoch, std::vector<Determinant> replay) {
+  return restore(EffectGate(thread).save(), epoch, std::move(replay));
+}
+
 Bytes EffectGate::save() const {
   GateState state;
   state.set_thread(thread_.value());

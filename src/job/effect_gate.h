@@ -42,6 +42,9 @@ class EffectGate {
   static Result<EffectGate> restore(ByteView state, std::uint64_t epoch, std::vector<Determinant> replay);
   static Result<EffectGate> restore(ByteView state, std::uint64_t epoch, std::vector<Determinant> replay, Config config);
 
+  // A thread that starts from its beginning, again if `epoch` is not 1: `replay` then is what it was told before. Kind::corrupt as above.
+  static Result<EffectGate> begin(ThreadId thread, std::uint64_t epoch, std::vector<Determinant> replay);
+
   // For the image.
   Bytes save() const;
 

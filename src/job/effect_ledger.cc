@@ -7,9 +7,10 @@
 namespace gw::job {
 namespace {
 
-// Of everything but the epoch, which is another one in a replay.
+// Of everything but the epoch, which is another one in a replay, and the child's first image, which is saved anew or not at all.
 std::uint64_t digest_of(Effect effect) {
   effect.clear_epoch();
+  if (effect.has_fork()) effect.mutable_fork()->clear_image();
   const std::string bytes = effect.SerializeAsString();
   const Hash256 hash = sha256(as_bytes(bytes));
   std::uint64_t digest = 0;

@@ -43,26 +43,18 @@ void Home::begin(Time now, ByteView manifest, Actions& out) {
 }
 
 void Home::write(ThreadId id, const Thread& thread, Actions& out) const {
-  wire::pb::ThreadRecord record;
-  record.set_state(thread.state);
-  record.set_epoch(thread.epoch);
-  record.set_task(thread.task);
-  record.set_failures(thread.failures);
-  record.set_sentence(thread.sentence);
-  record.set_attempt(thread.attempt);
-  record.set_restore(thread.restore);
-  if (thread.keeper) record.set_keeper(thread.keeper->bytes());
-  if (thread.state == State::PLACED) {
-    record.set_host(thread.host.bytes());
-    record.set_claim(thread.claim);
-    record.set_slots(claims_.at(thread.host).slots);
-  }
-  out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), record.SerializeAsString());
+  out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), record_of(thread).SerializeAsString());
+}
+
+void Home::write_tally(Actions& out) const {
+  out.record(RecordKey{.kind = RecordKind::tally, .job = manifest_.id()}.encode(), tally_.record().SerializeAsString());
 }
 
 // Children are known from the effects of their parents, so parents come first.
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
+  tally_ = Tally(records.tally);
+  tally_.forget_finished();
   std::vector<ThreadId> order;
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
   for (std::size_t next = 0; next < order.size(); ++next) {
@@ -101,7 +93,12 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   thread.state = record.state();
   thread.epoch = record.epoch();
   thread.failures = record.failures();
+  thread.exit_code = record.exit_code();
+  thread.resumed = record.resumed();
+  thread.restarted = record.restarted();
+  thread.placed_again = record.placed_again();
   thread.sentence = record.sentence();
+  if (!record.host().empty()) thread.host = PeerId::from(record.host());
   thread.attempt = record.attempt();
   thread.restore = record.restore();
   if (!record.keeper().empty()) thread.keeper = PeerId::from(record.keeper());
@@ -111,9 +108,9 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   if (thread.state != State::PLACED) {
     --unfinished_;
     if (thread.state == State::FAILED) ++failed_;
+    if (thread.state == State::ENDED) tally_.on_finished(thread.host);
     return ok();
   }
-  thread.host = PeerId::from(record.host());
   thread.claim = record.claim();
   thread.assign_again = now;
   placed_.insert(id);
@@ -129,37 +126,22 @@ void Home::cancel(Time now, Actions& out) {
   finish(now, wire::pb::JobRecord::CANCELLED, out);
 }
 
-wire::pb::JobRecord Home::record() const {
-  wire::pb::JobRecord record;
-  record.set_state(state_);
-  record.set_submitted_at_ns(static_cast<std::uint64_t>(submitted_at_.count()));
-  record.set_ended_at_ns(static_cast<std::uint64_t>(ended_at_.count()));
-  record.set_name(manifest_.name());
-  record.set_tasks(manifest_.tasks());
-  record.set_slots(manifest_.content().policy().slots());
-  record.set_threads(threads_.size());
-  record.set_failed(failed_);
-  record.set_exit_code(exit_code_);
-  return record;
-}
-
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   state_ = state;
   ended_at_ = now + place_.wall_offset;
   out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record().SerializeAsString(), Durability::full);
   for (const auto& [id, thread] : threads_)
     out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), std::nullopt);
-  out.after_disk(Notify{JobOver{manifest_.id(), threads_.size(), failed_, state == wire::pb::JobRecord::CANCELLED}});
+  out.record(RecordKey{.kind = RecordKind::tally, .job = manifest_.id()}.encode(), std::nullopt);
+  out.after_disk(Notify{JobOver{.job = manifest_.id(),
+                                .threads = threads_.size(),
+                                .failed = failed_,
+                                .exit_code = exit_code(),
+                                .cancelled = state == wire::pb::JobRecord::CANCELLED}});
   // A member that does not hear this sends its status, and is told then.
   for (const auto& [peer, claim] : claims_) send_release(peer, claim.claim, out);
   claims_.clear();
   over_ = true;
-}
-
-std::vector<Home::ClaimView> Home::claims() const {
-  std::vector<ClaimView> views;
-  for (const auto& [peer, claim] : claims_) views.push_back({peer, claim.claim, claim.slots});
-  return views;
 }
 
 void Home::on_tick(Time now, Actions& out) {

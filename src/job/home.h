@@ -14,6 +14,8 @@
 #include "job/effect_ledger.h"
 #include "job/manifest.h"
 #include "job/neighbours.h"
+#include "job/standing.h"
+#include "job/tally.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -21,6 +23,7 @@ namespace gw::job {
 // What a home has found on disk.
 struct HomeRecords {
   wire::pb::JobRecord job;
+  wire::pb::TallyRecord tally;
   std::map<ThreadId, wire::pb::ThreadRecord> threads;
   std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
 };
@@ -74,14 +77,8 @@ class Home {
   Time next_deadline() const;
 
   // For people and checkers.
-  struct ClaimView {
-    PeerId peer;
-    std::uint64_t claim;
-    std::uint32_t slots;
-  };
-  std::vector<ClaimView> claims() const;
-  std::size_t unfinished() const { return unfinished_; }
-  // As it will be written at the end, or has been.
+  JobStanding standing() const;
+  // As it is written at the end.
   wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
 
@@ -96,6 +93,7 @@ class Home {
     PeerId host;
     std::uint64_t claim = 0;
     bool seen = false;  // in a status of the host
+    Message::Origin origin = Message::NOT_YET;
     Time assign_again{0};
     std::optional<PeerId> keeper;
     std::uint64_t attempt = 0;
@@ -104,6 +102,10 @@ class Home {
     Time change_again{0};
     Time keeper_missing = kNever;  // since when, while the thread waits for it
     std::uint32_t failures = 0;
+    std::uint32_t exit_code = 0;
+    std::uint64_t resumed = 0;
+    std::uint64_t restarted = 0;
+    bool placed_again = false;  // and from where it runs is not known yet
     std::string sentence;
   };
   struct Claim {
@@ -121,9 +123,15 @@ class Home {
   // home.cc
   Thread& add_thread(ThreadId id);
   void write(ThreadId id, const Thread& thread, Actions& out) const;
+  void write_tally(Actions& out) const;
   Status recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   Status feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
+
+  // home_standing.cc
+  wire::pb::ThreadRecord record_of(const Thread& thread) const;
+  std::vector<ThreadId> in_order() const;
+  std::uint32_t exit_code() const;
 
   // home_placing.cc
   void seek(Time now, Actions& out);
@@ -143,6 +151,7 @@ class Home {
 
   // home_threads.cc
   void lose(Time now, ThreadId id, std::string_view failure, Actions& out);
+  void note_origin(ThreadId id, Thread& thread, Message::Origin origin, Actions& out);
   void leave_host(Time now, ThreadId id, Thread& thread);
   void end_thread(Time now, ThreadId id, Thread& thread, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
@@ -150,6 +159,7 @@ class Home {
   void add_child(const Message::Effects& message, const Effect& effect, const Thread& parent, Actions& out);
   void send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const;
   void tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
+  void wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
   void send_keeper(ThreadId id, const Thread& thread, Actions& out) const;
 
   const Config config_;
@@ -163,7 +173,7 @@ class Home {
   std::map<PeerId, Time> asked_;  // reservations on their way, until when
   std::size_t unfinished_ = 0;
   std::uint64_t failed_ = 0;
-  std::uint32_t exit_code_ = 0;
+  Tally tally_;
   std::uint64_t next_attempt_;
   wire::pb::JobRecord::State state_ = wire::pb::JobRecord::RUNNING;
   Time submitted_at_{0}, ended_at_{0};  // since 1970

@@ -61,6 +61,10 @@ void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
 
 void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   const std::set<ThreadId> threads = claims_.at(peer).threads;
+  if (!threads.empty()) {
+    tally_.on_peer_lost();
+    out.notify(HostLost{manifest_.id(), peer, threads.size()});
+  }
   for (const ThreadId id : threads) lose(now, id, {}, out);
   claims_.erase(peer);
   place_waiting(now, out);
@@ -71,7 +75,6 @@ void Home::tend_claims(Time now, Actions& out) {
   for (auto& [peer, claim] : claims_) {
     if (!claim.threads.empty() || !waiting_.empty()) claim.idle_since = now;
     if (now - claim.heard > config_.silence) {
-      GW_REACHED("home: a claim fell silent");
       lost.push_back(peer);
     } else if (now - claim.idle_since > config_.idle) {
       GW_REACHED("home: an idle claim was released");
@@ -144,8 +147,10 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
   if (thread.epoch > 0 && !GW_BUG(3)) {
     GW_REACHED("home: a thread was placed again");
     thread.epoch = ledger_.next_epoch(id).value();
+    thread.placed_again = true;
   } else if (thread.epoch == 0) {
     thread.epoch = 1;
+    out.after_disk(Notify{ThreadPlaced{manifest_.id(), id, thread.epoch, host}});
   }
   Claim& claim = claims_.at(host);
   waiting_.erase({thread.order, id});
@@ -155,6 +160,7 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
   thread.host = host;
   thread.claim = claim.claim;
   thread.seen = false;
+  thread.origin = Message::NOT_YET;
   thread.assign_again = now + config_.retry;
   thread.attempt = ++next_attempt_;
   thread.target.reset();
@@ -163,7 +169,6 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
   // From now on the keeper may have something of it.
   thread.restore = true;
   write(id, thread, out);
-  out.after_disk(Notify{ThreadPlaced{manifest_.id(), id, thread.epoch, host}});
 }
 
 // Never the host itself, unless there is nobody else: better on its disk than nowhere.

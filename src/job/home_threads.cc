@@ -36,6 +36,7 @@ void Home::on_status(Time now, const PeerId& from, const Message::Status& status
     if (thread == threads_.end()) continue;  // a child whose fork is still to come
     if (thread->second.state == State::PLACED && thread->second.host == from && thread->second.epoch == held.epoch()) {
       thread->second.seen = true;
+      note_origin(id, thread->second, held.origin(), out);
       absent.erase(id);
     } else {
       GW_REACHED("home: a zombie was dropped");
@@ -57,12 +58,33 @@ void Home::leave_host(Time now, ThreadId id, Thread& thread) {
   }
 }
 
+// The host says from where the thread goes on.
+void Home::note_origin(ThreadId id, Thread& thread, Message::Origin origin, Actions& out) {
+  if (thread.state != State::PLACED) return;
+  thread.origin = std::max(thread.origin, origin);
+  if (thread.origin < Message::BEGINNING || !std::exchange(thread.placed_again, false)) return;
+  const bool from_image = origin == Message::IMAGE;
+  ++(from_image ? thread.resumed : thread.restarted);
+  tally_.on_taken(thread.host, from_image ? Tally::From::image : Tally::From::beginning);
+  write(id, thread, out);
+  write_tally(out);
+  if (from_image) {
+    GW_REACHED("home: a thread was resumed");
+    out.after_disk(Notify{ThreadResumed{manifest_.id(), id, thread.epoch, thread.host}});
+  } else {
+    GW_REACHED("home: a thread was restarted");
+    out.after_disk(Notify{ThreadRestarted{manifest_.id(), id, thread.epoch, thread.host}});
+  }
+}
+
 // The thread's life is over and the thread is not. `failure`: its worker died of something.
 void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out) {
   Thread& thread = threads_.at(id);
   leave_host(now, id, thread);
   thread.state = State::WAITING;
   waiting_.emplace(thread.order, id);
+  tally_.on_lost(thread.host);
+  write_tally(out);
   const std::uint32_t limit = manifest_.content().policy().max_failures();
   if (!failure.empty() && ++thread.failures > limit && limit > 0)
     return fail_thread(now, id, fmt::format("its worker died {} times, the last time: {}", thread.failures, failure), out);
@@ -84,7 +106,6 @@ void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out
   thread.state = State::FAILED;
   thread.sentence = sentence;
   ++failed_;
-  exit_code_ = std::max(exit_code_, 1u);
   out.after_disk(Notify{ThreadFailed{manifest_.id(), id, std::move(sentence)}});
   end_thread(now, id, thread, out);
 }
@@ -105,12 +126,15 @@ void Home::on_effects(Time now, const PeerId& from, const Message::Effects& mess
   const bool known_here = running && thread.host == from && thread.epoch == message.epoch();
   if (!known_here && !GW_BUG(4)) {
     GW_REACHED("home: effects of a zombie");
+    if (message.epoch() >= thread.epoch && thread.host != from)
+      out.notify(PeerRefused{from, fmt::format("it sent effects of thread {}, which it does not host", id.value())});
     return send_drop(from, id, message.epoch(), out);
   }
   if (const auto claim = claims_.find(from); claim != claims_.end()) {
     claim->second.heard = now;
     claim->second.status = std::max(claim->second.status, message.status());
   }
+  note_origin(id, thread, message.origin(), out);
   for (const Effect& effect : message.effects())
     if (!take_effect(now, message, effect, out)) return;
   Message answer;
@@ -148,7 +172,9 @@ bool Home::take_effect(Time now, const Message::Effects& message, const Effect& 
   if (effect.has_fork()) add_child(message, effect, thread, out);
   if (effect.has_end()) {
     thread.state = State::ENDED;
-    exit_code_ = std::max(exit_code_, effect.end().reason() == Effect::End::EXITED ? effect.end().exit_code() : 1);
+    thread.exit_code = effect.end().reason() == Effect::End::EXITED ? effect.end().exit_code() : 1;
+    thread.sentence = effect.end().sentence();
+    tally_.on_finished(thread.host);
     end_thread(now, id, thread, out);
   }
   return true;
@@ -169,6 +195,7 @@ void Home::add_child(const Message::Effects& message, const Effect& effect, cons
   child.host = parent.host;
   child.claim = parent.claim;
   child.seen = true;
+  child.origin = Message::BEGINNING;
   child.restore = true;
   child.keeper = PeerId::from(born.keeper());
   child.attempt = born.attempt();
@@ -188,7 +215,9 @@ void Home::send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Act
 
 // A keeper that is dead is replaced; so is one that is the host itself, as soon as there is somebody else.
 void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
-  if (!thread.seen || now < thread.change_again) return;
+  if (!thread.seen) return;
+  if (thread.origin == Message::NOT_YET) return wait_for_keeper(now, id, thread, out);
+  if (thread.origin == Message::QUEUED || now < thread.change_again) return;
   const Neighbours& neighbours = place_.neighbours;
   const bool good = neighbours.alive(*thread.keeper) && *thread.keeper != thread.host;
   if (good && !thread.target) return;
@@ -201,6 +230,14 @@ void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
   }
   thread.change_again = now + config_.retry;
   send_keeper(id, thread, out);
+}
+
+// The host still lacks something that the keeper has.
+void Home::wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
+  if (readiness(now, thread) != Readiness::never) return;
+  GW_REACHED("home: a host waits for a keeper that is gone");
+  send_drop(thread.host, id, thread.epoch, out);
+  lose(now, id, {}, out);  // and placed without it
 }
 
 void Home::send_keeper(ThreadId id, const Thread& thread, Actions& out) const {

@@ -95,7 +95,7 @@ void Keeper::on_keep_image(Time now, const PeerId& from, const Message::KeepImag
   if (thread == nullptr) return;
   const Hash256 parts = wire::hash_of(message.parts());
   if (thread->parts == parts) return acknowledge(from, name, *thread, out);
-  if (thread->fetch && thread->fetch->parts == parts) return;
+  if (thread->fetch && thread->fetch->parts == parts && thread->fetch->from == from) return;
   end_fetch(*thread, out);
   if (message.determinants() < thread->base) return;  // an old offer that came late
   if (!place_.blobs.want(now, parts, from, out)) return;
@@ -129,11 +129,22 @@ void Keeper::on_loaded(Time now, const Hash256& hash, const std::optional<std::s
       end_fetch(thread, out);
       continue;
     }
-    thread.fetch->listed = true;
-    for (const Hash256& page : std::set<Hash256>(pages->begin(), pages->end()))
-      if (place_.blobs.want(now, page, thread.fetch->from, out)) thread.fetch->held.push_back(page);
+    if (!want_pages(now, *thread.fetch, *pages, out)) {
+      end_fetch(thread, out);
+      continue;
+    }
     advance(now, name, thread, out);
   }
+}
+
+// False: there is no room for them.
+bool Keeper::want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out) {
+  for (const Hash256& page : std::set<Hash256>(pages.begin(), pages.end())) {
+    if (!place_.blobs.want(now, page, fetch.from, out)) return false;
+    fetch.held.push_back(page);
+  }
+  fetch.listed = true;
+  return true;
 }
 
 // Everything is on disk: from here on this is the image.

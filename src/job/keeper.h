@@ -79,6 +79,7 @@ class Keeper {
 
   Thread* admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t attempt, Actions& out);
   void advance(Time now, const Name& name, Thread& thread, Actions& out);
+  bool want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out);
   void commit(const Name& name, Thread& thread, Actions& out);
   void write(const Name& name, const Thread& thread, Actions& out) const;
   void drop_batches(const Name& name, Thread& thread, Actions& out);

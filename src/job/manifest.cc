@@ -66,11 +66,6 @@ std::string Manifest::name() const {
   return content_.config().args().empty() ? "" : content_.config().args(0).substr(0, kShown);
 }
 
-ThreadId Manifest::thread_of(std::uint32_t task) const {
-  // There is no main thread in an array, so its children are free names.
-  return tasks() == 1 ? kMainThread : child_of(kMainThread, task + 1);
-}
-
 wire::pb::ThreadConfig Manifest::config_of(std::uint32_t task) const {
   GW_ASSERT(task < tasks());
   wire::pb::ThreadConfig config = content_.config();

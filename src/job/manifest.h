@@ -27,8 +27,7 @@ class Manifest {
   // The program's name, as its arguments say.
   std::string name() const;
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(content_.tasks_size()); }
-  // The thread that task `task` is: main, if there is one task only.
-  ThreadId thread_of(std::uint32_t task) const;
+  ThreadId thread_of(std::uint32_t task) const { return thread_of_task(task, tasks()); }
   // What task `task` starts with: the common part, its own arguments and environment, a random seed of its own.
   wire::pb::ThreadConfig config_of(std::uint32_t task) const;
 

@@ -32,10 +32,36 @@ Member::Thread* Member::find(std::uint64_t thread, std::uint64_t epoch) {
   return found == threads_.end() || found->second.epoch != epoch ? nullptr : &found->second;
 }
 
+// The thread that the worker speaks for; nullptr if it has left meanwhile. Kind::invalid if it never was the worker's.
+Result<Member::Thread*> Member::speaker(std::uint64_t id, std::uint64_t epoch) {
+  Thread* thread = find(id, epoch);
+  if (thread != nullptr && thread->stage == Stage::running) return thread;
+  const auto left = left_.find(ThreadId{id});
+  if (left != left_.end() && left->second >= epoch) return nullptr;
+  return fail(Kind::invalid, "the worker spoke for thread {} in epoch {}, which it was not given", id, epoch);
+}
+
 void Member::remove(std::map<ThreadId, Thread>::iterator thread, Actions& out) {
-  release(thread->second.stable, out);
-  release(thread->second.candidate, out);
+  Thread& gone = thread->second;
+  if (gone.stage == Stage::running) {
+    if (left_.size() >= config_.remembered) left_.erase(left_.begin());
+    left_[thread->first] = gone.epoch;
+  }
+  for (std::optional<ImageRef>* image : {&gone.first, &gone.stable, &gone.candidate, &gone.newest}) release(*image, out);
   threads_.erase(thread);
+}
+
+Message::Origin Member::origin_of(const Thread& thread) {
+  if (thread.stage == Stage::queued) return Message::QUEUED;
+  if (thread.stage != Stage::running) return Message::NOT_YET;
+  return thread.restored ? Message::IMAGE : Message::BEGINNING;
+}
+
+void Member::drop_from_worker(ThreadId id, const Thread& thread, Actions& out) {
+  if (thread.stage != Stage::running) return;
+  wire::pb::ToWorker frame;
+  frame.mutable_drop()->set_thread(id.value());
+  tell(std::move(frame), {}, out);
 }
 
 void Member::tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out) {
@@ -55,6 +81,7 @@ void Member::send_status(Time now, Actions& out) {
     Message::Status::Held& held = *status.add_held();
     held.set_thread(id.value());
     held.set_epoch(thread.epoch);
+    held.set_origin(origin_of(thread));
   }
   out.send(claim_.home, std::move(message));
 }
@@ -64,9 +91,7 @@ void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
   if (const auto found = threads_.find(id); found != threads_.end()) {
     if (found->second.epoch >= assign.epoch()) return send_status(now, out);
     GW_REACHED("member: a thread was assigned again in a new epoch");
-    wire::pb::ToWorker frame;
-    frame.mutable_terminate()->set_thread(id.value());
-    if (found->second.stage == Stage::running) tell(std::move(frame), {}, out);
+    drop_from_worker(id, found->second, out);
     remove(found, out);
   }
   if (threads_.size() >= config_.threads) return;  // home will see that it is not here
@@ -89,13 +114,9 @@ void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
 
 void Member::on_drop(Time now, const Message::ThreadName& name, Actions& out) {
   const auto found = threads_.find(ThreadId{name.thread()});
-  if (found == threads_.end() || found->second.epoch > name.epoch() || GW_BUG(6)) return;
+  if (found == threads_.end() || found->second.epoch > name.epoch()) return;
   GW_REACHED("member: a thread was dropped");
-  if (found->second.stage == Stage::running) {
-    wire::pb::ToWorker frame;
-    frame.mutable_terminate()->set_thread(name.thread());
-    tell(std::move(frame), {}, out);
-  }
+  drop_from_worker(found->first, found->second, out);
   remove(found, out);
   start_queued(now, out);
 }
@@ -147,6 +168,7 @@ void Member::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
   effects.set_thread(id.value());
   effects.set_epoch(thread.epoch);
   effects.set_status(status_);
+  effects.set_origin(origin_of(thread));
   out.send(claim_.home, std::move(message));
 }
 
@@ -157,7 +179,7 @@ void Member::on_tick(Time now, Actions& out) {
   for (auto& [id, thread] : threads_) {
     if (thread.stage == Stage::asking && now >= thread.again) ask_image(now, id, thread, out);
     if (thread.stage != Stage::running) continue;
-    if (!thread.unstored.empty() && now >= thread.again) {
+    if (!thread.unstored.empty() && now >= thread.again && !GW_BUG(6)) {
       GW_REACHED("member: effects were repeated");
       thread.sent = thread.unstored.front().sequence() - 1;
       send_effects(now, id, thread, out);

@@ -28,6 +28,7 @@ class Member {
     Time retry = std::chrono::milliseconds(800);
     Time status_every = std::chrono::seconds(5);
     std::size_t threads = 4096;
+    std::size_t remembered = 65536;  // of those that left
     std::size_t chunk_waits = 1024;
     std::size_t checkpoint_determinants = 4096;  // a checkpoint before its time, so that a replay stays short
   };
@@ -106,14 +107,17 @@ class Member {
     std::uint64_t epoch = 0;
     std::uint32_t task = 0;
     std::uint64_t stored_before = 0;
-    bool child = false;   // born here
-    bool forked = false;  // somewhere else
+    bool child = false;     // born here
+    bool forked = false;    // somewhere else
+    bool restored = false;  // runs from an image
     Stage stage = Stage::asking;
     Link keeper;
     std::optional<Link> next;  // being filled
     bool said_filled = false;
+    std::optional<ImageRef> first;  // saved before the first instruction: nobody needs it, but its pages are those of later ones
     std::optional<ImageRef> stable;
     std::optional<ImageRef> candidate;  // on its way to the keeper
+    std::optional<ImageRef> newest;     // came meanwhile
     std::deque<Determinant> log;        // since the stable image
     std::uint64_t stable_determinants = 0;
     std::deque<Effect> unstored;
@@ -127,6 +131,9 @@ class Member {
 
   // member.cc
   Thread* find(std::uint64_t thread, std::uint64_t epoch);
+  Result<Thread*> speaker(std::uint64_t thread, std::uint64_t epoch);
+  static Message::Origin origin_of(const Thread& thread);
+  void drop_from_worker(ThreadId id, const Thread& thread, Actions& out);
   void remove(std::map<ThreadId, Thread>::iterator thread, Actions& out);
   void send_effects(Time now, ThreadId id, Thread& thread, Actions& out);
   void tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out);
@@ -140,13 +147,15 @@ class Member {
   Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
   Status on_image(Time now, const wire::pb::FromWorker::Image& frame, Bytes image, Actions& out);
   Status add_born(Time now, ThreadId id, const SplitImage& image, Actions& out);
+  ImageRef hold_saved(SplitImage split, std::string id, Actions& out);
   void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out);
   Status on_want_chunk(Time now, const std::string& hash, Actions& out);
   void on_want_input(const wire::pb::FromWorker::WantInput& frame, Actions& out);
-  void on_failed(const wire::pb::FromWorker::Failed& frame, Actions& out);
+  Status on_failed(Time now, const wire::pb::FromWorker::Failed& frame, Actions& out);
+  void fail_all(const std::string& sentence, Actions& out);
 
   // member_images.cc
-  std::optional<Hash256> find_page(const Hash256& page) const;
+  std::optional<Hash256> find_page(ThreadId first, const Hash256& page) const;
   void follow_keeper(Time now, Thread& newborn);
   void ask_image(Time now, ThreadId id, Thread& thread, Actions& out);
   void advance_image(Time now, ThreadId id, Thread& thread, Actions& out);
@@ -155,6 +164,7 @@ class Member {
   void sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out);
   void settle(Time now, ThreadId id, Thread& thread, Actions& out);
   void promote(ThreadId id, Thread& thread, Actions& out);
+  void replace(std::optional<ImageRef>& place, ImageRef image, Actions& out);
   void send_filled(ThreadId id, const Thread& thread, Actions& out);
   void maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out);
   void release(std::optional<ImageRef>& image, Actions& out);
@@ -167,8 +177,9 @@ class Member {
   std::vector<Hash256> staged_;  // manifest, module, inputs: held until the end
   std::optional<WorkerId> worker_;
   std::map<ThreadId, Thread> threads_;
-  std::set<Hash256> chunk_waits_;  // the worker wants these
-  std::string failure_;            // how the last worker died
+  std::map<ThreadId, std::uint64_t> left_;  // were in the worker, up to this epoch: frames of theirs may be on their way
+  std::set<Hash256> chunk_waits_;           // the worker wants these
+  std::string failure_;                     // how the last worker died
   std::uint64_t status_ = 0;
   Time status_at_{0};
   Time tick_at_{0};

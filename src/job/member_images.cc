@@ -13,14 +13,25 @@ constexpr int kDeterminantsPerMessage = 8192;
 
 }  // namespace
 
-std::optional<Hash256> Member::find_page(const Hash256& page) const {
-  for (const auto& [id, thread] : threads_) {
-    for (const std::optional<ImageRef>* image : {&thread.stable, &thread.candidate}) {
+// Mostly in an image of the same thread; a child's first one has its parent's.
+std::optional<Hash256> Member::find_page(ThreadId first, const Hash256& page) const {
+  const auto in = [&](const Thread& thread) -> std::optional<Hash256> {
+    for (const std::optional<ImageRef>* image : {&thread.newest, &thread.candidate, &thread.stable, &thread.first}) {
       if (!*image) continue;
       if (const auto found = (*image)->pages.find(page); found != (*image)->pages.end()) return found->second;
     }
-  }
+    return std::nullopt;
+  };
+  if (const auto own = threads_.find(first); own != threads_.end())
+    if (const auto found = in(own->second)) return found;
+  for (const auto& [id, thread] : threads_)
+    if (const auto found = in(thread)) return found;
   return std::nullopt;
+}
+
+void Member::replace(std::optional<ImageRef>& place, ImageRef image, Actions& out) {
+  release(place, out);
+  place = std::move(image);
 }
 
 void Member::release(std::optional<ImageRef>& image, Actions& out) {
@@ -78,11 +89,14 @@ void Member::advance_image(Time now, ThreadId, Thread& thread, Actions& out) {
 void Member::hold_image(Time now, Thread& thread, const std::string& parts, Actions& out) {
   auto pages = pages_by_hash(parts);
   if (!pages) return;  // checked by the keeper when it took it; damaged since, and the thread stays where it is until home gives up
+  std::set<Hash256> wanted;
+  for (const auto& [page, blob] : *pages) {
+    if (!wanted.insert(blob).second) continue;
+    if (!place_.blobs.want(now, blob, thread.keeper.peer, out)) return;  // no room: as above
+    thread.stable->held.push_back(blob);
+  }
   thread.stage = Stage::pages;
   thread.stable->pages = std::move(*pages);
-  std::set<Hash256> wanted;
-  for (const auto& [page, blob] : thread.stable->pages)
-    if (wanted.insert(blob).second && place_.blobs.want(now, blob, thread.keeper.peer, out)) thread.stable->held.push_back(blob);
 }
 
 // --- keeping
@@ -187,9 +201,11 @@ void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
 }
 
 void Member::promote(ThreadId id, Thread& thread, Actions& out) {
-  std::optional<ImageRef> old = std::move(thread.stable);
-  thread.stable = std::move(thread.candidate);
-  thread.candidate.reset();
+  std::optional<ImageRef> old = std::exchange(thread.stable, std::exchange(thread.candidate, std::exchange(thread.newest, std::nullopt)));
+  if (thread.candidate) {
+    thread.keeper.again = Time(0);  // its turn
+    tick_at_ = Time(0);
+  }
   while (!thread.log.empty() && thread.log.front().index() < thread.stable->determinants) thread.log.pop_front();
   if (thread.child && !old) {
     for (auto& [parent, waiting] : threads_) waiting.again = Time(0);  // its fork may go now
@@ -200,6 +216,7 @@ void Member::promote(ThreadId id, Thread& thread, Actions& out) {
   frame.mutable_image_stable()->set_image(thread.stable->id);
   tell(std::move(frame), {}, out);
   release(old, out);
+  release(thread.first, out);
 }
 
 void Member::send_filled(ThreadId id, const Thread& thread, Actions& out) {

@@ -22,7 +22,7 @@ void Member::advance_code(Time now, Actions& out) {
     ToWorker::Load& load = *frame.mutable_load();
     load.set_pool_threads(claim_.slots);
     *load.mutable_limits() = manifest_->content().policy().limits();
-    load.set_keep_images(manifest_->content().policy().checkpoint_every_ns() > 0);
+    load.set_keep_images(true);  // children of forks begin with one
     tell(std::move(frame), {{.blobs = chunks, .whole = wire::hash_of(manifest_->content().module().hash())}}, out);
     code_ = CodeStage::loading;
   }
@@ -82,8 +82,9 @@ void Member::start_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
   const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
   thread.checkpoint_at = every > Time(0) ? now + every : kNever;
   thread.stable_determinants = thread.recorded();
+  thread.restored = thread.stable.has_value();
   ToWorker frame;
-  if (!thread.stable) {
+  if (!thread.restored) {
     GW_REACHED("member: a thread starts from the beginning");
     ToWorker::Start& start = *frame.mutable_start();
     start.set_thread(id.value());
@@ -125,8 +126,7 @@ Status Member::on_frame(Time now, const FromWorker& frame, Bytes image, Actions&
     case FromWorker::kStopped:
       return ok();  // its end is an effect
     case FromWorker::kFailed:
-      on_failed(frame.failed(), out);
-      return ok();
+      return on_failed(now, frame.failed(), out);
     case FromWorker::kTaskDone:
     case FromWorker::KIND_NOT_SET:
       break;
@@ -137,8 +137,8 @@ Status Member::on_frame(Time now, const FromWorker& frame, Bytes image, Actions&
 Status Member::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
   std::set<ThreadId> touched;
   for (const Effect& effect : frame.effects()) {
-    Thread* thread = find(effect.thread(), effect.epoch());
-    if (thread == nullptr || thread->stage != Stage::running) continue;  // dropped meanwhile; the worker has been told
+    GW_TRY(Thread * thread, speaker(effect.thread(), effect.epoch()));
+    if (thread == nullptr) continue;  // the worker has been told
     if (!thread->unstored.empty() && effect.sequence() != thread->unstored.back().sequence() + 1)
       return fail(Kind::invalid, "the worker sent effect {} of thread {} after {}", effect.sequence(), effect.thread(),
                   thread->unstored.back().sequence());
@@ -152,52 +152,63 @@ Status Member::on_effects(Time now, const FromWorker::Effects& frame, Actions& o
 }
 
 Status Member::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
-  const auto found = threads_.find(ThreadId{frame.thread()});
-  if (found == threads_.end() || found->second.stage != Stage::running) return ok();
-  Thread& thread = found->second;
+  const ThreadId id{frame.thread()};
+  GW_TRY(Thread * thread, speaker(frame.thread(), frame.epoch()));
+  if (thread == nullptr) return ok();
   for (const Determinant& determinant : frame.determinants()) {
-    if (determinant.index() != thread.recorded())
+    if (determinant.index() != thread->recorded())
       return fail(Kind::invalid, "the worker sent determinant {} of thread {} where {} is next", determinant.index(), frame.thread(),
-                  thread.recorded());
-    thread.log.push_back(determinant);
+                  thread->recorded());
+    thread->log.push_back(determinant);
   }
-  sync(now, found->first, thread, out);
-  maybe_checkpoint(now, found->first, thread, out);
+  sync(now, id, *thread, out);
+  maybe_checkpoint(now, id, *thread, out);
   return ok();
 }
 
 Status Member::on_image(Time now, const FromWorker::Image& frame, Bytes image, Actions& out) {
-  GW_TRY(SplitImage split, split_image(std::move(image), [this](const Hash256& page) { return find_page(page); }));
   const ThreadId id{frame.thread()};
+  GW_TRY(SplitImage split, split_image(std::move(image), [&](const Hash256& page) { return find_page(id, page); }));
   if (split.thread != id)
     return fail(Kind::invalid, "the worker sent an image of thread {} as one of {}", split.thread.value(), id.value());
   if (frame.why() == FromWorker::Image::FORKED) GW_TRY_VOID(add_born(now, id, split, out));
-  const auto found = threads_.find(id);
-  if (found == threads_.end() || found->second.stage != Stage::running) return ok();
-  Thread& thread = found->second;
-  thread.checkpointing = false;
-  if (thread.candidate) return ok();  // nobody asked for another one
-  ImageRef candidate{.parts = split.parts.hash,
-                     .id = frame.id(),
-                     .determinants = split.determinants,
-                     .after_effect = split.last_fork,
-                     .pages = split.pages};
-  std::set<Hash256> fresh;
+  GW_TRY(Thread * thread, speaker(frame.thread(), split.epoch));
+  if (thread == nullptr) return ok();
+  thread->checkpointing = false;
+  ImageRef saved = hold_saved(std::move(split), frame.id(), out);
+  const bool beginning = !thread->child && !thread->restored && !thread->stable && !thread->first;
+  if (beginning) {
+    thread->first = std::move(saved);
+  } else if (thread->candidate) {
+    GW_REACHED("member: an image came while another was on its way");
+    replace(thread->newest, std::move(saved), out);
+  } else {
+    thread->candidate = std::move(saved);
+  }
+  sync(now, id, *thread, out);
+  return ok();
+}
+
+Member::ImageRef Member::hold_saved(SplitImage split, std::string id, Actions& out) {
+  ImageRef saved{.parts = split.parts.hash,
+                 .id = std::move(id),
+                 .determinants = split.determinants,
+                 .after_effect = split.last_fork,
+                 .pages = std::move(split.pages)};
+  std::set<Hash256> held;
   for (Blob& blob : split.fresh) {
-    if (!fresh.insert(blob.hash).second) continue;
-    candidate.held.push_back(blob.hash);
+    if (!held.insert(blob.hash).second) continue;
+    saved.held.push_back(blob.hash);
     place_.blobs.put(std::move(blob), out);
   }
-  for (const auto& [page, blob] : candidate.pages) {
-    if (!fresh.insert(blob).second) continue;
-    candidate.held.push_back(blob);
+  for (const auto& [page, blob] : saved.pages) {
+    if (!held.insert(blob).second) continue;
+    saved.held.push_back(blob);
     place_.blobs.adopt(blob);  // an image before has it
   }
-  candidate.held.push_back(split.parts.hash);
+  saved.held.push_back(split.parts.hash);
   place_.blobs.put(std::move(split.parts), out);
-  thread.candidate = std::move(candidate);
-  sync(now, id, thread, out);
-  return ok();
+  return saved;
 }
 
 // A child: it lives from the moment its first image exists, and home hears of it with the fork.
@@ -242,12 +253,33 @@ void Member::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
   tell(std::move(answer), {}, out);
 }
 
-void Member::on_failed(const FromWorker::Failed& frame, Actions& out) {
-  const auto found = threads_.find(ThreadId{frame.thread()});
-  if (found == threads_.end()) return;
-  if (frame.guest_fault()) report_failed(found->first, found->second.epoch, frame.error(), out);
+Status Member::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {
+  if (frame.thread() == 0) {
+    if (!frame.guest_fault()) return fail(Kind::internal, "the worker could not load the module: {}", frame.error());
+    fail_all(frame.error(), out);
+    return ok();
+  }
+  Thread* thread = find(frame.thread(), frame.epoch());
+  if (thread == nullptr) return ok();
+  if (!frame.gone()) {  // a checkpoint
+    thread->checkpointing = false;
+    if (frame.guest_fault()) thread->checkpoint_at = kNever;
+    return ok();
+  }
+  if (frame.guest_fault()) report_failed(ThreadId{frame.thread()}, thread->epoch, frame.error(), out);
   failure_ = frame.error();
-  remove(found, out);
+  remove(threads_.find(ThreadId{frame.thread()}), out);
+  send_status(now, out);
+  start_queued(now, out);
+  return ok();
+}
+
+// The program itself cannot run.
+void Member::fail_all(const std::string& sentence, Actions& out) {
+  while (!threads_.empty()) {
+    report_failed(threads_.begin()->first, threads_.begin()->second.epoch, sentence, out);
+    remove(threads_.begin(), out);
+  }
 }
 
 // If this is lost, home sees that the thread is not here, places it again and is told again.
@@ -272,6 +304,7 @@ void Member::on_worker_died(Time now, std::string why, Actions& out) {
     thread = next;
   }
   chunk_waits_.clear();
+  left_.clear();
   failure_ = std::move(why);
   send_status(now, out);
   advance_code(now, out);

@@ -20,6 +20,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 int numbers_of(char kind) {
   switch (static_cast<RecordKind>(kind)) {
     case RecordKind::job:
+    case RecordKind::tally:
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:

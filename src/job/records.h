@@ -9,12 +9,12 @@
 
 namespace gw::job {
 
-enum class RecordKind : char { job = 'J', thread = 'T', effect = 'E', kept = 'K', determinants = 'D' };
+enum class RecordKind : char { job = 'J', tally = 'P', thread = 'T', effect = 'E', kept = 'K', determinants = 'D' };
 
 struct RecordKey {
   RecordKind kind;
   JobId job;
-  ThreadId thread;           // all but job
+  ThreadId thread;           // all but job and tally
   std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
 
   std::string encode() const;

@@ -16,4 +16,6 @@ ThreadId child_of(ThreadId parent, std::uint64_t sequence) {
   return ThreadId{value > kMainThread.value() ? value : value + 2};
 }
 
+ThreadId thread_of_task(std::uint32_t task, std::uint32_t tasks) { return tasks == 1 ? kMainThread : child_of(kMainThread, task + 1); }
+
 }  // namespace gw::job

@@ -110,6 +110,9 @@ void WorkerProcess::expect_answer(const ToWorker& frame) {
   if (frame.has_suspend()) waiting_for_[{Request::suspend, frame.suspend().thread()}] = deadline;
   if (frame.has_checkpoint()) waiting_for_[{Request::checkpoint, frame.checkpoint().thread()}] = deadline;
   if (frame.has_terminate()) waiting_for_[{Request::terminate, frame.terminate().thread()}] = deadline;
+  if (frame.has_drop())
+    for (const Request request : {Request::suspend, Request::checkpoint, Request::terminate})
+      waiting_for_.erase({request, frame.drop().thread()});
   if (frame.has_shutdown()) waiting_for_[{Request::shutdown, 0}] = deadline;
 }
 

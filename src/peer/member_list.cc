@@ -21,6 +21,12 @@ std::vector<job::Neighbours::Neighbour> MemberList::all_alive() const {
   return list;
 }
 
+std::vector<MemberList::Known> MemberList::all() const {
+  std::vector<Known> list;
+  for (const auto& [peer, entry] : peers_) list.push_back({peer, entry.address, entry.alive, entry.free_slots});
+  return list;
+}
+
 // nullptr: the list is full, and nobody in it is dead.
 MemberList::Entry* MemberList::entry(const PeerId& peer) {
   const auto found = peers_.find(peer);

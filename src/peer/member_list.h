@@ -36,6 +36,14 @@ class MemberList : public job::Neighbours {
 
   MemberList(const Config& config, const PeerId& self, Rng& rng) : config_(config), self_(self), rng_(rng) {}
 
+  struct Known {
+    PeerId peer;
+    std::string address;  // empty: not known
+    bool alive;
+    std::uint32_t free_slots;  // as it said last
+  };
+  std::vector<Known> all() const;  // the others, by id
+
   bool alive(const PeerId& peer) const override;
   std::vector<Neighbour> all_alive() const override;
   void set_free_slots(std::uint32_t slots) { free_slots_ = slots; }

@@ -24,7 +24,7 @@ TEST(PastJobs, ForgetsTheOneThatEndedFirst) {
   past.add(job_id(3), ended_at(20), out);
   EXPECT_NE(past.find(job_id(1)), nullptr);
   EXPECT_EQ(past.find(job_id(2)), nullptr);
-  ASSERT_EQ(out.now.size(), 3u);
+  ASSERT_EQ(out.now.size(), 4u);
   const job::RecordKey effect{.kind = job::RecordKind::effect, .job = job_id(2), .thread = job::ThreadId{7}, .number = 1};
   EXPECT_TRUE(effect.encode().starts_with(std::get<job::DropRecords>(out.now[0]).prefix));
 }

@@ -94,7 +94,11 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
     GW_REACHED("peer: another one was restarted");
     peer_lost(now, from, turn);
   }
-  if (heard != MemberList::Heard::old_life) deliver(now, from, message, turn);
+  if (heard == MemberList::Heard::old_life) {
+    turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
+  } else {
+    deliver(now, from, message, turn);
+  }
   finish_turn(now, turn, out);
 }
 

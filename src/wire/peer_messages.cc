@@ -28,7 +28,7 @@ Status check_thread(const Message& message) {
 
 template <class List>
 Status check_determinants(const List& list) {
-  GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 100000 determinants between two images"));
+  GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 65536 determinants between two images"));
   const auto gap = [](const pb::Determinant& a, const pb::Determinant& b) { return b.index() != a.index() + 1; };
   GW_TRY_VOID(require(std::ranges::adjacent_find(list, gap) == list.end(), "determinants come without gaps"));
   const auto known = [](const pb::Determinant& one) { return pb::Determinant::Kind_IsValid(one.kind()); };
@@ -63,6 +63,8 @@ Status check(const PeerMessage::Effects& message) {
     GW_TRY_VOID(check_effect(effect));
     GW_TRY_VOID(require(effect.thread() == message.thread() && effect.epoch() == message.epoch(), "effects are of the message's thread"));
   }
+  const auto gap = [](const pb::Effect& a, const pb::Effect& b) { return b.sequence() != a.sequence() + 1; };
+  GW_TRY_VOID(require(std::ranges::adjacent_find(message.effects(), gap) == message.effects().end(), "effects come without gaps"));
   for (const auto& child : message.children())
     GW_TRY_VOID(require(child.thread() != 0 && is_hash(child.keeper()), "a child has a name and a keeper"));
   return ok();

@@ -75,6 +75,42 @@ TEST(PeerMessages, EffectsSpeakForOneThread) {
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
+TEST(PeerMessages, EffectsHaveNoGaps) {
+  PeerMessage message = assign();
+  PeerMessage::Effects& effects = *message.mutable_effects();
+  effects.set_job(std::string(32, 'j'));
+  effects.set_thread(1);
+  effects.set_epoch(1);
+  for (const std::uint64_t sequence : {4, 5}) {
+    pb::Effect& effect = *effects.add_effects();
+    effect.set_thread(1);
+    effect.set_epoch(1);
+    effect.set_sequence(sequence);
+    effect.set_report("r");
+  }
+  EXPECT_EQ(refusal(message), std::nullopt);
+  effects.mutable_effects(1)->set_sequence(6);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
+TEST(PeerMessages, ListsAreBounded) {
+  PeerMessage message = assign();
+  message.mutable_status()->set_job(std::string(32, 'j'));
+  message.mutable_status()->set_claim(1);
+  message.mutable_status()->set_number(1);
+  for (int i = 0; i < kMaxHeld; ++i) message.mutable_status()->add_held()->set_thread(1);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  message.mutable_status()->add_held();
+  EXPECT_EQ(refusal(message), Kind::invalid);
+
+  message = assign();
+  message.mutable_image_is()->set_job(std::string(32, 'j'));
+  message.mutable_image_is()->set_thread(1);
+  message.mutable_image_is()->set_epoch(1);
+  for (int i = 0; i <= kMaxDeterminants; ++i) message.mutable_image_is()->add_determinants()->set_index(static_cast<std::uint64_t>(i));
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
 TEST(PeerMessages, TooLongOnesAreNotMade) {
   PeerMessage message = assign();
   message.mutable_blob()->set_hash(std::string(32, 'h'));

@@ -146,6 +146,8 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
       return thread(frame.checkpoint().thread());
     case pb::ToWorker::kTerminate:
       return thread(frame.terminate().thread());
+    case pb::ToWorker::kDrop:
+      return thread(frame.drop().thread());
     case pb::ToWorker::kCallTask:
       return thread(frame.call_task().thread());
     case pb::ToWorker::kShutdown:

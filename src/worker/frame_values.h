@@ -16,7 +16,9 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
 // A result longer than a frame is an error of the task.
 wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time);
 
-wire::pb::FromWorker failed_frame(std::uint64_t thread, const Error& error);
+// Whether the thread that a failed request was about is there.
+enum class Remains : std::uint8_t { thread, nothing };
+wire::pb::FromWorker failed_frame(std::uint64_t thread, std::uint64_t epoch, Remains remains, const Error& error);
 
 wire::pb::Effect::End wire_end(const isolate::Stop& stop);
 

@@ -19,7 +19,7 @@ TaskThread::TaskThread(Surroundings& around, Lane& lane, job::EffectGate gate, i
 void TaskThread::make(isolate::IsolateConfig config) {
   host_ = isolate::TaskHost::make(around_.engine, lane_.pool_thread(), around_.module, std::move(config),
                                   {input_, output_, errors_, clock_, gate_, around_.chunks, *this});
-  if (!host_) around_.outbound.put(failed_frame(id_, host_.error()));
+  if (!host_) around_.outbound.put(failed_frame(id_, gate_.epoch(), Remains::nothing, host_.error()));
 }
 
 Status TaskThread::call(const wire::pb::ToWorker::CallTask& request) {

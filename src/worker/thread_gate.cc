@@ -17,10 +17,16 @@ job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_
 void ThreadGate::emit(job::Effect effect, Patience patience) {
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return (open_ && patience == Patience::until_let_through) || !gate_.full(); });
+    changed_.wait(lock, [&] { return abandoned_ || (open_ && patience == Patience::until_let_through) || !gate_.full(); });
+    if (abandoned_) return;
     gate_.emit(std::move(effect));
   }
   outbound_.wake();
+}
+
+std::uint64_t ThreadGate::next_sequence() const {
+  std::lock_guard lock(mutex_);
+  return gate_.next_sequence();
 }
 
 job::ThreadId ThreadGate::next_child() const {
@@ -55,7 +61,7 @@ Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std:
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] {
       status = gate_.given(wire_kind(kind), what, value);
-      return status || status.error().kind != Kind::overloaded;
+      return abandoned_ || status || status.error().kind != Kind::overloaded;
     });
   }
   outbound_.wake();
@@ -97,12 +103,23 @@ void ThreadGate::let_through() {
   changed_.notify_all();
 }
 
+void ThreadGate::abandon() {
+  {
+    std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  changed_.notify_all();
+}
+
 std::vector<wire::pb::FromWorker> ThreadGate::take_frames() {
   std::vector<wire::pb::FromWorker> frames;
   std::lock_guard lock(mutex_);
   const std::vector<job::Determinant> determinants = gate_.take_new_determinants();
   for (std::size_t i = 0; i < determinants.size(); i++) {
-    if (i % kDeterminantsPerFrame == 0) frames.emplace_back().mutable_determinants()->set_thread(gate_.thread().value());
+    if (i % kDeterminantsPerFrame == 0) {
+      frames.emplace_back().mutable_determinants()->set_thread(gate_.thread().value());
+      frames.back().mutable_determinants()->set_epoch(epoch_);
+    }
     *frames.back().mutable_determinants()->add_determinants() = determinants[i];
   }
   for (;;) {

@@ -19,13 +19,15 @@ namespace gw::worker {
 // whoever emits into a full outbox waits here until home has stored some of it, or until it is let through because the thread is to stop.
 class ThreadGate final : public isolate::Determinants {
  public:
-  ThreadGate(job::EffectGate gate, Outbound& outbound) : outbound_(outbound), gate_(std::move(gate)) {}
+  ThreadGate(job::EffectGate gate, Outbound& outbound) : outbound_(outbound), epoch_(gate.epoch()), gate_(std::move(gate)) {}
 
   // --- the pool thread
 
   enum class Patience : std::uint8_t { until_let_through, endless };
   // Waits for room first.
   void emit(job::Effect effect, Patience patience = Patience::until_let_through);
+  std::uint64_t epoch() const { return epoch_; }
+  std::uint64_t next_sequence() const;
   // The name of the child, if the next effect is its fork; and its gate.
   job::ThreadId next_child() const;
   job::EffectGate fork(job::ThreadId child) const;
@@ -46,6 +48,8 @@ class ThreadGate final : public isolate::Determinants {
 
   // Nothing waits here any more, for good or until close().
   void let_through();
+  // Nothing waits here any more, and what is emitted is forgotten: the thread is elsewhere, or over.
+  void abandon();
   // What may leave: determinants first, then effects.
   std::vector<wire::pb::FromWorker> take_frames();
   Status on_stored(std::uint64_t sequence);
@@ -55,10 +59,12 @@ class ThreadGate final : public isolate::Determinants {
 
  private:
   Outbound& outbound_;
+  const std::uint64_t epoch_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  job::EffectGate gate_;                     // guarded by mutex_, like all below
-  bool open_ = false;                        // let_through() was the last word
+  job::EffectGate gate_;  // guarded by mutex_, like all below
+  bool open_ = false;     // let_through() was the last word
+  bool abandoned_ = false;
   std::map<Hash256, std::uint64_t> images_;  // not known to be stable -> number of determinants before
 };
 

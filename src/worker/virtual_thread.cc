@@ -2,7 +2,6 @@
 
 #include "os/clock.h"
 #include "os/sealed_memory.h"
-#include "worker/frame_values.h"
 
 namespace gw::worker {
 namespace {
@@ -43,8 +42,8 @@ void VirtualThread::enqueue_locked() {
 
 void VirtualThread::ask_to_stop_locked() {
   if (!request_deadline_) request_deadline_ = os::monotonic_now() + kPatience;
-  gate_.let_through();
   if (running_) isolate_->suspend(kNoPause);
+  gate_.let_through();  // afterwards: what is let through stops at its next poll
   enqueue_locked();
 }
 
@@ -80,6 +79,7 @@ void VirtualThread::abandon() {
     std::lock_guard lock(mutex_);
     abandoned_ = true;
   }
+  gate_.abandon();
   request_terminate();
 }
 
@@ -165,7 +165,7 @@ void VirtualThread::not_made(const Error& error) {
     end.set_sentence("could not be forked: " + error.detail);
     return say_end(std::move(end));
   }
-  fail_request(error);
+  fail_request(Remains::nothing, error);
   moved_ = true;
 }
 
@@ -217,17 +217,31 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
 
 // The child's name comes from the number of the effect that announces it, so nothing may be emitted in between.
 void VirtualThread::fork_child() {
-  if (!around_.nursery.reserve()) return isolate_->refuse_fork();
+  {
+    std::lock_guard lock(mutex_);
+    if (abandoned_) return isolate_->refuse_fork();  // no children of a thread that is elsewhere
+  }
   const job::ThreadId id = gate_.next_child();
+  if (gate_.next_sequence() <= stored_before_) {
+    isolate_->repeat_fork(id.value());
+    Effect effect;
+    effect.mutable_fork()->set_child(id.value());
+    return gate_.emit(std::move(effect));
+  }
+  if (!around_.nursery.reserve()) return isolate_->refuse_fork();
   auto point = isolate_->fork(id.value());
   if (!point) {
     around_.nursery.release(1);
     return isolate_->refuse_fork();
   }
-  // Where images are kept, home must have the child's first one before it hears of the child: then it is born here, else where there is
-  // room.
+  bear_child(id, *std::move(point));
+}
+
+// Where images are kept, home must have the child's first one before it hears of the child: then it is born here, else where there is
+// room.
+void VirtualThread::bear_child(job::ThreadId id, isolate::ForkPoint point) {
   Lane& lane = around_.keep_images ? lane_ : around_.next_lane();
-  auto child = std::make_shared<VirtualThread>(around_, lane, gate_.fork(id), FromFork{*std::move(point)});
+  auto child = std::make_shared<VirtualThread>(around_, lane, gate_.fork(id), FromFork{std::move(point)});
   child->tracked_ = tracked_;  // its pages are the parent's, and home has those
   Effect effect;
   effect.mutable_fork()->set_child(id.value());
@@ -257,7 +271,7 @@ bool VirtualThread::answer_requests() {
   }
   if (!suspend && !checkpoint) return true;
   if (auto saved = save(suspend ? FromWorker::Image::SUSPENDED : FromWorker::Image::CHECKPOINT); !saved) {
-    fail_request(saved.error());
+    fail_request(Remains::thread, saved.error());
     return true;
   }
   moved_ = suspend;
@@ -313,9 +327,11 @@ void VirtualThread::hand_out_files() {
     gate_.emit(std::move(effect), ThreadGate::Patience::endless);
     return ok();
   });
-  if (!visited) fail_request(visited.error());
+  if (!visited) fail_request(Remains::thread, visited.error());
 }
 
-void VirtualThread::fail_request(const Error& error) { around_.outbound.put(failed_frame(id_, error)); }
+void VirtualThread::fail_request(Remains remains, const Error& error) {
+  around_.outbound.put(failed_frame(id_, gate_.epoch(), remains, error));
+}
 
 }  // namespace gw::worker

@@ -17,6 +17,7 @@
 #include "job/effect_gate.h"
 #include "os/shared_counter.h"
 #include "worker/chunk_store.h"
+#include "worker/frame_values.h"
 #include "worker/input_pieces.h"
 #include "worker/lane.h"
 #include "worker/nursery.h"
@@ -73,7 +74,9 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   void start() { enqueue(); }
   // Each run stops at the (n+1)-th poll, and it is suspended there. REQUIRES: not started.
   void stop_after_polls(std::uint32_t polls) { polls_ = polls; }
-  // It is restored from an image instead: what it does has no effect any more, and nobody is told of its end.
+  // So many of its effects are stored since a life before: the child of a fork among them lives elsewhere. REQUIRES: not started.
+  void set_stored_before(std::uint64_t sequence) { stored_before_ = sequence; }
+  // It is elsewhere, or over: what it does has no effect any more, and nobody is told of its end.
   void abandon();
   void request_suspend();
   void request_checkpoint();
@@ -108,6 +111,7 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Next follow(const isolate::Stop& stop);
   Next follow_wait(const isolate::Wait& wait);
   void fork_child();
+  void bear_child(job::ThreadId id, isolate::ForkPoint point);
   void hand_out_files();
   Status report(ByteView bytes) override;
   // False: it has left.
@@ -115,13 +119,14 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Result<Hash256> save(wire::pb::FromWorker::Image::Why why);
   void end(const isolate::Stop& stop);
   void say_end(wire::pb::Effect::End end);
-  void fail_request(const Error& error);
+  void fail_request(Remains remains, const Error& error);
   isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, around_.chunks, *this}; }
 
   Surroundings& around_;
   Lane& lane_;
   const std::uint64_t id_;
   std::optional<std::uint32_t> polls_;
+  std::uint64_t stored_before_ = 0;
   ThreadGate gate_;
   InputPieces input_;
   GateOutput output_{gate_, 1}, errors_{gate_, 2};

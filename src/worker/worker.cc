@@ -100,8 +100,8 @@ void Worker::wake_sleepers(Time now) {
 void Worker::give_up_late_requests(Time now) {
   for (const auto& [id, thread] : threads_) {
     if (!thread->give_up_requests(now)) continue;
-    fail_request(
-        id, fail(Kind::guest_fault, "the program has not reached a point where it can be stopped: was it built with --mobile=coarse?"));
+    not_done(*thread,
+             fail(Kind::guest_fault, "the program has not reached a point where it can be stopped: was it built with --mobile=coarse?"));
   }
 }
 
@@ -152,6 +152,8 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
       return go_on(on_request(frame.checkpoint(), &VirtualThread::request_checkpoint));
     case ToWorker::kTerminate:
       return go_on(on_request(frame.terminate(), &VirtualThread::request_terminate));
+    case ToWorker::kDrop:
+      return go_on(on_drop(frame.drop()));
     case ToWorker::kShutdown:
       return Flow::end;
     case ToWorker::kCallTask:
@@ -166,7 +168,7 @@ Status Worker::on_load(const ToWorker::Load& request, std::vector<os::UniqueFd> 
   if (around_) return fail(Kind::invalid, "a second Load came: a worker serves one job");
   Status loaded = load(request, std::move(descriptors));
   if (!loaded) {
-    fail_request(0, loaded.error());
+    not_made(0, 0, loaded.error());
     return ok();
   }
   FromWorker frame;
@@ -207,13 +209,31 @@ Status Worker::check_new(std::uint64_t id) const {
   return ok();
 }
 
-void Worker::add(job::EffectGate gate, VirtualThread::Origin origin, std::optional<std::uint32_t> stop_after_polls) {
-  const std::uint64_t id = gate.thread().value();
-  if (!nursery_.reserve()) return fail_request(id, fail(Kind::guest_fault, "the job has as many threads as it may"));
-  auto thread = std::make_shared<VirtualThread>(*around_, around_->next_lane(), std::move(gate), std::move(origin));
-  if (stop_after_polls) thread->stop_after_polls(*stop_after_polls);
+void Worker::add(Beginning beginning) {
+  const std::uint64_t id = beginning.gate.thread().value();
+  const std::uint64_t epoch = beginning.gate.epoch();
+  if (!nursery_.reserve()) return not_made(id, epoch, fail(Kind::guest_fault, "the job has as many threads as it may"));
+  auto thread = std::make_shared<VirtualThread>(*around_, around_->next_lane(), std::move(beginning.gate), std::move(beginning.origin));
+  thread->set_stored_before(beginning.stored_before);
+  if (beginning.stop_after_polls) thread->stop_after_polls(*beginning.stop_after_polls);
   threads_[id] = thread;
   thread->start();
+}
+
+// It may take a while to stop; its name is free at once.
+void Worker::drop(std::uint64_t id) {
+  VirtualThread* thread = find(id);
+  if (thread == nullptr) return;
+  thread->abandon();
+  threads_.erase(id);
+  nursery_.release(1);
+}
+
+Status Worker::on_drop(const ToWorker::Thread& which) {
+  restoring_.erase(which.thread());
+  adopt_newborn();
+  drop(which.thread());
+  return ok();
 }
 
 void Worker::adopt_newborn() {
@@ -231,16 +251,20 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
   GW_TRY_VOID(check_new(start.thread()));
   GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(descriptors[0]), wire::kMaxThreadConfigBytes));
   GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
-  job::EffectGate gate{job::ThreadId(start.thread())};
+  const std::uint64_t epoch = std::max<std::uint64_t>(start.epoch(), 1);
+  GW_TRY(job::EffectGate gate,
+         job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()}));
   gate.set_job(start.job());
   if (start.task_host()) {
-    if (!nursery_.reserve()) return fail_request(start.thread(), fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
+    if (!nursery_.reserve()) return not_made(start.thread(), epoch, fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
     task_threads_[start.thread()] =
         std::make_unique<TaskThread>(*around_, around_->next_lane(), std::move(gate), config_of(config, around_->limits));
     return ok();
   }
-  add(std::move(gate), VirtualThread::FromStart{config_of(config, around_->limits)},
-      start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt);
+  add({.gate = std::move(gate),
+       .origin = VirtualThread::FromStart{config_of(config, around_->limits)},
+       .stored_before = start.stored(),
+       .stop_after_polls = start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt});
   return ok();
 }
 
@@ -260,9 +284,9 @@ Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::Uniq
   if (found == restoring_.end()) {
     if (descriptors.empty()) return fail(Kind::invalid, "thread {} is to be restored, but there is no image", id);
     auto images = open_images(std::move(descriptors));
-    if (!images) return fail_request(id, images.error()), ok();
+    if (!images) return not_made(id, restore.epoch(), images.error()), ok();
     VirtualThread::FromImage from{images->front(), {images->begin() + 1, images->end()}};
-    found = restoring_.emplace(id, Restoring{restore.epoch(), std::move(from), {}, {}}).first;
+    found = restoring_.emplace(id, Restoring{restore.epoch(), std::move(from), {}, restore.stored(), {}}).first;
     if (restore.has_stop_after_polls()) found->second.stop_after_polls = restore.stop_after_polls();
   } else if (!descriptors.empty() || restore.epoch() != found->second.epoch) {
     return fail(Kind::invalid, "more determinants of thread {} were expected", id);
@@ -282,17 +306,18 @@ Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
   // Without a state it comes from a program that ran alone, without a gate.
   auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch))
                             : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
-  if (!gate) return fail_request(id, gate.error()), ok();
+  if (!gate) return not_made(id, restoring.epoch, gate.error()), ok();
   if (gate->thread().value() != id) return fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value());
   adopt_newborn();
   if (VirtualThread* replayed = find(id)) {
     // Its parent, restored before it, has replayed the fork already: the image knows more.
     if (!replayed->forked()) return fail(Kind::invalid, "thread {} is here already", id);
-    replayed->abandon();
-    threads_.erase(id);
-    nursery_.release(1);
+    drop(id);
   }
-  add(*std::move(gate), std::move(restoring.from), restoring.stop_after_polls);
+  add({.gate = *std::move(gate),
+       .origin = std::move(restoring.from),
+       .stored_before = restoring.stored_before,
+       .stop_after_polls = restoring.stop_after_polls});
   return ok();
 }
 
@@ -345,13 +370,19 @@ Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*r
   VirtualThread* thread = find(which.thread());
   if (thread == nullptr || thread->gone()) return ok();  // it has ended, and its parent will see
   if (!around_->module->mobile() && request != &VirtualThread::request_terminate) {
-    fail_request(which.thread(), fail(Kind::guest_fault, "the program was built with --mobile=off and cannot be suspended"));
+    not_done(*thread, fail(Kind::guest_fault, "the program was built with --mobile=off and cannot be suspended"));
     return ok();
   }
   (thread->*request)();
   return ok();
 }
 
-void Worker::fail_request(std::uint64_t thread, const Error& error) { outbound_.put_now(failed_frame(thread, error)); }
+void Worker::not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error) {
+  outbound_.put_now(failed_frame(thread, epoch, Remains::nothing, error));
+}
+
+void Worker::not_done(VirtualThread& thread, const Error& error) {
+  outbound_.put_now(failed_frame(thread.id(), thread.gate().epoch(), Remains::thread, error));
+}
 
 }  // namespace gw::worker

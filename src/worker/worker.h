@@ -51,6 +51,13 @@ class Worker {
     std::uint64_t epoch;
     VirtualThread::FromImage from;
     std::vector<job::Determinant> determinants;
+    std::uint64_t stored_before;
+    std::optional<std::uint32_t> stop_after_polls;
+  };
+  struct Beginning {  // of a thread in this worker
+    job::EffectGate gate;
+    VirtualThread::Origin origin;
+    std::uint64_t stored_before;
     std::optional<std::uint32_t> stop_after_polls;
   };
   enum class Flow : std::uint8_t { on, end };
@@ -74,18 +81,21 @@ class Worker {
   Status on_chunk(const wire::pb::ToWorker::Chunk& chunk);
   Status on_stored(const wire::pb::ToWorker::Stored& stored);
   Status on_image_stable(const wire::pb::ToWorker::ImageStable& stable);
+  Status on_drop(const wire::pb::ToWorker::Thread& which);
   Status on_call_task(const wire::pb::ToWorker::CallTask& request);
   Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
 
   Status check_new(std::uint64_t id) const;
-  void add(job::EffectGate gate, VirtualThread::Origin origin, std::optional<std::uint32_t> stop_after_polls);
+  void add(Beginning beginning);
+  void drop(std::uint64_t id);
   void adopt_newborn();
   Result<std::vector<wire::Image>> open_images(std::vector<os::UniqueFd> descriptors);
   // None: it has ended and its parent may not know yet.
   VirtualThread* find(std::uint64_t id);
   ThreadGate* find_gate(std::uint64_t id);
   Status queue_effects(ThreadGate& gate);
-  void fail_request(std::uint64_t thread, const Error& error);
+  void not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error);
+  void not_done(VirtualThread& thread, const Error& error);
 
   isolate::Engine& engine_;
   os::MessageSocket socket_;

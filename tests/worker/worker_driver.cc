@@ -57,6 +57,18 @@ void WorkerDriver::start(std::uint64_t thread, std::vector<std::string> args, st
   (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
 }
 
+void WorkerDriver::start_again(std::uint64_t thread, std::vector<std::string> args, const Before& before) {
+  wire::pb::ThreadConfig config;
+  for (std::string& arg : args) config.add_args(std::move(arg));
+  config.set_random_seed(std::string(32, 's'));
+  ToWorker frame;
+  frame.mutable_start()->set_thread(thread);
+  frame.mutable_start()->set_epoch(before.epoch);
+  frame.mutable_start()->set_stored(before.stored);
+  for (const wire::pb::Determinant& determinant : before.determinants) *frame.mutable_start()->add_determinants() = determinant;
+  (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
+}
+
 void WorkerDriver::start_tasks(std::uint64_t thread) {
   wire::pb::ThreadConfig config;
   config.set_random_seed(std::string(32, 's'));
@@ -77,6 +89,7 @@ void WorkerDriver::ask(Ask what, std::uint64_t thread) {
   ToWorker frame;
   auto* request = what == Ask::suspend      ? frame.mutable_suspend()
                   : what == Ask::checkpoint ? frame.mutable_checkpoint()
+                  : what == Ask::drop       ? frame.mutable_drop()
                                             : frame.mutable_terminate();
   request->set_thread(thread);
   send(frame);
@@ -140,6 +153,14 @@ void WorkerDriver::on_frame(WorkerProcess::Received received) {
 const Effect::End* WorkerDriver::end_of(std::uint64_t thread) const {
   const auto found = std::ranges::find_if(effects, [&](const Effect& effect) { return effect.has_end() && effect.thread() == thread; });
   return found == effects.end() ? nullptr : &found->end();
+}
+
+std::vector<wire::pb::Determinant> WorkerDriver::determinants(std::uint64_t thread) const {
+  std::vector<wire::pb::Determinant> list;
+  for (const FromWorker& frame : other)
+    if (frame.determinants().thread() == thread)
+      list.insert(list.end(), frame.determinants().determinants().begin(), frame.determinants().determinants().end());
+  return list;
 }
 
 std::string WorkerDriver::output(std::uint64_t thread, std::uint32_t stream) const {

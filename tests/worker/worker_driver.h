@@ -32,10 +32,17 @@ class WorkerDriver {
 
   void load(ByteView wasm);
   void start(std::uint64_t thread, std::vector<std::string> args = {"guest"}, std::vector<std::string> outputs = {});
+  // What a life before has left.
+  struct Before {
+    std::uint64_t epoch = 2;  // of the life that begins
+    std::vector<wire::pb::Determinant> determinants;
+    std::uint64_t stored = 0;
+  };
+  void start_again(std::uint64_t thread, std::vector<std::string> args, const Before& before);
   void start_tasks(std::uint64_t thread);
   void restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image);
   void send(const wire::pb::ToWorker& frame) { (void)worker->send(frame); }
-  enum class Ask : std::uint8_t { suspend, checkpoint, terminate };
+  enum class Ask : std::uint8_t { suspend, checkpoint, terminate, drop };
   void ask(Ask what, std::uint64_t thread);
   void input(std::uint64_t thread, std::uint64_t piece, const std::string& bytes);  // empty: the end
 
@@ -47,6 +54,7 @@ class WorkerDriver {
   // The End effect of a thread, null if there was none.
   const wire::pb::Effect::End* end_of(std::uint64_t thread = 1) const;
   std::string output(std::uint64_t thread = 1, std::uint32_t stream = 1) const;
+  std::vector<wire::pb::Determinant> determinants(std::uint64_t thread = 1) const;
   node::DeathCause cause() const { return worker->death() ? worker->death()->cause : node::DeathCause::finished; }
 
   std::unique_ptr<node::WorkerProcess> worker;

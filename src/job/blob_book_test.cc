@@ -1,0 +1,55 @@
+#include "job/blob_book.h"
+
+#include <gtest/gtest.h>
+
+namespace gw::job {
+namespace {
+
+PeerId peer(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
+
+Message::Blob blob(const std::string& name_of, const std::string& bytes) {
+  Message::Blob message;
+  message.set_hash(wire::bytes_of(sha256(as_bytes(name_of))));
+  message.set_bytes(bytes);
+  return message;
+}
+
+class Blobs : public testing::Test {
+ protected:
+  const Hash256 wanted_ = sha256(as_bytes("wanted"));
+  BlobBook book_{{}};
+  Actions out_;
+};
+
+TEST_F(Blobs, RefusesBytesOfAnotherHash) {
+  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  const Status status = book_.on_blob(peer(1), blob("wanted", "forged"), out_);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, Kind::corrupt);
+  ASSERT_TRUE(book_.on_blob(peer(1), blob("wanted", "wanted"), out_));
+  book_.on_stored(wanted_);
+  EXPECT_TRUE(book_.has(wanted_));
+}
+
+TEST_F(Blobs, TakesNothingThatNobodyAskedFor) {
+  ASSERT_TRUE(book_.on_blob(peer(1), blob("wanted", "wanted"), out_));
+  EXPECT_TRUE(out_.now.empty());
+  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  out_.now.clear();
+  ASSERT_TRUE(book_.on_blob(peer(2), blob("wanted", "wanted"), out_));
+  EXPECT_TRUE(out_.now.empty());
+}
+
+TEST_F(Blobs, DropsWhatTheLastOneLetsGo) {
+  book_.put({wanted_, "wanted"}, out_);
+  book_.adopt(wanted_);
+  out_.now.clear();
+  book_.release(wanted_, out_);
+  EXPECT_TRUE(out_.now.empty());
+  book_.release(wanted_, out_);
+  ASSERT_EQ(out_.now.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<DropBlob>(out_.now[0]));
+}
+
+}  // namespace
+}  // namespace gw::job

@@ -1,0 +1,95 @@
+// What home shows, and writes down.
+
+#include <algorithm>
+
+#include "job/home.h"
+
+namespace gw::job {
+namespace {
+
+constexpr std::size_t kShownAfterwards = 1000;  // threads of a job that is over
+
+}  // namespace
+
+wire::pb::ThreadRecord Home::record_of(const Thread& thread) const {
+  wire::pb::ThreadRecord record;
+  record.set_state(thread.state);
+  record.set_epoch(thread.epoch);
+  record.set_task(thread.task);
+  record.set_forked(thread.forked);
+  record.set_failures(thread.failures);
+  record.set_sentence(thread.sentence);
+  record.set_exit_code(thread.exit_code);
+  record.set_resumed(thread.resumed);
+  record.set_restarted(thread.restarted);
+  record.set_placed_again(thread.placed_again);
+  record.set_attempt(thread.attempt);
+  record.set_restore(thread.restore);
+  if (thread.keeper) record.set_keeper(thread.keeper->bytes());
+  if (thread.epoch > 0) record.set_host(thread.host.bytes());
+  if (const auto claim = claims_.find(thread.host); thread.state == State::PLACED && claim != claims_.end()) {
+    record.set_claim(thread.claim);
+    record.set_slots(claim->second.slots);
+  }
+  return record;
+}
+
+// Tasks, then forked threads by id.
+std::vector<ThreadId> Home::in_order() const {
+  std::vector<ThreadId> order;
+  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
+  for (const auto& [id, thread] : threads_)
+    if (thread.forked) order.push_back(id);
+  return order;
+}
+
+// The main thread's, or the worst of an array; not 0 if anything has failed.
+std::uint32_t Home::exit_code() const {
+  std::uint32_t worst = failed_ > 0 ? 1 : 0;
+  for (const auto& [id, thread] : threads_)
+    if (!thread.forked) worst = std::max(worst, thread.exit_code);
+  return worst;
+}
+
+wire::pb::JobRecord Home::record() const {
+  wire::pb::JobRecord record;
+  record.set_state(state_);
+  record.set_submitted_at_ns(static_cast<std::uint64_t>(submitted_at_.count()));
+  record.set_ended_at_ns(static_cast<std::uint64_t>(ended_at_.count()));
+  record.set_name(manifest_.name());
+  record.set_tasks(manifest_.tasks());
+  record.set_slots(manifest_.content().policy().slots());
+  record.set_threads(threads_.size());
+  record.set_failed(failed_);
+  record.set_ended(
+      static_cast<std::uint64_t>(std::ranges::count_if(threads_, [](const auto& entry) { return entry.second.state == State::ENDED; })));
+  record.set_exit_code(exit_code());
+  *record.mutable_tally() = tally_.record();
+  if (state_ == wire::pb::JobRecord::RUNNING) return record;
+  for (const ThreadId id : in_order()) {
+    if (static_cast<std::size_t>(record.some_size()) >= kShownAfterwards) break;
+    *record.add_some() = record_of(threads_.at(id));
+    record.mutable_some()->rbegin()->set_id(id.value());
+  }
+  return record;
+}
+
+JobStanding Home::standing() const {
+  JobStanding standing = standing_of(record());
+  standing.waiting = waiting_.size();
+  standing.running = placed_.size();
+  standing.threads.clear();
+  for (const ThreadId id : in_order()) standing.threads.push_back(standing_of(id, record_of(threads_.at(id))));
+  std::map<PeerId, PeerStanding> peers;
+  for (const PeerStanding& peer : standing.peers) peers[peer.peer] = peer;
+  for (const auto& [peer, claim] : claims_) {
+    peers[peer].peer = peer;
+    peers[peer].slots = claim.slots;
+    peers[peer].running = claim.threads.size();
+  }
+  standing.peers.clear();
+  for (const auto& [id, peer] : peers) standing.peers.push_back(peer);
+  return standing;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,50 @@
+#pragma once
+// How a job stands, for people: plain values taken at one moment.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/names.h"
+#include "wire/records.pb.h"
+
+namespace gw::job {
+
+struct ThreadStanding {
+  ThreadId id;
+  std::optional<std::uint32_t> task;  // none: forked
+  wire::pb::ThreadRecord::State state = wire::pb::ThreadRecord::WAITING;
+  std::optional<PeerId> host;   // where it is, or was last
+  std::uint64_t epoch = 0;      // 0: never placed
+  std::uint64_t resumed = 0;    // from an image, after its host was lost
+  std::uint64_t restarted = 0;  // from its beginning
+  std::uint32_t exit_code = 0;  // once it has ended
+  std::string sentence;         // why it failed, or did not exit by itself
+};
+
+struct PeerStanding {
+  PeerId peer;
+  std::uint32_t slots = 0;     // claimed now
+  std::uint64_t running = 0;   // threads there now
+  std::uint64_t finished = 0;  // threads that came to their end there
+  std::uint64_t lost = 0;      // threads that had to leave because it, or its worker, went away
+  std::uint64_t taken = 0;     // threads it took over
+};
+
+struct JobStanding {
+  wire::pb::JobRecord record;  // counts and times; neither manifest nor threads
+  std::uint64_t waiting = 0;
+  std::uint64_t running = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t failed = 0;
+  std::vector<ThreadStanding> threads;  // tasks in their order, then forked ones by id
+  std::vector<PeerStanding> peers;      // by id
+};
+
+// A thread as it was written down.
+ThreadStanding standing_of(ThreadId id, const wire::pb::ThreadRecord& record);
+// A job that is over: as many threads as its record has.
+JobStanding standing_of(const wire::pb::JobRecord& record);
+
+}  // namespace gw::job

@@ -1,0 +1,236 @@
+#include "peer/peer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gw::peer {
+namespace {
+
+using job::Message;
+using std::chrono::milliseconds;
+
+PeerId peer_id(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
+
+SigningKey a_key() { return SigningKey(sha256(as_bytes("a submitter")).bytes); }
+
+// A peer alone with a disk that answers at once. What it wants done besides is kept.
+class LonelyPeer : public testing::Test {
+ protected:
+  LonelyPeer() { start(); }
+
+  void start() {
+    ++boot_;
+    peer_ = std::make_unique<Peer>(Peer::Config{.slots = {.slots = 2}}, Peer::Identity{peer_id(0), boot_}, Rng(1));
+    std::vector<Action> out;
+    ASSERT_TRUE(peer_->start(now_, {records_, [](const Hash256&) { return std::nullopt; }}, out));
+    carry_out(std::move(out));
+  }
+
+  template <class Input>
+  void give(Input input) {
+    std::vector<Action> out;
+    input(*peer_, out);
+    carry_out(std::move(out));
+  }
+
+  void tick(milliseconds time) {
+    for (const job::Time until = now_ + time; now_ < until; now_ += milliseconds(100))
+      give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
+  }
+
+  void hear(std::uint8_t from, Message message, std::uint64_t boot = 1) {
+    message.set_version(wire::kPeerProtocol);
+    message.set_boot(boot);
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_message(now_, peer_id(from), message, out); });
+  }
+
+  JobId submit(std::uint32_t tasks) {
+    const std::string module = "a module";
+    const Hash256 hash = sha256(as_bytes(module));
+    wire::pb::Manifest manifest;
+    manifest.mutable_module()->set_hash(wire::bytes_of(hash));
+    manifest.mutable_module()->set_size(module.size());
+    manifest.mutable_module()->add_chunks(wire::bytes_of(hash));
+    manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+    manifest.mutable_config()->add_args("program");
+    manifest.mutable_policy()->set_slots(2);
+    for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
+    const Bytes bytes = job::Manifest::sign(manifest, a_key());
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{bytes}, out); });
+    return {sha256(bytes)};
+  }
+
+  // What the worker of this peer says.
+  void say(const wire::pb::FromWorker& frame) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_worker(now_, WorkerId{1}, WorkerFrame{frame, {}}, out); });
+  }
+
+  wire::pb::FromWorker end_of(ThreadId thread, std::uint32_t code) {
+    wire::pb::FromWorker frame;
+    wire::pb::Effect& effect = *frame.mutable_effects()->add_effects();
+    effect.set_thread(thread.value());
+    effect.set_epoch(1);
+    effect.set_sequence(1);
+    effect.mutable_end()->set_exit_code(code);
+    return frame;
+  }
+
+  std::vector<std::string> refusals() const {
+    std::vector<std::string> sentences;
+    for (const job::Event& event : events_)
+      if (const auto* refused = std::get_if<job::PeerRefused>(&event)) sentences.push_back(refused->sentence);
+    return sentences;
+  }
+
+  template <class Event>
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::ranges::count_if(events_, [](const job::Event& e) { return std::holds_alternative<Event>(e); }));
+  }
+
+  job::Time now_{milliseconds(1)};
+  std::uint64_t boot_ = 0;
+  std::unique_ptr<Peer> peer_;
+  std::map<std::string, std::string> records_;
+  std::map<Hash256, std::string> blobs_;
+  std::vector<job::Event> events_;
+  std::vector<Action> others_;
+
+ private:
+  void carry_out(std::vector<Action> actions) {
+    for (Action& action : actions) {
+      if (const auto* persist = std::get_if<job::Persist>(&action)) {
+        for (const job::Record& record : persist->records) {
+          records_.erase(record.key);
+          if (record.value) records_[record.key] = *record.value;
+        }
+        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, Persisted{persist->ticket}, out); });
+      } else if (const auto* store = std::get_if<job::StoreBlob>(&action)) {
+        blobs_[store->hash] = store->bytes;
+        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobStored{store->hash}, out); });
+      } else if (const auto* load = std::get_if<job::LoadBlob>(&action)) {
+        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobLoaded{load->hash, blobs_.at(load->hash)}, out); });
+      } else if (const auto* notice = std::get_if<job::Notify>(&action)) {
+        events_.push_back(notice->event);
+      } else {
+        others_.push_back(std::move(action));
+      }
+    }
+  }
+};
+
+TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
+  const JobId job = submit(2);
+  EXPECT_EQ(count<job::JobAccepted>(), 1u);
+  tick(milliseconds(2000));
+  wire::pb::FromWorker loaded;
+  loaded.mutable_loaded();
+  say(loaded);
+  const job::JobStanding running = peer_->homes().at(job)->standing();
+  EXPECT_EQ(running.running, 2u);
+  EXPECT_EQ(running.record.name(), "program");
+  ASSERT_EQ(running.peers.size(), 1u);
+  EXPECT_EQ(running.peers[0].slots, 2u);
+  say(end_of(job::thread_of_task(1, 2), 3));
+  say(end_of(job::thread_of_task(0, 2), 0));
+  EXPECT_EQ(count<job::JobOver>(), 1u);
+  const wire::pb::JobRecord* record = peer_->past().find(job);
+  ASSERT_NE(record, nullptr);
+  const job::JobStanding over = job::standing_of(*record);
+  EXPECT_EQ(over.record.exit_code(), 3u);
+  EXPECT_EQ(over.ended, 2u);
+  ASSERT_EQ(over.threads.size(), 2u);
+  EXPECT_EQ(over.threads[1].task, 1u);
+  EXPECT_EQ(over.threads[1].exit_code, 3u);
+  EXPECT_EQ(over.peers.at(0).finished, 2u);
+}
+
+TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
+  const JobId job = submit(2);
+  tick(milliseconds(2000));
+  wire::pb::FromWorker loaded;
+  loaded.mutable_loaded();
+  say(loaded);
+  say(end_of(job::thread_of_task(1, 2), 3));
+  start();
+  const job::JobStanding standing = peer_->homes().at(job)->standing();
+  EXPECT_EQ(standing.ended, 1u);
+  EXPECT_EQ(standing.threads.at(1).exit_code, 3u);
+  EXPECT_EQ(standing.record.exit_code(), 3u);
+  EXPECT_EQ(standing.peers.at(0).finished, 1u);
+}
+
+TEST_F(LonelyPeer, TheSameManifestIsTheSameJobAlsoWhenItIsOver) {
+  const JobId job = submit(1);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Cancel{job}, out); });
+  EXPECT_EQ(count<job::JobOver>(), 1u);
+  submit(1);
+  EXPECT_EQ(count<job::JobAccepted>(), 2u);
+  EXPECT_TRUE(peer_->homes().empty());
+  start();
+  submit(1);
+  EXPECT_TRUE(peer_->homes().empty());
+}
+
+TEST_F(LonelyPeer, AJobWhoseBlobsAreMissingIsRefusedByName) {
+  wire::pb::Manifest manifest;
+  manifest.mutable_module()->set_hash(std::string(32, 'm'));
+  manifest.mutable_module()->set_size(1);
+  manifest.mutable_module()->add_chunks(std::string(32, 'm'));
+  manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  manifest.mutable_policy()->set_slots(1);
+  manifest.add_tasks();
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  ASSERT_EQ(count<job::JobRefused>(), 1u);
+  EXPECT_EQ(std::get<job::JobRefused>(events_.back()).error.kind, Kind::not_found);
+}
+
+TEST_F(LonelyPeer, RefusesAPeerThatSpeaksForAThreadItDoesNotHost) {
+  const JobId job = submit(1);
+  tick(milliseconds(2000));
+  Message message;
+  message.mutable_effects()->set_job(job.bytes());
+  message.mutable_effects()->set_thread(1);
+  message.mutable_effects()->set_epoch(1);
+  *message.mutable_effects()->add_effects() = end_of(job::kMainThread, 0).effects().effects(0);
+  hear(7, message);
+  ASSERT_EQ(refusals().size(), 1u);
+  EXPECT_EQ(refusals()[0], "it sent effects of thread 1, which it does not host");
+  EXPECT_TRUE(peer_->homes().contains(job));
+}
+
+TEST_F(LonelyPeer, RefusesOrdersOfAPeerThatIsNotHome) {
+  const JobId job = submit(1);
+  tick(milliseconds(2000));
+  Message message;
+  message.mutable_drop()->set_job(job.bytes());
+  message.mutable_drop()->set_thread(1);
+  message.mutable_drop()->set_epoch(1);
+  hear(7, message);
+  ASSERT_EQ(refusals().size(), 1u);
+  EXPECT_EQ(refusals()[0], "it gave orders for a job whose home it is not");
+}
+
+TEST_F(LonelyPeer, RefusesAMessageOfAnOlderLife) {
+  Message message;
+  message.mutable_heartbeat()->set_free_slots(1);
+  hear(7, message, 3);
+  hear(7, message, 2);
+  ASSERT_EQ(refusals().size(), 1u);
+  EXPECT_EQ(refusals()[0], "it sent a message of its life 2, which is over");
+}
+
+TEST_F(LonelyPeer, KillsAWorkerThatSpeaksForAThreadItWasNotGiven) {
+  submit(1);
+  tick(milliseconds(2000));
+  wire::pb::FromWorker loaded;
+  loaded.mutable_loaded();
+  say(loaded);
+  others_.clear();
+  say(end_of(ThreadId{99}, 0));
+  EXPECT_TRUE(std::ranges::any_of(others_, [](const Action& action) { return std::holds_alternative<job::KillWorker>(action); }));
+}
+
+}  // namespace
+}  // namespace gw::peer
