@@ -111,6 +111,7 @@ class Programs(CommandLine):
     def test_json_tells_what_the_program_did_from_what_we_did(self):
         lines = [validate(json.loads(line)) for line in self.probe("exit", "2", options=("-o", "json")).out.splitlines()]
         self.assertEqual((lines[-1]["event"], lines[-1]["reason"], lines[-1]["program_exit_code"]), ("end", "exited", 2))
+        self.assertGreater(lines[-1]["cpu_seconds"], 0)
         wrong = self.call("run", "missing.c", "-o", "json")
         self.assertEqual((wrong.code, validate(json.loads(wrong.out))["code"]), (USAGE, "usage"))
 

@@ -310,13 +310,14 @@ void VirtualThread::say_end(Effect::End end) {
     std::lock_guard lock(mutex_);
     if (abandoned_) return;
   }
-  Effect effect;
-  *effect.mutable_end() = std::move(end);
-  gate_.emit(std::move(effect));
+  // First, because home may end this process as soon as it knows of the end.
   FromWorker frame;
   frame.mutable_stopped()->set_thread(id_);
   if (isolate_) frame.mutable_stopped()->set_cpu_time_ns(static_cast<std::uint64_t>(isolate_->cpu_time().count()));
   around_.outbound.put(frame);
+  Effect effect;
+  *effect.mutable_end() = std::move(end);
+  gate_.emit(std::move(effect));
 }
 
 // A program that has ended cannot be suspended, so there is nothing to be let through for: it waits until home has stored what came before.
