@@ -6,6 +6,10 @@ void add_all_commands(CommandTree& tree) {
   add_run_command(tree);
   add_resume_command(tree);
   add_build_command(tree);
+  add_up_command(tree);
+  add_down_command(tree);
+  add_job_commands(tree);
+  add_peer_commands(tree);
   add_image_commands(tree);
   add_config_commands(tree);
   add_completion_command(tree);

@@ -10,7 +10,6 @@ namespace gw::cli {
 namespace {
 
 constexpr const char* kSchema = "godwit.run/1";
-constexpr std::size_t kLongestCharacter = 4;
 
 }  // namespace
 
@@ -35,12 +34,8 @@ void JobScreen::show(OutputRelay::Stream stream, ByteView bytes) {
 }
 
 void JobScreen::print_output(OutputRelay::Stream stream, ByteView bytes) {
-  Bytes& rest = cut_off_[static_cast<std::size_t>(stream)];
-  rest.insert(rest.end(), bytes.begin(), bytes.end());
-  std::size_t whole = utf8_prefix(rest);
-  if (rest.size() - whole >= kLongestCharacter) whole = rest.size();  // no text
-  if (whole > 0) print_piece(stream, ByteView(rest).first(whole));
-  rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(whole));
+  const Bytes whole = pieces_[static_cast<std::size_t>(stream)].take(bytes);
+  if (!whole.empty()) print_piece(stream, whole);
 }
 
 void JobScreen::print_piece(OutputRelay::Stream stream, ByteView bytes) {
@@ -79,9 +74,8 @@ void JobScreen::finish() {
   if (!relay_) return;
   relay_->finish();
   for (const auto stream : {OutputRelay::Stream::output, OutputRelay::Stream::errors}) {
-    Bytes& rest = cut_off_[static_cast<std::size_t>(stream)];
+    const Bytes rest = pieces_[static_cast<std::size_t>(stream)].rest();
     if (!rest.empty()) print_piece(stream, rest);
-    rest.clear();
   }
 }
 

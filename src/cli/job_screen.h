@@ -6,6 +6,7 @@
 
 #include "cli/console.h"
 #include "cli/output_relay.h"
+#include "cli/output_text.h"
 #include "node/local_job.h"
 
 namespace gw::cli {
@@ -42,7 +43,7 @@ class JobScreen final : public node::JobObserver {
 
   Console& console_;
   std::mutex mutex_;
-  Bytes cut_off_[2];           // json: the beginning of a character whose rest has not come yet
+  Utf8Pieces pieces_[2];       // json
   bool at_line_start_ = true;  // terminal: a line of ours may follow
   std::unique_ptr<OutputRelay> relay_;
 };

@@ -3,6 +3,8 @@
 namespace gw::cli {
 namespace {
 
+constexpr std::size_t kLongestCharacter = 4;
+
 struct Utf8Form {
   std::uint8_t mask, lead;
   std::size_t length;
@@ -54,6 +56,15 @@ std::string base64(ByteView bytes) {
 Json bytes_as_json(ByteView bytes) {
   if (utf8_prefix(bytes) == bytes.size()) return {{"text", as_text(bytes)}};
   return {{"base64", base64(bytes)}};
+}
+
+Bytes Utf8Pieces::take(ByteView bytes) {
+  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+  std::size_t whole = utf8_prefix(waiting_);
+  if (waiting_.size() - whole >= kLongestCharacter) whole = waiting_.size();  // no text
+  Bytes taken(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(whole));
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(whole));
+  return taken;
 }
 
 }  // namespace gw::cli

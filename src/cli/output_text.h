@@ -1,6 +1,8 @@
 #pragma once
 // Bytes of a program as JSON.
 
+#include <utility>
+
 #include "base/bytes.h"
 #include "cli/console.h"
 
@@ -13,5 +15,16 @@ Json bytes_as_json(ByteView bytes);
 std::size_t utf8_prefix(ByteView bytes);
 
 std::string base64(ByteView bytes);
+
+// Bytes that come in pieces, given on without cutting characters in two: the beginning of one waits for its rest.
+class Utf8Pieces {
+ public:
+  Bytes take(ByteView bytes);
+  // What is left when nothing comes any more.
+  Bytes rest() { return std::exchange(waiting_, {}); }
+
+ private:
+  Bytes waiting_;
+};
 
 }  // namespace gw::cli

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "cli/commands.h"
+#include "cli/grid_run.h"
 #include "cli/guest_environment.h"
 #include "cli/job_run.h"
 #include "cli/mount.h"
@@ -19,6 +20,8 @@ struct StartOptions {
   std::vector<std::string> inputs, outputs;
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
+  std::optional<std::uint32_t> workers, tasks;
+  bool detach = false;
   RunOptions run;
 };
 
@@ -83,7 +86,45 @@ Status check_mobility(const RunOptions& options, const wire::pb::JobSpec& spec, 
   return ok();
 }
 
+constexpr std::chrono::nanoseconds kCheckpointEvery = std::chrono::seconds(5);  // on peers, unless somebody has chosen
+
+// Peers do not carry files, standard input or suspended programs yet: what cannot be had is refused before anything is built.
+Status check_grid_options(const StartOptions& options) {
+  const std::pair<bool, std::string_view> local[] = {{!options.inputs.empty(), "--input"},
+                                                     {!options.outputs.empty(), "--output"},
+                                                     {!options.run.stdin_file.empty(), "--stdin"},
+                                                     {!options.run.image.empty(), "--image"},
+                                                     {!options.run.suspend_after.empty(), "--suspend-after"},
+                                                     {options.run.suspend_after_polls.has_value(), "--suspend-after-polls"},
+                                                     {options.run.compress, "--compress"}};
+  for (const auto& [given, name] : local)
+    if (given)
+      return fail(Kind::unsupported,
+                  "{} does not go with --workers or --tasks: peers do not carry it yet; leave it out, or run on this machine alone", name);
+  if (options.workers == 0u || options.tasks == 0u) return fail(Kind::invalid, "--workers and --tasks are at least 1");
+  return ok();
+}
+
+Result<int> run_with_workers(const StartOptions& options, Invocation& invocation) {
+  GW_TRY_VOID(check_grid_options(options));
+  GW_TRY(auto spec, make_spec(options, invocation));
+  GW_TRY(auto wasm, load_program(options.source, invocation));
+  GW_TRY_VOID(check_mobility(options.run, spec, wasm));
+  GW_TRY(const wire::ModuleInfo info, wire::read_module_info(wasm));
+  if (!invocation.settings.is_chosen(Key::checkpoint_every) && info.level != wire::Level::off)
+    spec.set_checkpoint_every_ns(static_cast<std::uint64_t>(kCheckpointEvery.count()));
+  const GridJob job{.module = std::move(wasm),
+                    .config = std::move(*spec.mutable_config()),
+                    .tasks = options.tasks,
+                    .workers = options.workers.value_or(options.tasks.value_or(1)),
+                    .checkpoint_every_ns = spec.checkpoint_every_ns(),
+                    .limits = spec.limits()};
+  return run_on_grid(job, options.detach ? Attachment::detached : Attachment::attached, invocation);
+}
+
 Result<int> run(const StartOptions& options, Invocation& invocation) {
+  if (options.workers || options.tasks) return run_with_workers(options, invocation);
+  if (options.detach) return fail(Kind::invalid, "--detach needs --workers or --tasks: without them the program runs in this command");
   GW_TRY(auto spec, make_spec(options, invocation));
   GW_TRY(auto wasm, load_program(options.source, invocation));
   GW_TRY(auto job_run, JobRun::prepare(options.run, options.source.files.front(), invocation));
@@ -109,11 +150,13 @@ void add_run_command(CommandTree& tree) {
        .details =
            "Builds the program if needed and runs it in a sandboxed process of its own; standard input, output, error and the exit code "
            "are the program's. It sees no file of this machine but its inputs, and leaves none but its outputs. Ctrl-C suspends it to "
-           "an image that 'godwit resume' continues; a second Ctrl-C ends it.",
+           "an image that 'godwit resume' continues; a second Ctrl-C ends it. With --workers or --tasks it runs on the peers of the grid "
+           "that "
+           "'godwit up' has joined, or on a peer of its own if there is none; Ctrl-C then detaches and the job goes on.",
        .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
                     "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program",
                     "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
-                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi"}});
+                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi", "godwit run ray.cpp --workers 6 --tasks 60 > picture.ppm"}});
   command.allow_program_args();
   auto options = std::make_shared<StartOptions>();
   add_source_options(tree, command, options->source);
@@ -123,6 +166,10 @@ void add_run_command(CommandTree& tree) {
                          "HOST[:GUEST]");
   command.add_repeatable("--env", options->env, "Environment variable of the program; NAME alone passes ours through", "NAME[=VALUE]");
   command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
+  command.add_number("--workers", options->workers, "Run on peers, at most so many threads at once (default: as many as tasks)", "N");
+  command.add_number("--tasks", options->tasks, "Run it so many times, each with its own GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
+  command.add_flag("--detach", options->detach, "Print the id of the job on peers and let it run; godwit job follows it");
+  tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options->run);
   command.on_selected([options](Invocation& invocation) { return run(*options, invocation); });

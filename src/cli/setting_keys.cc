@@ -39,6 +39,12 @@ Status check_interval(std::string_view value) {
   return ok();
 }
 
+Status check_socket(std::string_view value) {
+  constexpr std::size_t kLongest = 107;  // what the system takes
+  if (value.empty() || value.size() > kLongest) return fail(Kind::invalid, "'{}' is not a path of 1 to {} characters", value, kLongest);
+  return ok();
+}
+
 constexpr std::array<SettingKey, kKeyCount> kKeys{{
     {Key::memory, "memory", "--memory", "SIZE", "1GiB", "End the program when it uses more memory than this", check_memory},
     {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "End the program when it uses more CPU time than this", check_time},
@@ -49,6 +55,8 @@ constexpr std::array<SettingKey, kKeyCount> kKeys{{
     {Key::compile_ahead, "compile-ahead", "--compile-ahead", "SWITCH", "on",
      "Compile the whole program beside its first run, so that the next one starts at full speed: on or off",
      [](std::string_view value) { return check_choice(value, "SWITCH"); }},
+    {Key::socket, "socket", "--socket", "FILE", kAuto, "Socket of the daemon to speak to; auto: in the user's runtime folder",
+     check_socket},
     {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",
      [](std::string_view value) { return check_choice(value, "FORMAT"); }},
     {Key::color, "color", "--color", "WHEN", "auto", "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never",

@@ -10,8 +10,8 @@
 
 namespace gw::cli {
 
-enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, output, color };
-inline constexpr std::size_t kKeyCount = 7;
+enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, socket, output, color };
+inline constexpr std::size_t kKeyCount = 8;
 
 struct SettingKey {
   Key key;
@@ -33,5 +33,8 @@ Result<Key> find_setting(std::string_view name);
 
 // The value that turns checkpoints off.
 inline constexpr std::string_view kNever = "off";
+
+// The value that means: as this system has it.
+inline constexpr std::string_view kAuto = "auto";
 
 }  // namespace gw::cli

@@ -19,6 +19,16 @@ fs::path user_folder() {
   return fs::path(home == nullptr ? "/" : home) / ".config" / "godwit";
 }
 
+// Where sockets of this user are: gone after a restart of the machine. Without one, where the user's state is.
+fs::path runtime_folder() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime != '\0') return fs::path(runtime) / "godwit";
+  const char* const state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state != '\0') return fs::path(state) / "godwit";
+  const char* const home = std::getenv("HOME");
+  return fs::path(home == nullptr ? "/" : home) / ".local" / "state" / "godwit";
+}
+
 Status check(const SettingKey& key, const std::string& value, std::string_view where) {
   Status valid = key.check(value);
   if (!valid) return fail(Kind::invalid, "{}: {}", where, valid.error().detail);
@@ -44,7 +54,7 @@ Result<std::pair<Key, std::string>> parse_setting(std::string_view assignment) {
 
 Result<Settings> Settings::resolve(const SettingSources& sources) {
   Settings settings;
-  for (const SettingKey& key : setting_keys()) settings.at(key.key) = {std::string(key.built_in), "built in"};
+  for (const SettingKey& key : setting_keys()) settings.at(key.key) = {std::string(key.built_in), std::string(kBuiltIn)};
   GW_TRY_VOID(settings.read_files(sources));
   GW_TRY_VOID(settings.read_variables(sources));
   GW_TRY_VOID(settings.read_flags(sources));
@@ -95,6 +105,11 @@ std::optional<std::chrono::milliseconds> Settings::checkpoint_every() const {
   const std::string& text = (*this)[Key::checkpoint_every].text;
   if (text == kNever) return std::nullopt;
   return parse_duration(text).value();
+}
+
+fs::path Settings::socket() const {
+  const std::string& text = (*this)[Key::socket].text;
+  return text == kAuto ? runtime_folder() / "socket" : fs::path(text);
 }
 
 }  // namespace gw::cli

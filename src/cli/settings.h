@@ -45,8 +45,13 @@ class Settings {
   std::uint32_t memory_pages() const;
   std::chrono::milliseconds time_limit() const;
   std::optional<std::chrono::milliseconds> checkpoint_every() const;
+  std::filesystem::path socket() const;  // of the daemon
+  // Whether a value was chosen by anybody, or is the built-in one.
+  bool is_chosen(Key key) const { return (*this)[key].origin != kBuiltIn; }
 
  private:
+  static constexpr std::string_view kBuiltIn = "built in";
+
   Settings() = default;
   Value& at(Key key) { return values_[static_cast<std::size_t>(key)]; }
   Status read_files(const SettingSources& sources);

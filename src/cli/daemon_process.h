@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/client.h"
+#include "os/child_process.h"
+
+namespace gw::cli {
+
+// What `godwit up` says to the daemon it starts.
+struct DaemonOptions {
+  std::filesystem::path socket;
+  std::filesystem::path state;  // empty: as the daemon likes
+  std::string listen;           // empty: as the daemon likes
+  std::vector<std::string> join;
+  std::optional<std::uint32_t> slots;
+};
+
+// Where godwit-daemon is: beside this program.
+Result<std::filesystem::path> daemon_program();
+std::vector<std::string> daemon_words(const std::filesystem::path& program, const DaemonOptions& options);
+
+// A daemon of our own making. It lives as long as this object, and ends in good order when its standard input does, so also if we are
+// killed; unless leave() lets it go on by itself.
+class DaemonProcess {
+ public:
+  static constexpr std::chrono::seconds kPatience{30};  // until it answers, and until it has stopped
+
+  enum class Life : std::uint8_t { ours, own };
+  // Returns when it answers. Kind::internal with the end of its log if it does not.
+  static Result<DaemonProcess> start(const DaemonOptions& options, const std::filesystem::path& log, Life life);
+
+  const node::NodeView& view() const { return view_; }
+  pid_t pid() const { return child_.pid(); }
+  // It goes on when we do not. REQUIRES: Life::own.
+  void leave() { child_.leave(); }
+  // In good order, and waits for the end.
+  void stop();
+
+ private:
+  DaemonProcess(os::ChildProcess child, os::UniqueFd input) : child_(std::move(child)), input_(std::move(input)) {}
+  Status wait_until_ready(gateway::Client& client, const std::filesystem::path& log);
+
+  os::ChildProcess child_;
+  os::UniqueFd input_;  // the daemon reads its end there
+  node::NodeView view_;
+};
+
+}  // namespace gw::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/signature.h"
+#include "gateway/client.h"
+#include "wire/peer.pb.h"
+
+namespace gw::cli {
+
+// A job for peers, as `run --workers` puts it together: one program, its configuration, an array of tasks.
+struct GridJob {
+  Bytes module;                           // mobile
+  wire::pb::ThreadConfig config;          // of all tasks
+  std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
+  std::uint32_t workers = 1;              // at most so many threads at once
+  std::uint64_t checkpoint_every_ns = 0;  // 0: never
+  wire::pb::Limits limits;
+};
+
+// How many times a worker may die under one thread before the thread is given up.
+inline constexpr std::uint32_t kMaxFailures = 5;
+
+// Its manifest without the submitter: the module by the hashes of its pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of task k
+// of M. `nonce` makes the same thing submitted twice two jobs.
+wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce);
+
+// Hands the pieces, then the signed manifest to the daemon. `stored` is told how many bytes are there.
+Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const SigningKey& key,
+                          const std::function<void(std::uint64_t)>& stored);
+
+}  // namespace gw::cli

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "gateway/client.h"
+
+namespace gw::cli {
+
+// Watches a job of a running daemon to its end: its events and its output, each over a connection and on a thread of its own.
+//
+// A daemon that goes away may come back with the job: until kPatience is over the connections are made again, and go on where they broke
+// off. detach() from any thread, at any time.
+class JobFollower {
+ public:
+  static constexpr std::chrono::seconds kPatience{60};
+  enum class IfGone : std::uint8_t { wait, fail };
+
+  struct Sinks {
+    std::vector<node::Stream> streams = {};                                // which ones are wanted
+    std::function<void(node::Stream, std::string_view)> output = nullptr;  // on the thread of that stream
+    std::function<void(const node::JobEvent&)> event = nullptr;            // on the thread of events
+  };
+
+  JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone);
+
+  // How the job ended; nothing if detach() came first.
+  Result<std::optional<node::JobEvent::Over>> follow(const Sinks& sinks);
+  void detach();
+
+ private:
+  // Calls `once` until it is through, or there is no hope. `progressed` tells whether something has come since the last time.
+  Status persist(const std::function<Status()>& once, const std::function<bool()>& progressed);
+  Status follow_output(gateway::Client& client, node::Stream stream, const Sinks& sinks);
+  Status follow_events(const Sinks& sinks);
+  bool pause();
+
+  const std::filesystem::path socket_;
+  const job::JobId id_;
+  const IfGone if_gone_;
+  std::vector<std::unique_ptr<gateway::Client>> clients_;  // of events, then of the streams
+  std::optional<node::JobEvent::Over> over_;
+
+  std::mutex mutex_;
+  std::condition_variable detached_changed_;
+  bool detached_ = false;
+};
+
+}  // namespace gw::cli

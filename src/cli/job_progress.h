@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "node/control.h"
+
+namespace gw::cli {
+
+// What has become of a job so far, counted from its events: the line that is shown while it runs, and the one at its end. Whoever begins in
+// the middle gives it the summary first. A value; one thread.
+class JobProgress {
+ public:
+  explicit JobProgress(std::uint64_t tasks) : tasks_(tasks) {}
+
+  // What happened before the first event that will come.
+  void start_from(const node::JobSummary& summary);
+  void take(const node::JobEvent& event);
+
+  std::string line() const;     // "[####----] 31/60 done, 6 running on 3 peers, 1 peer lost, 2 threads resumed"
+  std::string summary() const;  // "60 of 60 done on 4 peers; 1 peer lost, 2 threads resumed"
+
+ private:
+  void place(job::ThreadId thread, const job::PeerId& host);
+  void finish(job::ThreadId thread);
+  std::string losses() const;
+
+  std::uint64_t tasks_;
+  std::uint64_t ended_ = 0, failed_ = 0;
+  std::uint64_t resumed_ = 0, restarted_ = 0, peers_lost_ = 0;
+  std::map<job::ThreadId, job::PeerId> running_;
+  std::set<job::ThreadId> known_;
+  std::set<job::PeerId> hosts_;
+};
+
+}  // namespace gw::cli
