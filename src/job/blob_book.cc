@@ -1,11 +1,19 @@
 #include "job/blob_book.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
 
 namespace gw::job {
+namespace {
+
+// How many of the blobs that are asked for are looked at in one turn. More than the window of several peers, so that one that is dead does
+// not hold up what others have.
+constexpr std::size_t kLookedAt = 1024;
+
+}  // namespace
 
 bool BlobBook::has(const Hash256& hash) const {
   const auto found = blobs_.find(hash);
@@ -37,7 +45,7 @@ Status BlobBook::want(Time now, const Hash256& hash, const PeerId& from, Actions
   if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
   blobs_.emplace(hash, Entry{.state = State::asked, .from = from, .ask_again = now});
   asked_.insert(hash);
-  on_tick(now, out);
+  if (asked_.size() <= config_.in_flight) on_tick(now, out);  // else its turn comes
   return ok();
 }
 
@@ -118,11 +126,10 @@ void BlobBook::on_loaded(const Hash256& hash, const std::optional<std::string>& 
 }
 
 void BlobBook::on_tick(Time now, Actions& out) {
-  std::size_t window = config_.in_flight;
-  for (const Hash256& hash : asked_) {
-    if (window-- == 0) break;
+  std::map<PeerId, std::size_t> in_flight;
+  for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     Entry& entry = blobs_.at(hash);
-    if (entry.ask_again > now) continue;
+    if (in_flight[entry.from]++ >= config_.in_flight || entry.ask_again > now) continue;
     entry.ask_again = now + config_.retry;
     Message message;
     message.mutable_want_blob()->set_hash(wire::bytes_of(hash));
@@ -132,10 +139,10 @@ void BlobBook::on_tick(Time now, Actions& out) {
 
 Time BlobBook::next_deadline() const {
   Time next = kNever;
-  std::size_t window = config_.in_flight;
-  for (const Hash256& hash : asked_) {
-    if (window-- == 0) break;
-    next = std::min(next, blobs_.at(hash).ask_again);
+  std::map<PeerId, std::size_t> in_flight;
+  for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
+    const Entry& entry = blobs_.at(hash);
+    if (in_flight[entry.from]++ < config_.in_flight) next = std::min(next, entry.ask_again);
   }
   return next;
 }

@@ -157,7 +157,6 @@ bool Home::take_effect(Time now, const Message::Effects& message, const Effect& 
   }
   const auto verdict = ledger_.accept(effect);
   if (!verdict) {
-    GW_REACHED("home: an effect was refused");
     fail_thread(now, id, verdict.error().detail, out);
     return false;
   }

@@ -301,8 +301,15 @@ Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
 }
 
 void VirtualThread::end(const isolate::Stop& stop) {
-  if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) hand_out_files();
-  say_end(wire_end(stop));
+  Effect::End end = wire_end(stop);
+  if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) {
+    if (const Status handed = hand_out_files(); !handed) {
+      end = {};
+      end.set_reason(Effect::End::TRAPPED);
+      end.set_sentence("its output files could not be handed out: " + handed.error().detail);
+    }
+  }
+  say_end(std::move(end));
 }
 
 void VirtualThread::say_end(Effect::End end) {
@@ -321,14 +328,13 @@ void VirtualThread::say_end(Effect::End end) {
 }
 
 // A program that has ended cannot be suspended, so there is nothing to be let through for: it waits until home has stored what came before.
-void VirtualThread::hand_out_files() {
-  const Status visited = isolate_->visit_outputs([this](const isolate::OutputPiece& piece) {
+Status VirtualThread::hand_out_files() {
+  return isolate_->visit_outputs([this](const isolate::OutputPiece& piece) {
     Effect effect;
     *effect.mutable_file() = wire_file(piece);
     gate_.emit(std::move(effect), ThreadGate::Patience::endless);
     return ok();
   });
-  if (!visited) fail_request(Remains::thread, visited.error());
 }
 
 void VirtualThread::fail_request(Remains remains, const Error& error) {

@@ -112,7 +112,7 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Next follow_wait(const isolate::Wait& wait);
   void fork_child();
   void bear_child(job::ThreadId id, isolate::ForkPoint point);
-  void hand_out_files();
+  Status hand_out_files();
   Status report(ByteView bytes) override;
   // False: it has left.
   bool answer_requests();
