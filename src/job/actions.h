@@ -36,6 +36,7 @@ struct StartWorker {
 };
 struct KillWorker {
   WorkerId worker;
+  std::string broken_rule = {};  // empty: it is not needed any more
 };
 // Something that goes beside a frame as sealed memory, put together from blobs. Whoever does so checks the result: a module against the
 // manifest's hash, an image by decoding it.

@@ -128,7 +128,7 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
     auto& frame = std::get<WorkerFrame>(event);
     const Status status = member.on_frame(now, frame.frame, std::move(frame.image), turn);
     if (!status) {
-      turn.add(job::KillWorker{worker});
+      turn.add(job::KillWorker{worker, status.error().detail});
       member.on_worker_died(now, status.error().detail, turn);
     }
   }
