@@ -8,6 +8,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
+pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
 find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 
