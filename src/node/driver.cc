@@ -1,0 +1,167 @@
+#include "node/driver.h"
+
+#include <random>
+
+#include "base/log.h"
+#include "os/clock.h"
+#include "wire/peer_messages.h"
+
+namespace gw::node {
+namespace {
+
+constexpr std::string_view kArea = "node";
+// A deadline that has passed comes soon, not at once: nothing here may keep the loop busy by itself.
+constexpr job::Time kSoonest = std::chrono::milliseconds(1);
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+// --- beginning and end
+
+Driver::Driver(Parts parts, Config config)
+    : io_(parts.io),
+      identity_(parts.identity),
+      code_(parts.code),
+      config_(std::move(config)),
+      started_at_(std::chrono::system_clock::now()),
+      names_(parts.io),
+      pool_(config_.worker, config_.spare_workers),
+      deadline_(parts.io),
+      alive_(std::make_shared<bool>(true)),
+      disk_(parts.io, std::move(parts.stores), *this) {}
+
+Driver::~Driver() { *alive_ = false; }
+
+Result<std::unique_ptr<Driver>> Driver::start(Parts parts, Config config) {
+  GW_TRY(RecordStore::Records records, parts.stores.records.load());
+  BlobStore blobs = parts.stores.blobs;
+  std::unique_ptr<Driver> driver(new Driver(std::move(parts), std::move(config)));
+  GW_TRY_VOID(driver->listen());
+  GW_TRY_VOID(driver->start_peer({.records = std::move(records), .blob = [&blobs](const Hash256& hash) -> std::optional<std::string> {
+                                    auto bytes = blobs.load(hash);
+                                    return bytes ? std::optional(*std::move(bytes)) : std::nullopt;
+                                  }}));
+  return driver;
+}
+
+Status Driver::listen() {
+  transport::Receiver& receiver = *this;
+  GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, {.boot = config_.boot}));
+  for (const Endpoint& where : config_.listen) {
+    GW_TRY(const Endpoint bound, transport_->listen(where));
+    addresses_.push_back(text_of(bound));
+    if (!config_.advertise.empty()) addresses_.back() = fmt::format("{}:{}", config_.advertise, bound.port());
+    log::info(kArea, "listening", kv("at", text_of(bound)), kv("as", addresses_.back()));
+  }
+  return ok();
+}
+
+Status Driver::start_peer(const peer::Stored& stored) {
+  peer::Peer::Config config = config_.peer;
+  config.members.address = addresses_.empty() ? "" : addresses_.front();
+  config.members.known = config_.join;
+  config.slots.slots = config_.slots;
+  const peer::Peer::Identity identity{.self = {identity_.id()}, .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
+  peer_ = std::make_unique<peer::Peer>(config, identity, Rng(random_seed()));
+  book_ = std::make_unique<JobBook>(*peer_, config_.boot);
+  Actions actions;
+  GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));
+  GW_TRY_VOID(book_->recall(stored.records, std::chrono::system_clock::now()));
+  carry_out(std::move(actions));
+  arm();
+  if (Status started = pool_.refill(); !started) log::warn(kArea, "no spare worker", kv("why", started.error().detail));
+  return ok();
+}
+
+asio::awaitable<void> Driver::shut_down() {
+  stopping_ = true;
+  deadline_.cancel();
+  workers_.clear();
+  fail_requests(fail(Kind::disconnected, "the daemon stops"));
+  co_await transport_->stop();
+}
+
+// --- turns
+
+void Driver::turn(const std::function<void(job::Time, Actions&)>& input) {
+  if (stopping_) return;
+  GW_ASSERT(!std::exchange(in_turn_, true));
+  Actions actions;
+  input(os::monotonic_now(), actions);
+  carry_out(std::move(actions));
+  in_turn_ = false;
+  if (book_->settle(std::chrono::system_clock::now()) && !std::exchange(wake_posted_, true))
+    post([this] {
+      wake_posted_ = false;
+      book_->wake();
+    });
+  arm();
+}
+
+void Driver::carry_out(Actions actions) {
+  for (job::Action& action : actions) std::visit([this](auto& what) { act(what); }, action);
+}
+
+void Driver::arm() {
+  job::Time next = peer_->next_deadline();
+  for (const auto& [id, worker] : workers_) next = std::min(next, worker.process->next_deadline());
+  if (next >= armed_ || stopping_) return;
+  armed_ = next;
+  const job::Time at = std::max(next, os::monotonic_now() + kSoonest);
+  deadline_.expires_at(std::chrono::steady_clock::time_point(std::chrono::duration_cast<std::chrono::steady_clock::duration>(at)));
+  deadline_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
+    if (!error && *alive) on_deadline();
+  });
+}
+
+void Driver::on_deadline() {
+  armed_ = job::kNever;
+  const job::Time now = os::monotonic_now();
+  std::vector<job::WorkerId> due;
+  for (const auto& [id, worker] : workers_)
+    if (worker.process->next_deadline() <= now) due.push_back(id);
+  for (const job::WorkerId id : due) on_worker_ready(id);
+  turn([this](job::Time at, Actions& out) { peer_->on_tick(at, out); });
+}
+
+// --- what happens
+
+void Driver::on_connected(const transport::PeerId& peer, const Endpoint& remote) {
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{text_of(remote)}, out); });
+}
+
+void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended&) {
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Disconnected{}, out); });
+}
+
+void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes bytes) {
+  const auto message = wire::decode_peer_message(bytes);
+  if (!message) {
+    log::warn(kArea, "message refused", kv("peer", from.hex()), kv("why", message.error().detail));
+    return transport_->disconnect(from, message.error().detail);
+  }
+  turn([&](job::Time now, Actions& out) { peer_->on_message(now, {from}, *message, out); });
+}
+
+void Driver::on_request(const transport::RequestId& request, Bytes) {
+  (void)transport_->answer(request, transport::Lane::control, fail(Kind::unsupported, "peers ask nothing here: they send messages"));
+}
+
+void Driver::on_disk(peer::DiskDone done) {
+  turn([&](job::Time now, Actions& out) { peer_->on_disk(now, done, out); });
+}
+
+// Nothing can be promised any more.
+void Driver::on_disk_failed(const Error& error) {
+  log::error(kArea, "the disk failed, so this daemon stops", kv("why", error.detail));
+  stopping_ = true;
+  failure_ = error;
+  fail_requests(error);
+  config_.on_stop();
+}
+
+}  // namespace gw::node

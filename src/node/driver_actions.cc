@@ -1,0 +1,150 @@
+// What a peer wants done.
+
+#include <boost/asio/post.hpp>
+
+#include "base/log.h"
+#include "node/assembly.h"
+#include "node/driver.h"
+#include "wire/peer_messages.h"
+
+namespace gw::node {
+namespace {
+
+constexpr std::string_view kArea = "node";
+
+std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) {
+  std::vector<os::UniqueFd> descriptors;
+  for (const os::SealedMemory& memory : memories)
+    if (auto descriptor = memory.share()) descriptors.push_back(*std::move(descriptor));
+  return descriptors;
+}
+
+}  // namespace
+
+// --- network
+
+// A message that does not arrive is repeated by whoever wants something, so a failure here is no news.
+void Driver::act(job::Send& send) {
+  const auto bytes = wire::encode(send.message);
+  if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
+  const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
+  if (Status sent = transport_->send(send.to.hash, lane, *bytes); !sent && sent.error().kind == Kind::overloaded)
+    log::debug(kArea, "message dropped", kv("peer", send.to.hash.hex()), kv("why", sent.error().detail));
+}
+
+void Driver::act(job::Connect& connect) {
+  names_.resolve(connect.address, [this, alive = alive_, address = connect.address](const Result<Endpoint>& endpoint) {
+    if (!*alive || stopping_) return;
+    if (!endpoint) return log::warn(kArea, "cannot reach a peer", kv("at", address), kv("why", endpoint.error().detail));
+    transport_->connect(*endpoint, std::nullopt, [address](const Result<transport::PeerId>& peer) {
+      if (!peer) log::info(kArea, "cannot reach a peer", kv("at", address), kv("why", peer.error().detail));
+    });
+  });
+}
+
+// --- workers
+
+void Driver::act(job::StartWorker& start) {
+  const job::WorkerId id = start.worker;
+  const auto ready = [this, id] { on_worker_ready(id); };
+  auto process = pool_.take();
+  auto hosted = process ? HostedWorker::make(io_, *std::move(process), ready) : Result<std::unique_ptr<HostedWorker>>(process.error());
+  if (!hosted) return post([this, id, why = hosted.error().detail] { on_worker_lost(id, why); });
+  log::info(kArea, "worker started", kv("job", start.job.brief()), kv("worker", id.value()), kv("pid", (*hosted)->pid()));
+  workers_.emplace(id, Worker{*std::move(hosted), nullptr});
+  // The next one shall not wait either.
+  post([this] {
+    if (Status refilled = pool_.refill(); !refilled) log::warn(kArea, "no spare worker", kv("why", refilled.error().detail));
+  });
+}
+
+void Driver::act(job::KillWorker& kill) {
+  if (!kill.broken_rule.empty()) log::warn(kArea, "worker refused", kv("worker", kill.worker.value()), kv("why", kill.broken_rule));
+  workers_.erase(kill.worker);
+}
+
+void Driver::act(job::FrameToWorker& frame) {
+  const auto found = workers_.find(frame.worker);
+  if (found == workers_.end()) return;
+  HostedWorker& worker = *found->second.process;
+  if (frame.beside.empty()) return worker.send(std::move(frame.frame), {});
+  const bool load = frame.frame.has_load();
+  const HostedWorker::Place place = worker.reserve(std::move(frame.frame));
+  disk_.with_blobs([this, id = frame.worker, place, load, beside = std::move(frame.beside)](BlobStore& blobs) {
+    auto memories = std::make_shared<Result<std::vector<os::SealedMemory>>>(std::vector<os::SealedMemory>());
+    for (const job::Assembly& what : beside) {
+      auto memory = assemble(what, blobs);
+      if (memory) {
+        (*memories)->push_back(*std::move(memory));
+      } else {
+        *memories = memory.error();
+        break;
+      }
+    }
+    if (load && *memories) {
+      auto native = code_.find((*memories)->front().bytes(), isolate::CodeKind::start);
+      if (native) (*memories)->push_back(*std::move(native));
+    }
+    disk_.answer([this, id, place, memories] { on_assembled(id, place, std::move(*memories)); });
+  });
+}
+
+void Driver::on_assembled(job::WorkerId id, HostedWorker::Place place, Result<std::vector<os::SealedMemory>> memories) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  if (!memories) return on_worker_lost(id, memories.error().detail);
+  wire::pb::ToWorker& frame = worker.process->reserved(place);
+  if (frame.has_load()) frame.mutable_load()->set_has_code(memories->size() > 1);
+  const bool load = frame.has_load();
+  worker.process->complete(place, shared(*memories));
+  if (load) worker.module = std::make_shared<const os::SealedMemory>(std::move(memories->front()));
+}
+
+void Driver::on_worker_ready(job::WorkerId id) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  for (WorkerProcess::Received& received : found->second.process->take()) {
+    if (received.frame.has_loaded()) after_loaded(found->second, received.frame.loaded());
+    peer::WorkerFrame frame{.frame = std::move(received.frame)};
+    if (received.memory) frame.image.assign(received.memory->bytes().begin(), received.memory->bytes().end());
+    turn([&](job::Time now, Actions& out) { peer_->on_worker(now, id, std::move(frame), out); });
+    if (!workers_.contains(id)) return;  // it broke a rule
+  }
+  if (const auto& death = found->second.process->death()) return on_worker_lost(id, death->sentence);
+  arm();
+}
+
+void Driver::on_worker_lost(job::WorkerId id, std::string why) {
+  log::warn(kArea, "worker lost", kv("worker", id.value()), kv("why", why));
+  workers_.erase(id);
+  turn([&](job::Time now, Actions& out) { peer_->on_worker(now, id, peer::WorkerDied{why}, out); });
+}
+
+// The engine has refused code from the cache: the next worker shall find better.
+void Driver::after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded) {
+  const auto module = std::exchange(worker.module, nullptr);
+  if (!loaded.code_refused() || module == nullptr) return;
+  disk_.with_blobs([this, module](BlobStore&) { code_.replace(module->bytes(), isolate::CodeKind::start); });
+}
+
+// --- disk
+
+void Driver::act(job::StoreBlob& store) {
+  // What people bring is flushed, because the job that names it will be. The rest is as durable as the records that will name it.
+  const auto durability = uploads_.contains(store.hash) ? os::Durability::flushed : os::Durability::unflushed;
+  disk_.store(std::move(store), durability);
+}
+
+// --- people
+
+void Driver::act(job::Notify& notify) {
+  if (const auto* refused = std::get_if<job::PeerRefused>(&notify.event))
+    log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("why", refused->sentence));
+  if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event))
+    log::info(kArea, seen->alive ? "peer is there" : "peer is gone", kv("peer", seen->peer.hash.hex()));
+  book_->on_event(std::chrono::system_clock::now(), notify.event);
+  settle_requests(notify.event);
+}
+
+}  // namespace gw::node

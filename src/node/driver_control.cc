@@ -1,0 +1,143 @@
+// What people ask of a peer.
+
+#include <boost/asio/post.hpp>
+
+#include "job/records.h"
+#include "node/driver.h"
+#include "wire/peer_messages.h"
+
+namespace gw::node {
+namespace {
+
+constexpr std::size_t kMaxOutputPiece = 1u << 20;
+constexpr std::size_t kMaxUploadBytes = 1u << 20;
+
+Error too_much() { return fail(Kind::overloaded, "too many requests are under way: try again later"); }
+
+// On the thread of the records.
+Result<OutputPiece> read_parts(RecordStore& records, const job::JobId& job, const OutputIndex::Plan& plan) {
+  OutputPiece piece{.bytes = "", .end = plan.end};
+  for (const OutputIndex::Part& part : plan.parts) {
+    const job::RecordKey key{.kind = job::RecordKind::effect, .job = job, .thread = part.thread, .number = part.sequence};
+    GW_TRY(const std::string value, records.read(key.encode()));
+    wire::pb::Effect effect;
+    if (!effect.ParseFromString(value) || effect.output().bytes().size() < part.skip + part.size)
+      return fail(Kind::corrupt, "a record of the job's output is not what was written");
+    piece.bytes.append(effect.output().bytes(), part.skip, part.size);
+  }
+  return piece;
+}
+
+}  // namespace
+
+void Driver::post(std::function<void()> callback) {
+  boost::asio::post(io_, [alive = alive_, callback = std::move(callback)] {
+    if (*alive) callback();
+  });
+}
+
+// --- blobs and jobs
+
+void Driver::store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) {
+  const auto refuse = [&](Error why) { post([done, why = std::move(why)] { done(why); }); };
+  if (bytes.size() > kMaxUploadBytes) return refuse(fail(Kind::invalid, "a blob has at most 1 MiB, this one {} bytes", bytes.size()));
+  if (stopping_) return refuse(fail(Kind::disconnected, "the daemon stops"));
+  if (uploads_.size() >= kMaxPending) return refuse(too_much());
+  uploads_.emplace(hash, std::move(done));
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Upload{{hash, std::move(bytes)}}, out); });
+}
+
+void Driver::submit(Bytes signed_manifest, std::function<void(Result<job::JobId>)> done) {
+  const auto refuse = [&](Error why) { post([done, why = std::move(why)] { done(why); }); };
+  if (stopping_) return refuse(fail(Kind::disconnected, "the daemon stops"));
+  if (submits_.size() >= kMaxPending) return refuse(too_much());
+  submits_.emplace(job::JobId{sha256(signed_manifest)}, std::move(done));
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Submit{std::move(signed_manifest)}, out); });
+}
+
+void Driver::cancel(const job::JobId& id, std::function<void(Status)> done) {
+  const auto answer = [&](Status status) { post([done, status = std::move(status)] { done(status); }); };
+  if (!book_->knows(id)) return answer(fail(Kind::not_found, "there is no job {} at this peer", id.hash.hex()));
+  if (book_->over(id)) return answer(ok());
+  if (cancels_.size() >= kMaxPending) return answer(too_much());
+  cancels_.emplace(id, std::move(done));
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Cancel{id}, out); });
+}
+
+void Driver::settle_requests(const job::Event& event) {
+  const auto settle = [this](auto& waiting, const auto& id, const auto& result) {
+    const auto [first, last] = waiting.equal_range(id);
+    for (auto request = first; request != last; ++request) post([done = request->second, result] { done(result); });
+    waiting.erase(first, last);
+  };
+  if (const auto* uploaded = std::get_if<job::BlobUploaded>(&event)) settle(uploads_, uploaded->hash, ok());
+  if (const auto* refused = std::get_if<job::BlobRefused>(&event)) settle(uploads_, refused->hash, Status(refused->error));
+  if (const auto* accepted = std::get_if<job::JobAccepted>(&event)) settle(submits_, accepted->job, Result<job::JobId>(accepted->job));
+  if (const auto* refused = std::get_if<job::JobRefused>(&event)) settle(submits_, refused->job, Result<job::JobId>(refused->error));
+  if (const auto* over = std::get_if<job::JobOver>(&event)) settle(cancels_, over->job, ok());
+}
+
+void Driver::fail_requests(const Error& why) {
+  for (const auto& [hash, done] : std::exchange(uploads_, {})) done(why);
+  for (const auto& [id, done] : std::exchange(submits_, {})) done(why);
+  for (const auto& [id, done] : std::exchange(cancels_, {})) done(why);
+}
+
+void Driver::stop() { post(config_.on_stop); }
+
+// --- what is shown
+
+NodeView Driver::node() const {
+  return {.id = {identity_.id()},
+          .boot = config_.boot,
+          .version = config_.version,
+          .addresses = addresses_,
+          .slots = config_.slots,
+          .free_slots = peer_->slots().free_slots(),
+          .started_at = started_at_};
+}
+
+std::vector<PeerView> Driver::peers() const {
+  std::vector<PeerView> views{{.id = {identity_.id()},
+                               .address = addresses_.empty() ? "" : addresses_.front(),
+                               .state = PeerView::State::self,
+                               .free_slots = peer_->slots().free_slots()}};
+  for (const peer::MemberList::Known& member : peer_->list().all())
+    views.push_back({.id = member.peer,
+                     .address = member.address,
+                     .state = member.alive ? PeerView::State::alive : PeerView::State::silent,
+                     .free_slots = member.free_slots});
+  return views;
+}
+
+Result<JobView> Driver::job(const job::JobId& id) const {
+  GW_TRY(JobView view, book_->view(id));
+  for (JobPeerView& peer : view.peers) {
+    const bool self = peer.id.hash == identity_.id();
+    peer.state = self ? PeerView::State::self : peer_->list().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
+  }
+  return view;
+}
+
+void Driver::read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
+                         std::function<void(Result<OutputPiece>)> done) {
+  const auto plan = book_->output(id, stream, offset, std::min(limit, kMaxOutputPiece));
+  if (!plan || reads_ >= kMaxPending) return post([done, why = plan ? too_much() : plan.error()] { done(why); });
+  ++reads_;
+  disk_.with_records([this, id, plan = *plan, done = std::move(done)](RecordStore& records) {
+    disk_.answer([this, done, piece = read_parts(records, id, plan)] {
+      --reads_;
+      done(piece);
+    });
+  });
+}
+
+Result<std::vector<JobEvent>> Driver::events(const job::JobId& id, std::uint64_t from, std::size_t limit) const {
+  return book_->events(id, from, limit);
+}
+
+Result<std::unique_ptr<Subscription>> Driver::watch(const job::JobId& id, std::function<void()> changed) {
+  return book_->watch(id, std::move(changed));
+}
+
+}  // namespace gw::node
