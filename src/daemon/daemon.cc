@@ -1,0 +1,116 @@
+#include "daemon/daemon.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/log.h"
+#include "daemon/own_address.h"
+#include "os/file.h"
+
+namespace gw::daemon {
+namespace {
+
+constexpr std::string_view kArea = "daemon";
+constexpr std::chrono::milliseconds kJobCheck{250};
+
+node::NativeCode::Config code_config(const std::filesystem::path& cache, const std::filesystem::path& worker) {
+  return {.cache_root = cache, .compiler = {worker.string(), "--compile"}, .filler = {"/proc/self/exe", "fill-code-cache"}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::make(const Options& options) {
+  GW_TRY(node::StateFolder folder, node::StateFolder::open(options.state));
+  GW_TRY(transport::Identity identity, transport::Identity::load_or_make(folder.key_file()));
+  GW_TRY(const std::filesystem::path cache, os::cache_dir());
+  GW_TRY(node::NativeCode code, node::NativeCode::open(code_config(cache, options.worker)));
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(folder), std::move(identity), std::move(code)));
+  GW_TRY_VOID(daemon->open());
+  return daemon;
+}
+
+Daemon::Daemon(const Options& options, node::StateFolder folder, transport::Identity identity, node::NativeCode code)
+    : options_(options), folder_(std::move(folder)), identity_(std::move(identity)), code_(std::move(code)) {}
+
+Status Daemon::open() {
+  GW_TRY(node::RecordStore records, node::RecordStore::open(folder_.records_file()));
+  GW_TRY(const std::uint64_t boot, records.raise_boot());
+  GW_TRY(node::BlobStore blobs, node::BlobStore::open(folder_.blobs_folder()));
+  GW_TRY(node::Driver::Config config, driver_config(boot));
+  GW_TRY(driver_, node::Driver::start({io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config)));
+  GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
+  wait_for_signal();
+  if (options_.life == Options::Life::starter) wait_for_starter();
+  log::info(kArea, "ready", kv("peer", identity_.id().hex()), kv("boot", boot), kv("socket", options_.socket.string()));
+  return ok();
+}
+
+Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
+  node::Driver::Config config{.join = options_.join, .slots = options_.slots, .version = GODWIT_VERSION, .boot = boot};
+  config.worker.program = options_.worker;
+  config.on_stop = [this] { begin_stop(); };
+  for (const std::string& text : options_.listen) {
+    GW_TRY(const node::Endpoint where, node::parse_endpoint(text));
+    if (where.address().is_unspecified()) config.advertise = own_address();
+    config.listen.push_back(where);
+  }
+  for (const std::string& text : options_.join) GW_TRY_VOID(node::parse_host_port(text));
+  return config;
+}
+
+Status Daemon::run() {
+  io_.run();
+  if (driver_->failure()) return *driver_->failure();
+  return ok();
+}
+
+// --- the end
+
+void Daemon::wait_for_signal() {
+  signals_.add(SIGTERM);
+  signals_.add(SIGINT);
+  signals_.async_wait([this](const boost::system::error_code& error, int) {
+    if (!error) begin_stop();
+  });
+}
+
+// Whoever started it holds the other end of its standard input.
+void Daemon::wait_for_starter() {
+  const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  boost::system::error_code error;
+  if (input >= 0) starter_.assign(input, error);
+  if (input < 0 || error) return look_for_jobs();  // there is nobody, or a plain file
+  starter_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& failure) {
+    if (!failure) look_for_jobs();
+  });
+}
+
+void Daemon::look_for_jobs() {
+  if (stopping_) return;
+  const auto jobs = driver_->jobs();
+  if (std::ranges::none_of(jobs, [](const node::JobSummary& job) { return job.state == node::JobState::running; })) return begin_stop();
+  patience_.expires_after(kJobCheck);
+  patience_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) look_for_jobs();
+  });
+}
+
+void Daemon::begin_stop() {
+  if (std::exchange(stopping_, true)) return;
+  log::info(kArea, "stopping");
+  signals_.clear();  // a second signal does what signals do
+  signals_.cancel();
+  starter_.close();
+  patience_.cancel();
+  tasks_.spawn("stop", stop());
+}
+
+asio::awaitable<void> Daemon::stop() {
+  if (gateway_) co_await gateway_->stop();
+  co_await driver_->shut_down();
+}
+
+}  // namespace gw::daemon

@@ -1,0 +1,51 @@
+#pragma once
+// A whole daemon: everything is made here, in one order, and ended in the opposite one.
+
+#include <boost/asio/signal_set.hpp>
+#include <memory>
+
+#include "daemon/options.h"
+#include "gateway/gateway.h"
+#include "node/driver.h"
+#include "node/state_folder.h"
+
+namespace gw::daemon {
+
+namespace asio = boost::asio;
+
+// One peer of this machine with its door for people. run() is its life, on the caller's thread, which becomes the node thread; it ends by
+// SIGTERM, SIGINT, Control::stop(), a failed disk, or with its starter. A second signal ends the process at once.
+class Daemon {
+ public:
+  // Kind::overloaded: another daemon has this state or socket; else what is wrong, in one sentence.
+  static Result<std::unique_ptr<Daemon>> make(const Options& options);
+  // Why it ended, if that was not wanted.
+  Status run();
+
+ private:
+  Daemon(const Options& options, node::StateFolder folder, transport::Identity identity, node::NativeCode code);
+  Status open();
+  Result<node::Driver::Config> driver_config(std::uint64_t boot);
+
+  void wait_for_signal();
+  void wait_for_starter();
+  void look_for_jobs();
+  void begin_stop();
+  asio::awaitable<void> stop();
+
+  // In the order of their making.
+  const Options options_;
+  node::StateFolder folder_;
+  transport::Identity identity_;
+  node::NativeCode code_;
+  asio::io_context io_{1};
+  transport::TaskGroup tasks_{io_.get_executor()};
+  std::unique_ptr<node::Driver> driver_;
+  std::unique_ptr<gateway::Gateway> gateway_;
+  asio::signal_set signals_{io_};
+  asio::posix::stream_descriptor starter_{io_};
+  asio::steady_timer patience_{io_};
+  bool stopping_ = false;
+};
+
+}  // namespace gw::daemon

@@ -1,0 +1,44 @@
+// godwit-daemon: a peer of this machine. Started by `godwit up`, or by hand.
+
+#include <csignal>
+#include <cstdio>
+
+#include "base/log.h"
+#include "daemon/daemon.h"
+#include "os/file.h"
+
+namespace {
+
+using namespace gw;
+
+// As the daemon calls itself, detached, when the code cache lacks something; see node::NativeCode.
+int fill_code_cache(std::span<const std::string> arguments) {
+  const auto cache = os::cache_dir();
+  const auto options = daemon::parse_options({});
+  if (!cache || !options) return 1;
+  return node::fill_code_cache_main({.cache_root = *cache, .compiler = {options->worker.string(), "--compile"}}, arguments);
+}
+
+int refuse(const Error& why) {
+  std::fprintf(stderr, "godwit-daemon: %s\n", why.detail.c_str());
+  return why.kind == Kind::invalid ? 2 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "fill-code-cache") return fill_code_cache(std::span(arguments).subspan(1));
+  if (arguments == std::vector<std::string>{"--help"}) {
+    std::fputs(daemon::usage().c_str(), stdout);
+    return 0;
+  }
+  std::signal(SIGPIPE, SIG_IGN);  // whoever does not read hears of it otherwise
+  log::set_level(log::Level::info);
+  const auto options = daemon::parse_options(arguments);
+  if (!options) return refuse(options.error());
+  auto made = daemon::Daemon::make(*options);
+  if (!made) return refuse(made.error());
+  const Status ended = (*made)->run();
+  return ended ? 0 : refuse(ended.error());
+}

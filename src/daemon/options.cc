@@ -1,0 +1,99 @@
+#include "daemon/options.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+namespace gw::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kMaxSlots = 4096;
+constexpr std::size_t kMaxAddresses = 64;
+
+using Take = std::function<Status(const std::string&)>;
+
+Result<fs::path> default_state() {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && fs::path(state).is_absolute())
+    return fs::path(state) / "godwit";
+  if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute())
+    return fs::path(home) / ".local" / "state" / "godwit";
+  return fail(Kind::invalid, "there is no place for the state: give --state DIR, or set HOME");
+}
+
+Result<fs::path> default_worker() {
+  std::error_code failure;
+  const fs::path worker = fs::read_symlink("/proc/self/exe", failure).parent_path() / "godwit-worker";
+  if (failure || !fs::exists(worker, failure))
+    return fail(Kind::not_found, "{} is missing: it belongs beside godwit-daemon, install both", worker.string());
+  return worker;
+}
+
+Status take_slots(const std::string& text, std::uint32_t& slots) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
+  if (error != std::errc() || end != text.data() + text.size() || slots > kMaxSlots)
+    return fail(Kind::invalid, "'{}' is no number of slots: --slots takes 0 to {}", text, kMaxSlots);
+  return ok();
+}
+
+Status take_address(const std::string& text, std::vector<std::string>& list) {
+  if (list.size() >= kMaxAddresses) return fail(Kind::invalid, "more than {} addresses are given", kMaxAddresses);
+  list.push_back(text);
+  return ok();
+}
+
+std::map<std::string, Take, std::less<>> takers(Options& options, std::vector<std::string>& listen) {
+  return {
+      {"--state", [&](const std::string& text) { return options.state = text, ok(); }},
+      {"--socket", [&](const std::string& text) { return options.socket = text, ok(); }},
+      {"--worker", [&](const std::string& text) { return options.worker = text, ok(); }},
+      {"--listen", [&](const std::string& text) { return take_address(text, listen); }},
+      {"--join", [&](const std::string& text) { return take_address(text, options.join); }},
+      {"--slots", [&](const std::string& text) { return take_slots(text, options.slots); }},
+  };
+}
+
+Status fill_in(Options& options) {
+  if (options.state.empty()) {
+    GW_TRY(options.state, default_state());
+  }
+  if (options.worker.empty()) {
+    GW_TRY(options.worker, default_worker());
+  }
+  if (options.socket.empty()) options.socket = options.state / "socket";
+  return ok();
+}
+
+}  // namespace
+
+std::string usage() {
+  return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT]... [--slots N] [--worker PATH]"
+         " [--ephemeral]\nNormally started by `godwit up`.\n";
+}
+
+Result<Options> parse_options(std::span<const std::string> arguments) {
+  Options options;
+  options.slots = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  std::vector<std::string> listen;
+  const auto known = takers(options, listen);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--ephemeral") {
+      options.life = Options::Life::starter;
+      continue;
+    }
+    const std::size_t equals = arguments[i].find('=');
+    const auto found = known.find(arguments[i].substr(0, equals));
+    if (found == known.end()) return fail(Kind::invalid, "'{}' is no option of godwit-daemon", arguments[i]);
+    if (equals == std::string::npos && ++i == arguments.size()) return fail(Kind::invalid, "{} needs a value", found->first);
+    GW_TRY_VOID(found->second(equals == std::string::npos ? arguments[i] : arguments[i].substr(equals + 1)));
+  }
+  if (!listen.empty()) options.listen = std::move(listen);
+  GW_TRY_VOID(fill_in(options));
+  return options;
+}
+
+}  // namespace gw::daemon
