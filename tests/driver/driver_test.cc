@@ -1,0 +1,228 @@
+// Peers with real transports, disks and workers: a job spread over three, hosts and a home that go away, and strangers.
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "grid.h"
+
+namespace gw::node {
+namespace {
+
+constexpr const char* kTask = R"(
+#include <stdio.h>
+int main(int argc, char** argv) {
+  unsigned x = 1;
+  for (int i = 0; i < 20000000; ++i) x = x * 1664525u + 1013904223u;
+  printf("task %s of %d: %u\n", argv[1], argc, x);
+}
+)";
+
+// Prints a line for each part of its work; reads a clock, so that a replay needs what was recorded.
+constexpr const char* kParts = R"(
+#include <stdio.h>
+#include <time.h>
+int main(void) {
+  unsigned x = 1;
+  for (int part = 0; part < 60; ++part) {
+    for (int i = 0; i < 10000000; ++i) x = x * 1664525u + 1013904223u;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    printf("part %d %u\n", part, x);
+    fflush(stdout);
+  }
+}
+)";
+
+std::string expected_tasks(std::uint32_t tasks) {
+  unsigned x = 1;
+  for (int i = 0; i < 20000000; ++i) x = x * 1664525u + 1013904223u;
+  std::string text;
+  for (std::uint32_t task = 0; task < tasks; ++task) text += fmt::format("task {} of 2: {}\n", task, x);
+  return text;
+}
+
+std::string expected_parts() {
+  unsigned x = 1;
+  std::string text;
+  for (int part = 0; part < 60; ++part) {
+    for (int i = 0; i < 10000000; ++i) x = x * 1664525u + 1013904223u;
+    text += fmt::format("part {} {}\n", part, x);
+  }
+  return text;
+}
+
+std::set<job::PeerId> hosts(const std::vector<JobEvent>& events) {
+  std::set<job::PeerId> out;
+  for (const JobEvent& event : events)
+    if (const auto* placed = std::get_if<JobEvent::ThreadPlaced>(&event.kind)) out.insert(placed->host);
+  return out;
+}
+
+TEST_F(Grid, ThreePeersRunOneJob) {
+  Place& home = add(2);
+  add(2);
+  add(2);
+  until_all_see_all();
+  const job::JobId id = submit(home, {.source = kTask, .tasks = 12, .slots = 6});
+  int woken = 0;
+  const auto watching = home.driver->watch(id, [&] { ++woken; });
+  ASSERT_TRUE(watching);
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_EQ(output(home, id), expected_tasks(12)) << story(home, id);
+  const auto events = home.driver->events(id, 0, 1000).value();
+  EXPECT_EQ(hosts(events).size(), 3u);
+  EXPECT_TRUE(std::holds_alternative<JobEvent::Over>(events.back().kind));
+  EXPECT_GT(woken, 0);
+  const JobSummary job = summary(home, id);
+  EXPECT_EQ(job.state, JobState::done);
+  EXPECT_EQ(job.ended, 12u);
+  EXPECT_EQ(job.name, "guest");
+}
+
+TEST_F(Grid, AThreadGoesOnWhereItsHostIsGone) {
+  Place& home = add(0);  // lends nothing, so its jobs are elsewhere
+  add(1);
+  add(1);
+  until_all_see_all();
+  const job::JobId id = submit(home, {.source = kParts, .checkpoint_every = std::chrono::milliseconds(300)});
+  ASSERT_TRUE(until([&] { return home.driver->job(id).value().threads.front().host && output(home, id).size() > 150; }));
+  Place* host = host_of_main(home, id);
+  ASSERT_NE(host, nullptr);
+  stop(*host);
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_EQ(output(home, id), expected_parts()) << story(home, id);
+  EXPECT_EQ(summary(home, id).failed, 0u) << story(home, id);
+}
+
+TEST_F(Grid, AHomeThatComesBackFindsItsJob) {
+  Place& home = add(0);
+  add(1);
+  until_all_see_all();
+  const job::JobId id = submit(home, {.source = kParts, .checkpoint_every = std::chrono::milliseconds(300)});
+  ASSERT_TRUE(until([&] { return output(home, id).size() > 150; }));
+  stop(home);
+  start(home, 0);
+  EXPECT_GT(output(home, id).size(), 150u);
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_EQ(output(home, id), expected_parts()) << story(home, id);
+  stop(home);
+  start(home, 0);
+  EXPECT_EQ(output(home, id), expected_parts()) << story(home, id);
+  EXPECT_EQ(summary(home, id).state, JobState::done);
+  const auto events = home.driver->events(id, 0, 1000).value();
+  ASSERT_FALSE(events.empty());
+  EXPECT_TRUE(std::holds_alternative<JobEvent::Over>(events.back().kind));
+}
+
+TEST_F(Grid, ACancelledJobEnds) {
+  Place& home = add(1);
+  const job::JobId id = submit(home, {.source = kParts});
+  ASSERT_TRUE(until([&] { return output(home, id).size() > 20; }));
+  std::optional<Status> cancelled;
+  home.driver->cancel(id, [&](Status status) { cancelled = std::move(status); });
+  ASSERT_TRUE(until([&] { return cancelled.has_value(); }));
+  EXPECT_TRUE(*cancelled);
+  EXPECT_EQ(summary(home, id).state, JobState::cancelled);
+  ASSERT_TRUE(until([&] { return home.driver->node().free_slots == 1; }));
+}
+
+TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
+  Place& home = add(1);
+  std::optional<Result<job::JobId>> answer;
+  home.driver->submit(Bytes{1, 2, 3}, [&](Result<job::JobId> id) { answer = std::move(id); });
+  EXPECT_FALSE(answer.has_value());  // never from inside the call
+  ASSERT_TRUE(until([&] { return answer.has_value(); }));
+  EXPECT_EQ(answer->error().kind, Kind::invalid);
+  EXPECT_EQ(home.driver->job({}).error().kind, Kind::not_found);
+  EXPECT_EQ(home.driver->events({}, 0, 1).error().kind, Kind::not_found);
+}
+
+// An authenticated peer that means no good.
+class Stranger final : public transport::Receiver {
+ public:
+  Stranger(asio::io_context& io, const Endpoint& to) {
+    transport_ = transport::Transport::make(io, identity_, *this, {}).value();
+    transport_->connect(to, std::nullopt, [this](const Result<transport::PeerId>& peer) {
+      ASSERT_TRUE(peer) << peer.error().detail;
+      peer_ = *peer;
+    });
+  }
+  void on_connected(const transport::PeerId&, const Endpoint&) override {}
+  void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
+  void on_request(const transport::RequestId&, Bytes) override {}
+  void on_disconnected(const transport::PeerId&, const transport::Ended& ended) override { ended_ = ended.sentence; }
+
+  transport::Identity identity_ = transport::Identity::make().value();
+  std::unique_ptr<transport::Transport> transport_;
+  std::optional<transport::PeerId> peer_;
+  std::optional<std::string> ended_;
+};
+
+asio::awaitable<void> end_stranger(Stranger& stranger, bool& done) {
+  co_await stranger.transport_->stop();
+  done = true;
+}
+
+TEST_F(Grid, AMessageThatIsNoneEndsTheConnectionAndNothingElse) {
+  Place& home = add(2);
+  add(2);
+  until_all_see_all();
+  const job::JobId id = submit(home, {.source = kTask, .tasks = 4, .slots = 4});
+  Stranger stranger(io_, home.at);
+  ASSERT_TRUE(until([&] { return stranger.peer_.has_value(); }));
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(stranger.transport_->send(*stranger.peer_, transport::Lane::control, Bytes(1000, 0xff)));
+  ASSERT_TRUE(until([&] { return stranger.ended_.has_value(); }));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::HasSubstr("message refused"), testing::HasSubstr(stranger.identity_.id().hex())));
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_EQ(output(home, id), expected_tasks(4)) << story(home, id);
+  bool done = false;
+  tasks_.spawn("stranger", end_stranger(stranger, done));
+  until([&] { return done && tasks_.size() == 0; });
+}
+
+TEST_F(Grid, OrdersOfAPeerThatIsNotHomeAreRefused) {
+  Place& home = add(1);
+  const job::JobId id = submit(home, {.source = kParts});
+  ASSERT_TRUE(until([&] { return output(home, id).size() > 20; }));
+  Stranger stranger(io_, home.at);
+  ASSERT_TRUE(until([&] { return stranger.peer_.has_value(); }));
+  wire::pb::PeerMessage message;
+  message.set_version(wire::kPeerProtocol);
+  message.set_boot(1);
+  message.mutable_drop()->set_job(id.bytes());
+  message.mutable_drop()->set_thread(job::kMainThread.value());
+  message.mutable_drop()->set_epoch(1);
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(stranger.transport_->send(*stranger.peer_, transport::Lane::control, wire::encode(message).value()));
+  std::string log;
+  // What is logged shows only when the capture ends, so the log is asked through something that comes after the message: the job's end.
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, testing::AllOf(testing::HasSubstr("peer refused"), testing::HasSubstr(stranger.identity_.id().hex())));
+  EXPECT_EQ(output(home, id), expected_parts()) << story(home, id);
+  bool done = false;
+  tasks_.spawn("stranger", end_stranger(stranger, done));
+  until([&] { return done && tasks_.size() == 0; });
+}
+
+// What is logged shows when the capture ends, so the job's end, which comes after it, is waited for.
+TEST_F(Grid, AWorkerThatSpeaksForAnotherThreadIsRefusedAndTheJobGoesOnElsewhere) {
+  Place& home = add(0);
+  Place& hostile = add(1, GODWIT_HOSTILE_WORKER);
+  until_all_see_all();
+  testing::internal::CaptureStderr();
+  const job::JobId id = submit(home, {.source = kTask, .tasks = 2, .slots = 2, .max_failures = 1000});
+  ASSERT_TRUE(until([&] { return host_of_main(home, id) == &hostile; }));
+  add(1);
+  ASSERT_TRUE(until([&] { return over(home, id) || summary(home, id).counters.lost > 0; }));
+  stop(hostile);
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("worker refused")) << story(home, id);
+  EXPECT_EQ(output(home, id), expected_tasks(2)) << story(home, id);
+}
+
+}  // namespace
+}  // namespace gw::node

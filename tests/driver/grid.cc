@@ -1,0 +1,165 @@
+#include "grid.h"
+
+#include <fstream>
+
+#include "toolchain/build.h"
+
+namespace gw::node {
+namespace {
+
+constexpr std::size_t kChunk = 1u << 20;
+constexpr std::chrono::seconds kFarTooLong{150};
+
+Endpoint loopback(std::uint16_t port) { return {asio::ip::make_address("127.0.0.1"), port}; }
+
+}  // namespace
+
+Grid::Grid() : code_(NativeCode::open({.cache_root = folder_.path() / "cache"}).value()) {}
+
+void Grid::TearDown() {
+  for (const auto& place : places_)
+    if (place->driver) stop(*place);
+}
+
+Grid::Place& Grid::add(std::uint32_t slots, const char* worker) {
+  places_.push_back(std::make_unique<Place>());
+  Place& place = *places_.back();
+  place.identity = std::make_unique<transport::Identity>(transport::Identity::make().value());
+  place.at = loopback(0);
+  start(place, slots, worker);
+  return place;
+}
+
+void Grid::start(Place& place, std::uint32_t slots, const char* worker) {
+  RecordStore records = RecordStore::open(place.state.path() / "records.db").value();
+  BlobStore blobs = BlobStore::open(place.state.path() / "blobs").value();
+  Driver::Config config{.listen = {place.at}, .slots = slots, .version = "test", .boot = records.raise_boot().value()};
+  config.worker.program = worker;
+  config.spare_workers = 0;
+  config.on_stop = [] {};
+  if (&place != places_.front().get()) config.join = {text_of(places_.front()->at)};
+  auto driver = Driver::start({io_, *place.identity, code_, {std::move(records), std::move(blobs)}}, std::move(config));
+  ASSERT_TRUE(driver) << driver.error().detail;
+  place.driver = *std::move(driver);
+  place.at = parse_endpoint(place.driver->node().addresses.front()).value();
+}
+
+asio::awaitable<void> Grid::shut_down(Driver& driver, bool& done) {
+  co_await driver.shut_down();
+  done = true;
+}
+
+void Grid::stop(Place& place) {
+  bool done = false;
+  tasks_.spawn("shut down", shut_down(*place.driver, done));
+  until([&] { return done && tasks_.size() == 0; });
+  place.driver.reset();
+}
+
+bool Grid::until(const std::function<bool()>& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + kFarTooLong;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      ADD_FAILURE() << "what the test waits for does not happen";
+      return false;
+    }
+    io_.run_one_for(std::chrono::milliseconds(200));
+  }
+  return true;
+}
+
+void Grid::until_all_see_all() {
+  until([&] {
+    for (const auto& place : places_) {
+      if (!place->driver) continue;
+      std::size_t alive = 0;
+      for (const PeerView& peer : place->driver->peers()) alive += peer.state != PeerView::State::silent ? 1 : 0;
+      if (alive < places_.size()) return false;
+    }
+    return true;
+  });
+}
+
+Bytes Grid::build(const char* source) {
+  const auto file = folder_.path() / "guest.c";
+  std::ofstream(file) << source;
+  auto built = toolchain::build({.inputs = {file}});
+  GW_ASSERT(built.has_value());
+  return std::move(built->wasm);
+}
+
+void Grid::store(Driver& driver, const std::string& bytes) {
+  std::optional<Status> stored;
+  driver.store_blob(sha256(as_bytes(bytes)), bytes, [&](Status status) { stored = std::move(status); });
+  until([&] { return stored.has_value(); });
+  ASSERT_TRUE(*stored) << stored->error().detail;
+}
+
+job::JobId Grid::submit(Place& home, const Work& work) {
+  const Bytes module = build(work.source);
+  wire::pb::Manifest manifest;
+  manifest.set_version(1);
+  manifest.set_nonce(++nonce_);
+  manifest.mutable_module()->set_hash(wire::bytes_of(sha256(module)));
+  manifest.mutable_module()->set_size(module.size());
+  for (std::size_t at = 0; at < module.size(); at += kChunk) {
+    const ByteView chunk = ByteView(module).subspan(at, std::min(kChunk, module.size() - at));
+    store(*home.driver, std::string(as_text(chunk)));
+    manifest.mutable_module()->add_chunks(wire::bytes_of(sha256(chunk)));
+  }
+  manifest.mutable_config()->add_args("guest");
+  manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  for (std::uint32_t task = 0; task < work.tasks; ++task) manifest.add_tasks()->add_args(std::to_string(task));
+  manifest.mutable_policy()->set_slots(work.slots);
+  manifest.mutable_policy()->set_max_failures(work.max_failures);
+  manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(work.checkpoint_every).count()));
+  std::optional<Result<job::JobId>> accepted;
+  home.driver->submit(job::Manifest::sign(manifest, SigningKey({1})), [&](Result<job::JobId> id) { accepted = std::move(id); });
+  until([&] { return accepted.has_value(); });
+  EXPECT_TRUE(*accepted) << accepted->error().detail;
+  return **accepted;
+}
+
+Grid::Place* Grid::host_of_main(Place& home, const job::JobId& id) {
+  const JobView view = home.driver->job(id).value();
+  for (const auto& place : places_)
+    if (place->driver && view.threads.front().host == place->driver->node().id) return place.get();
+  return nullptr;
+}
+
+std::string Grid::story(Place& home, const job::JobId& id) {
+  std::string text;
+  const auto events = home.driver->events(id, 0, 1000).value();
+  for (const JobEvent& event : events) {
+    const auto about = [&](std::string_view what, const auto& one) { text += fmt::format("{} {:x}", what, one.thread.value()); };
+    text += fmt::format("\n{}: ", event.number & 0xffff);
+    if (const auto* placed = std::get_if<JobEvent::ThreadPlaced>(&event.kind))
+      about("placed", *placed), text += " at " + placed->host.brief();
+    if (const auto* resumed = std::get_if<JobEvent::ThreadResumed>(&event.kind))
+      about("resumed", *resumed), text += " at " + resumed->host.brief();
+    if (const auto* again = std::get_if<JobEvent::ThreadRestarted>(&event.kind))
+      about("restarted", *again), text += " at " + again->host.brief();
+    if (const auto* ended = std::get_if<JobEvent::ThreadEnded>(&event.kind)) about("ended", *ended);
+    if (const auto* failed = std::get_if<JobEvent::ThreadFailed>(&event.kind)) about("failed", *failed), text += ": " + failed->sentence;
+    if (const auto* lost = std::get_if<JobEvent::PeerLost>(&event.kind)) text += "lost " + lost->peer.brief();
+    if (const auto* grew = std::get_if<JobEvent::OutputGrew>(&event.kind)) text += fmt::format("output {}", grew->size);
+    if (std::holds_alternative<JobEvent::Over>(event.kind)) text += "over";
+  }
+  return text;
+}
+
+std::string Grid::output(Place& home, const job::JobId& id) {
+  std::string text;
+  for (bool end = false; !end;) {
+    std::optional<Result<OutputPiece>> piece;
+    home.driver->read_output(id, Stream::output, text.size(), 1000, [&](Result<OutputPiece> got) { piece = std::move(got); });
+    if (!until([&] { return piece.has_value(); })) break;
+    EXPECT_TRUE(*piece) << piece->error().detail;
+    if (!*piece) break;
+    text += (*piece)->bytes;
+    end = (*piece)->end || (*piece)->bytes.empty();
+  }
+  return text;
+}
+
+}  // namespace gw::node

@@ -1,0 +1,69 @@
+#pragma once
+// Several whole peers on the loopback interface, driven by one loop, and a job for them.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/signature.h"
+#include "job/manifest.h"
+#include "node/driver.h"
+#include "os/file.h"
+
+namespace gw::node {
+
+class Grid : public testing::Test {
+ protected:
+  struct Place {  // what stays when a peer is stopped
+    os::TempDir state = os::TempDir::make().value();
+    std::unique_ptr<transport::Identity> identity;
+    std::unique_ptr<Driver> driver;
+    Endpoint at;
+  };
+  struct Work {
+    const char* source;
+    std::uint32_t tasks = 1;
+    std::uint32_t slots = 4;
+    std::chrono::milliseconds checkpoint_every{0};
+    std::uint32_t max_failures = 3;
+  };
+
+  Grid();
+  void TearDown() override;
+
+  // A new peer that joins the first; or one that comes back to its place and state.
+  Place& add(std::uint32_t slots, const char* worker = GODWIT_WORKER);
+  void start(Place& place, std::uint32_t slots, const char* worker = GODWIT_WORKER);
+  void stop(Place& place);
+
+  // Runs everything until it holds. False, and a failed test, if that takes far too long.
+  bool until(const std::function<bool()>& holds);
+  void until_all_see_all();
+
+  job::JobId submit(Place& home, const Work& work);
+  std::string output(Place& home, const job::JobId& id);
+  // Where the first thread of a job is, or was last; nullptr: nowhere yet.
+  Place* host_of_main(Place& home, const job::JobId& id);
+  // What happened, for a test that failed.
+  std::string story(Place& home, const job::JobId& id);
+  JobSummary summary(Place& home, const job::JobId& id) { return home.driver->job(id).value().summary; }
+  bool over(Place& home, const job::JobId& id) { return summary(home, id).state != JobState::running; }
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> open_{io_.get_executor()};
+  os::TempDir folder_ = os::TempDir::make().value();
+  NativeCode code_;
+  std::vector<std::unique_ptr<Place>> places_;
+  transport::TaskGroup tasks_{io_.get_executor()};
+
+ private:
+  Bytes build(const char* source);
+  asio::awaitable<void> shut_down(Driver& driver, bool& done);
+  void store(Driver& driver, const std::string& bytes);
+  std::uint64_t nonce_ = 0;
+};
+
+}  // namespace gw::node
