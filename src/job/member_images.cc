@@ -158,8 +158,9 @@ void Member::follow_keeper(Time now, Thread& newborn) {
   for (const auto& [id, thread] : threads_) {
     const bool known_at_home = !thread.child || thread.stable;
     if (thread.stage != Stage::running || !known_at_home) continue;
+    // Back at a keeper it had before, it must not look like somebody older.
     if (newborn.keeper.peer != thread.keeper.peer || newborn.keeper.attempt == 0)
-      newborn.keeper = {.peer = thread.keeper.peer, .attempt = thread.keeper.attempt, .again = now};
+      newborn.keeper = {.peer = thread.keeper.peer, .attempt = std::max(newborn.keeper.attempt, thread.keeper.attempt), .again = now};
     return;
   }
 }
