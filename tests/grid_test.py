@@ -70,7 +70,7 @@ class GridTest(EndToEnd):
         expected = expected_output(1, LONG_STEPS, LONG_LINES)
         undisturbed = self.cpu_of_long_task(expected, kills=0)
         disturbed = self.cpu_of_long_task(expected, kills=KILLS)
-        print(f"{KILLS} kills: {disturbed:.1f} CPU seconds instead of {undisturbed:.1f}, all daemons and commands included")
+        print(f"{KILLS} kills: {disturbed:.1f} CPU seconds instead of {undisturbed:.1f}, daemons and workers")
 
     def cpu_of_long_task(self, expected: bytes, kills: int) -> float:
         before = cpu_seconds()
