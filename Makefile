@@ -1,7 +1,7 @@
 # The front door. Every target may be run first, on a fresh clone: it installs, configures and builds what it needs.
 #
 #   make         build everything into build/bin
-#   make demo    a program suspended in one process, continued in a second, finished in Node
+#   make demo    four peers on this machine draw a picture, and one of them is killed; make demo-move: one program moves
 #   make test    what CI runs: checks, unit tests under address and undefined-behaviour sanitizers, end-to-end tests
 #   make soak    long runs: fuzzing, many seeds, endurance, unit tests without sanitizers and under the thread sanitizer
 #   make bench   the figures of README.md, as JSON in build/bench
@@ -10,7 +10,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build setup build-asan build-tsan demo test lint soak bench check clean
+.PHONY: build setup build-asan build-tsan demo demo-move test lint soak bench check clean
 
 # Clones of this repository on one machine share what they compiled.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
@@ -42,6 +42,9 @@ build-tsan: setup
 
 demo: build
 	@tools/demo
+
+demo-move: build
+	@tools/demo-move
 
 lint: setup
 	@tools/format --check
