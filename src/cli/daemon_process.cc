@@ -82,13 +82,13 @@ Result<DaemonProcess> DaemonProcess::start(const DaemonOptions& options, const f
   GW_TRY(os::ChildProcess child,
          os::ChildProcess::start(
              {.argv = std::move(words), .env = environment(), .descriptors = {{input, 0}, {log_fd.get(), 1}, {log_fd.get(), 2}}}));
-  DaemonProcess daemon(std::move(child), std::move(pipe.write));
-  gateway::Client client(options.socket);
-  GW_TRY_VOID(daemon.wait_until_ready(client, log));
+  DaemonProcess daemon(options.socket, std::move(child), std::move(pipe.write));
+  GW_TRY_VOID(daemon.wait_until_ready(log));
   return daemon;
 }
 
-Status DaemonProcess::wait_until_ready(gateway::Client& client, const fs::path& log) {
+Status DaemonProcess::wait_until_ready(const fs::path& log) {
+  gateway::Client client(socket_);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < deadline) {
     // First who lives, then who answers: the answer of another daemon at this socket does not count.
@@ -106,6 +106,7 @@ Status DaemonProcess::wait_until_ready(gateway::Client& client, const fs::path& 
 }
 
 void DaemonProcess::stop() {
+  (void)gateway::Client(socket_).stop();  // one that does not answer is killed with this object
   input_.reset();
   pollfd exited{.fd = child_.exited_fd(), .events = POLLIN, .revents = 0};
   ::poll(&exited, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count()));

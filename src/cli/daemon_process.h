@@ -38,13 +38,15 @@ class DaemonProcess {
   pid_t pid() const { return child_.pid(); }
   // It goes on when we do not. REQUIRES: Life::own.
   void leave() { child_.leave(); }
-  // In good order, and waits for the end.
+  // In good order, whatever jobs it has, and waits for the end.
   void stop();
 
  private:
-  DaemonProcess(os::ChildProcess child, os::UniqueFd input) : child_(std::move(child)), input_(std::move(input)) {}
-  Status wait_until_ready(gateway::Client& client, const std::filesystem::path& log);
+  DaemonProcess(std::filesystem::path socket, os::ChildProcess child, os::UniqueFd input)
+      : socket_(std::move(socket)), child_(std::move(child)), input_(std::move(input)) {}
+  Status wait_until_ready(const std::filesystem::path& log);
 
+  std::filesystem::path socket_;
   os::ChildProcess child_;
   os::UniqueFd input_;  // the daemon reads its end there
   node::NodeView view_;

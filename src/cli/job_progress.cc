@@ -76,7 +76,7 @@ std::string JobProgress::line() const {
 }
 
 std::string JobProgress::summary() const {
-  std::string text = fmt::format("{} of {} done", ended_, tasks_);
+  std::string text = fmt::format("{} of {}", ended_, tasks_);
   if (!hosts_.empty()) text += fmt::format(" on {}", counted(hosts_.size(), "peer"));
   return text + losses();
 }

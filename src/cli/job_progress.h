@@ -19,7 +19,7 @@ class JobProgress {
   void take(const node::JobEvent& event);
 
   std::string line() const;     // "[####----] 31/60 done, 6 running on 3 peers, 1 peer lost, 2 threads resumed"
-  std::string summary() const;  // "60 of 60 done on 4 peers; 1 peer lost, 2 threads resumed"
+  std::string summary() const;  // "60 of 60 on 4 peers, 1 peer lost, 2 threads resumed"
 
  private:
   void place(job::ThreadId thread, const job::PeerId& host);

@@ -20,6 +20,8 @@ std::string time_between(std::optional<node::WallTime> from, node::WallTime to) 
 
 std::string run_time(const node::JobSummary& job, node::WallTime now) { return time_between(job.submitted_at, job.ended_at.value_or(now)); }
 
+std::string counted(std::uint64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
 std::string progress_of(const node::JobSummary& job) {
   return fmt::format("{}/{}", job.ended, std::max<std::uint64_t>(job.threads, job.tasks));
 }
@@ -92,8 +94,8 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
       .add("running", "running", fmt::format("{} of at most {} at once", summary.running, summary.slots))
       .add("time", "time", run_time(summary, now))
       .add("lost", "lost",
-           fmt::format("{} peers, {} threads: {} resumed, {} started again", counters.peers_lost, counters.lost, counters.resumed,
-                       counters.restarted));
+           fmt::format("{}, {}: {} resumed, {} started again", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
+                       counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
   std::string text = rows.render(terminal);
   if (!job.peers.empty()) text += "\n" + peers_table(job, terminal);
