@@ -11,8 +11,8 @@ from support.programs import SOURCE_ROOT
 TASK = SOURCE_ROOT / "tests/guests/array_task.c"
 TASKS = 60
 STEPS, LINES = 8_000_000, 4  # of a task: about a tenth of a second
-LONG_STEPS = STEPS if SCALE == 1 else 16 * STEPS
-LONG_LINES = 60  # of the long task: some 2 s, in soak 30 s
+LONG_STEPS = STEPS if SCALE == 1 else 30 * STEPS
+LONG_LINES = 60  # of the long task: some 2 s, in soak half a minute
 KILLS = 2 if SCALE == 1 else 5
 
 
