@@ -112,7 +112,7 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
     return ok();
   }
   thread.claim = record.claim();
-  thread.assign_again = now;
+  thread.seen = true;  // may have run there: if the host does not have it, its epoch is used up
   placed_.insert(id);
   Claim fresh{.claim = thread.claim, .slots = record.slots(), .since = now, .heard = now, .renew_at = now, .idle_since = now};
   Claim& claim = claims_.try_emplace(thread.host, std::move(fresh)).first->second;
@@ -152,8 +152,8 @@ void Home::on_tick(Time now, Actions& out) {
     Thread& thread = threads_.at(id);
     if (!thread.seen && now >= thread.assign_again) {
       GW_REACHED("home: an assignment was repeated");
-      thread.assign_again = now + config_.retry;
-      send_assign(id, thread, out);
+      // In a new epoch: the host may have run it and lost it again, before it could say so.
+      place(now, id, thread, PeerId(thread.host), out);
     }
     tend_keeper(now, id, thread, out);
   }

@@ -94,7 +94,11 @@ void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
     drop_from_worker(id, found->second, out);
     remove(found, out);
   }
-  if (threads_.size() >= config_.threads) return;  // home will see that it is not here
+  // An epoch is lived once: what comes late or twice after its worker died does not begin it again.
+  if (const auto last = begun_.find(id); last != begun_.end() && assign.epoch() <= last->second) return send_status(now, out);
+  // Home will see that it is not here.
+  if (threads_.size() >= config_.threads || (begun_.size() >= config_.begun && !begun_.contains(id))) return;
+  begun_[id] = assign.epoch();
   Thread& thread = threads_[id];
   thread.epoch = assign.epoch();
   thread.task = assign.task();

@@ -28,6 +28,7 @@ class Member {
     Time retry = std::chrono::milliseconds(800);
     Time status_every = std::chrono::seconds(5);
     std::size_t threads = 4096;
+    std::size_t begun = 1u << 20;    // threads one claim may ever have, 40 MiB
     std::size_t remembered = 65536;  // of those that left
     std::size_t chunk_waits = 1024;
     std::size_t checkpoint_determinants = 4096;  // a checkpoint before its time, so that a replay stays short
@@ -177,9 +178,10 @@ class Member {
   std::vector<Hash256> staged_;  // manifest, module, inputs: held until the end
   std::optional<WorkerId> worker_;
   std::map<ThreadId, Thread> threads_;
-  std::map<ThreadId, std::uint64_t> left_;  // were in the worker, up to this epoch: frames of theirs may be on their way
-  std::set<Hash256> chunk_waits_;           // the worker wants these
-  std::string failure_;                     // how the last worker died
+  std::map<ThreadId, std::uint64_t> begun_;  // the last epoch of each thread that was assigned under this claim
+  std::map<ThreadId, std::uint64_t> left_;   // were in the worker, up to this epoch: frames of theirs may be on their way
+  std::set<Hash256> chunk_waits_;            // the worker wants these
+  std::string failure_;                      // how the last worker died
   std::uint64_t status_ = 0;
   Time status_at_{0};
   Time tick_at_{0};

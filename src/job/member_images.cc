@@ -142,6 +142,7 @@ void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, 
 
 void Member::sync(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (thread.child && !thread.stable) follow_keeper(now, thread);
+  if (thread.keeper.attempt == 0) return;  // born when no thread that home knows ran here
   const ImageRef* stable = thread.stable ? &*thread.stable : nullptr;
   const bool offered = thread.candidate && thread.candidate->after_effect <= thread.stored;
   sync_link(now, id, thread, thread.keeper, offered ? &*thread.candidate : stable, out);
