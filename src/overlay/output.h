@@ -1,0 +1,49 @@
+#pragma once
+// What the overlay wants done: the only thing that leaves it.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "overlay/descriptor.h"
+
+namespace gw::overlay {
+
+// May be lost, late, doubled. Whoever carries it out dials `address` if there is no connection, and says Overlay::on_unreachable if
+// nobody is there; an empty address: only over a connection that is open.
+struct Send {
+  PeerId to;
+  std::string address;
+  Message message;
+};
+// Somebody unknown, at an address that was configured or remembered. Answered by Overlay::on_connected, if somebody is there.
+struct Dial {
+  std::string address;
+};
+
+// It is there, or not any more.
+struct Seen {
+  PeerId peer;
+  bool alive;
+};
+// Somebody broke a rule.
+struct Refused {
+  PeerId peer;
+  std::string sentence;
+};
+// The answer to Overlay::locate() or place().
+struct Located {
+  std::uint64_t number;
+  bool found;
+  Descriptor host;
+  std::uint32_t hops;
+};
+using Event = std::variant<Seen, Refused, Located>;
+
+struct Output {
+  std::vector<Send> sends;
+  std::vector<Dial> dials;
+  std::vector<Event> events;
+};
+
+}  // namespace gw::overlay
