@@ -12,6 +12,20 @@ pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
 find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 
+# gw_bound_library(<target> <file> <headers>): a library with its own symbols bound (tools/bind_symbols.py says why), as an imported target.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+function(gw_bound_library target file headers)
+  set(bind ${CMAKE_SOURCE_DIR}/tools/bind_symbols.py)
+  cmake_path(GET file FILENAME name)
+  set(bound ${CMAKE_BINARY_DIR}/bound/${name})
+  if(NOT EXISTS ${bound} OR ${file} IS_NEWER_THAN ${bound} OR ${bind} IS_NEWER_THAN ${bound})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bound)
+    execute_process(COMMAND ${Python3_EXECUTABLE} ${bind} ${file} ${bound} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  add_library(${target} SHARED IMPORTED)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${bound} INTERFACE_INCLUDE_DIRECTORIES ${headers})
+endfunction()
+
 # V8 comes inside Debian's libnode. Where another vendor's nodejs is installed the package cannot be, and tools/setup unpacks it
 # under build/deps/node instead.
 set(GODWIT_NODE_ROOT "" CACHE PATH "Folder that holds usr/include/node and usr/lib of libnode; empty: the system, then build/deps/node")
@@ -24,9 +38,7 @@ foreach(root ${node_roots})
   cmake_path(APPEND root usr lib ${CMAKE_LIBRARY_ARCHITECTURE} libnode.so.108 OUTPUT_VARIABLE library)
   cmake_path(APPEND root usr include node OUTPUT_VARIABLE headers)
   if(EXISTS ${library} AND EXISTS ${headers}/v8.h)
-    add_library(v8 SHARED IMPORTED)
-    set_target_properties(v8 PROPERTIES IMPORTED_LOCATION ${library} IMPORTED_SONAME libnode.so.108
-                                        INTERFACE_INCLUDE_DIRECTORIES ${headers})
+    gw_bound_library(v8 ${library} ${headers})
     break()
   endif()
 endforeach()
@@ -36,8 +48,7 @@ endif()
 
 find_library(BINARYEN_LIBRARY binaryen REQUIRED)
 find_path(BINARYEN_INCLUDE_DIR binaryen-c.h REQUIRED)
-add_library(binaryen SHARED IMPORTED)
-set_target_properties(binaryen PROPERTIES IMPORTED_LOCATION ${BINARYEN_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${BINARYEN_INCLUDE_DIR})
+gw_bound_library(binaryen ${BINARYEN_LIBRARY} ${BINARYEN_INCLUDE_DIR})
 
 # Boost.Asio is headers only; its functions are compiled once, into this library. Its own warnings are none of our business.
 find_package(Boost 1.81 REQUIRED)
