@@ -40,6 +40,7 @@ struct Incarnation {
 
 enum class Reach : std::uint8_t { unknown, open, outbound };
 
+// A value, kept in every table that needs it. In tables only with a signature that was checked.
 struct Descriptor {
   PeerId id;  // follows from the key
   PublicKey key{};
@@ -49,8 +50,11 @@ struct Descriptor {
   std::uint32_t slots = 0;
   std::uint32_t free_slots = 0;
   Reach reach = Reach::unknown;
-  Signature signature{};
+  std::uint16_t age = 0;  // in rounds since the owner made it, as its carriers counted them; not signed
+  Signature signature{};  // over the grid and all of the above but the age
 };
+
+inline bool newer(const Descriptor& a, const Descriptor& b) { return a.incarnation > b.incarnation; }
 
 // Signs and checks. The daemon's is Ed25519; the simulator's is a hash that only the owner can make.
 class Notary {
@@ -60,5 +64,14 @@ class Notary {
   virtual Signature sign(ByteView text) const = 0;
   virtual bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const = 0;
 };
+
+void sign(const GridId& grid, const Notary& notary, Descriptor& descriptor);
+bool is_genuine(const GridId& grid, const Notary& notary, const Descriptor& descriptor);
+
+// REQUIRES of both read(): from a message that was decoded. Nothing is said about the signature.
+Descriptor read(const wire::pb::Descriptor& message, const Notary& notary);
+Coordinate read(const wire::pb::Coordinate& message);
+void write(const Descriptor& descriptor, wire::pb::Descriptor& message);
+void write(const Coordinate& coordinate, wire::pb::Coordinate& message);
 
 }  // namespace gw::overlay

@@ -1,0 +1,26 @@
+#pragma once
+// The messages of overlay.proto as bytes, checked where they enter.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "wire/overlay.pb.h"
+
+namespace gw::wire {
+
+inline constexpr std::size_t kMaxOverlayMessageBytes = 64u << 10;
+inline constexpr int kCoordinateDimensions = 4;
+inline constexpr float kMaxCoordinateSeconds = 10;  // of each component, of the height and the adjustment
+inline constexpr int kMaxDescriptors = 64;          // in a message, the sender's own not counted
+inline constexpr int kMaxRumours = 16;              // in a message
+inline constexpr std::uint32_t kMaxHops = 32;
+
+// Kind::invalid with the rule that the message breaks. Afterwards ids and keys have 32 bytes, signatures 64, addresses are host:port or
+// empty, coordinates are complete, finite and bounded, and lists are not longer than the limits above. Nothing is said about signatures.
+Status check(const pb::OverlayMessage& message);
+
+// A message that travels alone. Kind::overloaded if it would be longer than kMaxOverlayMessageBytes; Kind::invalid as in check().
+Result<Bytes> encode(const pb::OverlayMessage& message);
+Result<pb::OverlayMessage> decode_overlay_message(ByteView payload);
+
+}  // namespace gw::wire
