@@ -75,7 +75,7 @@ Status check(const OverlayMessage::PingFor& ping_for) {
 
 Status check(const OverlayMessage::Route& route) {
   GW_TRY_VOID(require(is_name(route.key()), "a key has 32 bytes"));
-  GW_TRY_VOID(require(route.hops() <= kMaxHops, "a request makes at most 32 hops"));
+  GW_TRY_VOID(require(route.hops() <= kMaxHops && route.diversions() <= kMaxHops, "a request makes at most 32 hops"));
   return check(route.origin());
 }
 
