@@ -1,6 +1,7 @@
 #pragma once
 // Memory that an isolate and its forks share until somebody writes to it.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +14,8 @@
 
 namespace gw::isolate {
 
-// The memory of an isolate as it was at one moment, in a file in memory. Isolates map it privately in place of their own memory: each of
+// The memory of an isolate as it was at one moment, in files in memory: one for each half, so that two threads can fill them, since the
+// kernel lets only one at a time write to a file. Isolates map it privately in place of their own memory: each of
 // its pages exists once, and the kernel copies one for an isolate that writes to it.
 //
 // Immutable once it has been filled; then any thread. Lives as long as one isolate uses it, which its owner sees to by a shared_ptr.
@@ -40,11 +42,24 @@ class MemorySnapshot {
   const std::vector<std::uint32_t>& pages() const { return pages_; }
 
  private:
-  MemorySnapshot(os::UniqueFd fd, std::size_t bytes) : fd_(std::move(fd)), bytes_(bytes) {}
-  Status write(std::span<std::uint8_t> memory, std::span<const std::uint32_t> pages) const;
-  Status map(std::span<std::uint8_t> memory, std::size_t offset, std::size_t bytes) const;
+  // A part of the memory that lies in one file.
+  struct Part {
+    int fd;
+    std::size_t offset;  // in the memory
+    std::size_t bytes;
+    std::size_t offset_in_file;
+  };
 
-  os::UniqueFd fd_;
+  MemorySnapshot(std::array<os::UniqueFd, 2> halves, std::size_t first, std::size_t bytes)
+      : halves_(std::move(halves)), first_(first), bytes_(bytes) {}
+  std::array<Part, 2> parts(std::size_t offset, std::size_t bytes) const;
+  Status take_over(std::span<std::uint8_t> memory, const Part& half) const;
+  Status write(std::span<std::uint8_t> memory, const Part& part) const;
+  static Status map(std::span<std::uint8_t> memory, const Part& part);
+  bool fill(std::span<std::uint8_t> memory, std::span<std::uint8_t> range) const;
+
+  std::array<os::UniqueFd, 2> halves_;
+  std::size_t first_;  // bytes in the first one, whole pages
   std::size_t bytes_;
   std::vector<std::uint32_t> pages_;
 };
