@@ -21,6 +21,7 @@ using Message = wire::pb::PeerMessage;
 struct Send {
   PeerId to;
   Message message;
+  std::string address = {};  // where it is dialled if there is no connection; empty: it is not
 };
 // Answered by Peer::on_connection, if somebody is there.
 struct Connect {

@@ -51,6 +51,8 @@ Result<std::unique_ptr<Driver>> Driver::start(Parts parts, Config config) {
 Status Driver::listen() {
   transport::Receiver& receiver = *this;
   GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, {.boot = config_.boot}));
+  dialer_ = std::make_unique<Dialer>(Dialer::Config{}, *transport_, names_,
+                                     [this](const transport::PeerId& peer, Dialer::Failure failure) { on_unreachable(peer, failure); });
   for (const Endpoint& where : config_.listen) {
     GW_TRY(const Endpoint bound, transport_->listen(where));
     addresses_.push_back(text_of(bound));
@@ -130,13 +132,17 @@ void Driver::on_deadline() {
 
 // --- what happens
 
-void Driver::on_connected(const transport::PeerId& peer, const Endpoint& remote) {
+void Driver::on_connected(const transport::PeerId& peer, const Endpoint& remote, transport::Dialer) {
+  dialer_->on_connected(peer);
   turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{text_of(remote)}, out); });
 }
 
 void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended&) {
   turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Disconnected{}, out); });
 }
+
+// What the overlay will want to know.
+void Driver::on_unreachable(const transport::PeerId&, Dialer::Failure) {}
 
 void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes bytes) {
   const auto message = wire::decode_peer_message(bytes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/control.h"
+#include "node/dialer.h"
 #include "node/disk.h"
 #include "node/hosted_worker.h"
 #include "node/job_book.h"
@@ -92,16 +93,17 @@ class Driver final : public Control, transport::Receiver, Disk::Owner {
   void carry_out(Actions actions);
   void arm();
   void on_deadline();
-  void on_connected(const transport::PeerId& peer, const Endpoint& remote) override;
+  void on_connected(const transport::PeerId& peer, const Endpoint& remote, transport::Dialer dialer) override;
   void on_message(const transport::PeerId& from, transport::Lane lane, Bytes message) override;
   void on_request(const transport::RequestId& request, Bytes message) override;
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) override;
+  void on_unreachable(const transport::PeerId& peer, Dialer::Failure failure);
   void on_disk(peer::DiskDone done) override;
   void on_disk_failed(const Error& error) override;
 
   // driver_actions.cc
   void act(job::Send& send);
-  void act(job::Connect& connect);
+  void act(job::Connect& connect) { dialer_->dial(connect.address); }
   void act(job::StartWorker& start);
   void act(job::KillWorker& kill);
   void act(job::FrameToWorker& frame);
@@ -130,6 +132,7 @@ class Driver final : public Control, transport::Receiver, Disk::Owner {
   NameResolver names_;
   std::vector<std::string> addresses_;  // where others reach it
   std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<peer::Peer> peer_;
   std::unique_ptr<JobBook> book_;
   WorkerPool pool_;

@@ -23,23 +23,11 @@ std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) 
 
 // --- network
 
-// A message that does not arrive is repeated by whoever wants something, so a failure here is no news.
 void Driver::act(job::Send& send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
   const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
-  if (Status sent = transport_->send(send.to.hash, lane, *bytes); !sent && sent.error().kind == Kind::overloaded)
-    log::debug(kArea, "message dropped", kv("peer", send.to.hash.hex()), kv("why", sent.error().detail));
-}
-
-void Driver::act(job::Connect& connect) {
-  names_.resolve(connect.address, [this, alive = alive_, address = connect.address](const Result<Endpoint>& endpoint) {
-    if (!*alive || stopping_) return;
-    if (!endpoint) return log::warn(kArea, "cannot reach a peer", kv("at", address), kv("why", endpoint.error().detail));
-    transport_->connect(*endpoint, std::nullopt, [address](const Result<transport::PeerId>& peer) {
-      if (!peer) log::info(kArea, "cannot reach a peer", kv("at", address), kv("why", peer.error().detail));
-    });
-  });
+  dialer_->send(send.to.hash, send.address, {lane, *bytes});
 }
 
 // --- workers

@@ -50,6 +50,7 @@ Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owne
       stream_(std::move(start.socket), tls),
       liveness_(config.liveness, now()),
       queue_(config.queue),
+      used_(now()),
       requests_(config.open_requests),
       to_write_(stream_.get_executor()),
       deadline_(stream_.get_executor()),
@@ -74,7 +75,8 @@ asio::awaitable<void> Connection::establish() {
   if (dialer_ == Dialer::us) {
     auto [refused] = co_await stream_.next_layer().async_connect(remote_, kAsTuple);
     if (refused) {
-      end({Cause::reset, fmt::format("it cannot be reached: {}", refused.message())});
+      const Cause cause = refused == asio::error::connection_refused ? Cause::nobody : Cause::silent;
+      end({cause, fmt::format("it cannot be reached: {}", refused.message())});
       co_return;
     }
   }
@@ -175,7 +177,8 @@ void Connection::say_goodbye(Goodbye reason, Ended ended) {
   ByteWriter payload;
   payload.u8(static_cast<std::uint8_t>(reason));
   payload.bytes(as_bytes(shortened(ended.sentence)));
-  queue_.end_with(payload.take());
+  const bool in_order = reason == Goodbye::closing || reason == Goodbye::idle;
+  queue_.end_with(payload.take(), in_order ? SendQueue::Rest::control : SendQueue::Rest::nothing);
   end(std::move(ended));
   liveness_.on_goodbye(now());
   wake_by(liveness_.next_deadline());
@@ -190,6 +193,9 @@ void Connection::doubt() {
 
 Status Connection::push(Message message) {
   GW_TRY_VOID(queue_.push(std::move(message)));
+  used_ = now();
+  liveness_.on_sent(used_);
+  wake_by(liveness_.next_deadline());
   to_write_.cancel();
   return ok();
 }

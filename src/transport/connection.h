@@ -23,6 +23,8 @@ enum class Dialer : std::uint8_t { us, them };
 enum class Cause : std::uint8_t {
   goodbye_ours,    // we ended it in order
   goodbye_theirs,  // they did
+  idle,            // one of us closed it in order because nobody used it: not a word about who is there
+  nobody,          // nobody listens where we dialled
   reset,           // it broke without a word
   silent,          // a deadline passed
   broke_rules,     // they sent something wrong
@@ -35,7 +37,7 @@ struct Ended {
 };
 
 // In the goodbye frame: what the other side should make of it.
-enum class Goodbye : std::uint8_t { closing = 1, duplicate, overloaded, broke_rules };
+enum class Goodbye : std::uint8_t { closing = 1, duplicate, overloaded, broke_rules, idle };
 
 // Runs the handshake, then reads and writes until somebody ends it. Deadlines are those of Liveness, memory is bounded by SendQueue,
 // FrameDecoder and MessageAssembler, so a hostile peer can cost a few MiB and its own connection.
@@ -85,6 +87,8 @@ class Connection {
   // Known once the handshake of TLS is over.
   const Result<PeerId>& peer() const { return check_.found; }
   std::uint64_t peer_boot() const { return peer_boot_; }
+  // When a message last went or came.
+  Time used() const { return used_; }
 
   // Kind::disconnected if it is not open, Kind::overloaded if the peer does not read, Kind::invalid if the message is too long.
   Status send(Lane lane, Bytes message);
@@ -93,7 +97,8 @@ class Connection {
   // To a request that came in on_message. Kind::not_found: there is no such request (any more).
   Status answer(Lane lane, std::uint32_t stream, Result<Bytes> answer);
 
-  // Ends it in order: what has not been written is dropped, they are told why. Only the first end counts.
+  // Ends it in order, and they are told why. What has not been written is dropped, but a closing or idle goodbye comes after the control
+  // messages. Only the first end counts.
   void say_goodbye(Goodbye reason, Ended ended);
   // The peer seems to have lost this connection: it must show that it has not.
   void doubt();
@@ -132,6 +137,7 @@ class Connection {
   FrameDecoder decoder_;
   MessageAssembler assembler_;
   SendQueue queue_;
+  Time used_;
   RequestTable requests_;          // ours
   std::set<std::uint32_t> asked_;  // theirs that wait for our answer
   std::optional<Ended> ended_;

@@ -72,7 +72,8 @@ Status Connection::on_hello(const Frame& frame) {
 
 Status Connection::on_part(const Frame& frame) {
   GW_TRY(auto message, assembler_.add(frame));
-  liveness_.on_lane(now(), frame.lane, assembler_.unfinished(frame.lane));
+  used_ = now();
+  liveness_.on_lane(used_, frame.lane, assembler_.unfinished(frame.lane));
   wake_by(liveness_.next_deadline());
   if (!message) return ok();
   switch (message->kind) {
@@ -102,7 +103,8 @@ void Connection::on_goodbye(const Frame& frame) {
   ByteReader reader(frame.payload);
   auto reason = reader.u8();
   std::string words = printable(frame.payload.subspan(reader.position()));
-  break_off({Cause::goodbye_theirs, fmt::format("it said goodbye ({}): {}", reason ? *reason : 0, words)});
+  const Cause cause = reason && *reason == static_cast<std::uint8_t>(Goodbye::idle) ? Cause::idle : Cause::goodbye_theirs;
+  break_off({cause, fmt::format("it said goodbye ({}): {}", reason ? *reason : 0, words)});
 }
 
 }  // namespace gw::transport

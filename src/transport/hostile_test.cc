@@ -125,7 +125,8 @@ TEST_F(Hostile, ASecondHello) { EXPECT_EQ(fate_after(hello()).cause, Cause::brok
 TEST_F(Hostile, GarbageInsideTls) { EXPECT_EQ(fate_after(Bytes(1000, 0xff)).cause, Cause::broke_rules); }
 
 TEST_F(Hostile, HalfAFrameAndThenSilence) {
-  Ended ended = fate_after({1, 0, 0}, {.connection = {.liveness = {.ping_after = milliseconds(20), .silence = milliseconds(60)}}});
+  Ended ended = fate_after(
+      {1, 0, 0}, {.connection = {.liveness = {.ping_after = milliseconds(20), .silence = milliseconds(60), .idle = milliseconds(20)}}});
   EXPECT_EQ(ended.cause, Cause::silent);
 }
 

@@ -79,10 +79,32 @@ Status write_private(const std::filesystem::path& file, ByteView content) {
 
 }  // namespace
 
+// The DER of a SubjectPublicKeyInfo is the same for all keys of a kind, but for the key at its end.
+PeerId id_of(const PublicKey& key) {
+  Bytes der{0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+  der.insert(der.end(), key.begin(), key.end());
+  return sha256(der);
+}
+
+Identity::Identity(KeyPointer key, CertificatePointer certificate, const PublicKey& public_key)
+    : key_(std::move(key)), certificate_(std::move(certificate)), public_key_(public_key), id_(id_of(public_key)) {}
+
 Result<Identity> Identity::of(KeyPointer key) {
-  GW_TRY(PeerId id, id_of(key.get()));
+  PublicKey public_key{};
+  std::size_t size = public_key.size();
+  if (EVP_PKEY_get_raw_public_key(key.get(), public_key.data(), &size) != 1 || size != public_key.size())
+    return fail(Kind::internal, "cannot take the public key out of a key pair: {}", last_openssl_error());
   GW_TRY(CertificatePointer certificate, make_certificate(key.get()));
-  return Identity(std::move(key), std::move(certificate), id);
+  return Identity(std::move(key), std::move(certificate), public_key);
+}
+
+Signature Identity::sign(ByteView message) const {
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> signer(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  Signature signature{};
+  std::size_t size = signature.size();
+  GW_ASSERT(signer != nullptr && EVP_DigestSignInit(signer.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+            EVP_DigestSign(signer.get(), signature.data(), &size, message.data(), message.size()) == 1);
+  return signature;
 }
 
 Result<Identity> Identity::make() {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/hash.h"
+#include "base/signature.h"
 
 struct evp_pkey_st;  // EVP_PKEY and X509 of OpenSSL, kept out of this header
 struct x509_st;
@@ -13,6 +14,7 @@ namespace gw::transport {
 
 // SHA-256 of the public key (DER SubjectPublicKeyInfo).
 using PeerId = Hash256;
+PeerId id_of(const PublicKey& key);
 
 using KeyPointer = std::shared_ptr<evp_pkey_st>;  // shared with OpenSSL, which counts too
 using CertificatePointer = std::shared_ptr<x509_st>;
@@ -28,16 +30,19 @@ class Identity {
   static Result<Identity> load_or_make(const std::filesystem::path& key_file);
 
   const PeerId& id() const { return id_; }
+  const PublicKey& public_key() const { return public_key_; }
+  // Ed25519, as gw::verify() checks it.
+  Signature sign(ByteView message) const;
   const KeyPointer& key() const { return key_; }
   const CertificatePointer& certificate() const { return certificate_; }
 
  private:
-  Identity(KeyPointer key, CertificatePointer certificate, const PeerId& id)
-      : key_(std::move(key)), certificate_(std::move(certificate)), id_(id) {}
+  Identity(KeyPointer key, CertificatePointer certificate, const PublicKey& public_key);
   static Result<Identity> of(KeyPointer key);
 
   KeyPointer key_;
   CertificatePointer certificate_;
+  PublicKey public_key_;
   PeerId id_;
 };
 

@@ -27,6 +27,15 @@ CertificatePointer certificate(const Identity& identity, int from_day, int to_da
   return copy;
 }
 
+TEST(Identity, SignsSoThatItsPublicKeyTells) {
+  const Identity identity = Identity::make().value();
+  const Bytes text{1, 2, 3};
+  const Signature signature = identity.sign(text);
+  EXPECT_TRUE(verify(identity.public_key(), text, signature));
+  EXPECT_FALSE(verify(identity.public_key(), Bytes{1, 2, 4}, signature));
+  EXPECT_FALSE(verify(Identity::make().value().public_key(), text, signature));
+}
+
 TEST(Identity, IsKeptInAFileOfItsOwn) {
   auto folder = os::TempDir::make().value();
   auto file = folder.path() / "key.pem";
@@ -34,6 +43,7 @@ TEST(Identity, IsKeptInAFileOfItsOwn) {
   Identity again = Identity::load_or_make(file).value();
   EXPECT_EQ(first.id(), again.id());
   EXPECT_NE(first.id(), Identity::make().value().id());
+  EXPECT_EQ(first.id(), id_of(first.key().get()).value()) << "the id that follows from the bytes of the key is that of its certificate";
   struct stat status{};
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);

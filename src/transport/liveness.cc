@@ -20,8 +20,15 @@ void Liveness::on_ready(Time now) {
 
 void Liveness::on_frame(Time now) {
   if (linger_until_) return;
-  silent_until_ = now + config_.silence;
-  ping_at_ = now + config_.ping_after;
+  silent_until_.reset();
+  ping_at_ = now + config_.idle;
+}
+
+// Not later than what is expected already.
+void Liveness::expect_frame(Time ping_at, Time until) {
+  if (!ping_at_) return;  // there is no connection yet, or none any more
+  ping_at_ = std::min(*ping_at_, ping_at);
+  silent_until_ = std::min(silent_until_.value_or(until), until);
 }
 
 void Liveness::on_lane(Time now, Lane lane, bool unfinished) {
@@ -33,11 +40,7 @@ void Liveness::on_lane(Time now, Lane lane, bool unfinished) {
   }
 }
 
-void Liveness::doubt(Time now) {
-  if (!silent_until_) return;
-  silent_until_ = std::min(*silent_until_, now + config_.probe);
-  ping_at_ = now;
-}
+void Liveness::doubt(Time now) { expect_frame(now, now + config_.probe); }
 
 void Liveness::on_goodbye(Time now) {
   handshake_until_.reset();
@@ -56,6 +59,7 @@ Result<Liveness::Need> Liveness::on_tick(Time now) {
     if (past(until, now)) return fail(Kind::timeout, "it did not finish a message within {} ms", config_.message.count());
   if (!past(ping_at_, now)) return Need::nothing;
   ping_at_ = now + config_.ping_after;
+  expect_frame(*ping_at_, now + config_.silence - config_.ping_after);
   return Need::ping;
 }
 

@@ -13,13 +13,15 @@ namespace gw::transport {
 using Time = std::chrono::steady_clock::time_point;
 
 // Says when a connection has to ping and when it is lost. Only whole frames count as a sign of life, so whoever sends a byte now and
-// then is as good as silent. Told of events with their time; pure.
+// then is as good as silent. An idle connection costs next to nothing: soon is asked only for an answer to what was sent, since a peer has
+// connections to many that it seldom talks to. Told of events with their time; pure.
 class Liveness {
  public:
   struct Config {
     std::chrono::milliseconds handshake{10'000};   // from the start of the connection to the other side's hello
-    std::chrono::milliseconds ping_after{10'000};  // without a frame from the other side
+    std::chrono::milliseconds ping_after{10'000};  // since something was sent that no frame from the other side has followed
     std::chrono::milliseconds silence{30'000};     // the same, then it is lost
+    std::chrono::milliseconds idle{120'000};       // without a frame though nothing was sent: a ping, so that nobody on the way forgets it
     std::chrono::milliseconds message{60'000};     // from a message's first frame to its last
     std::chrono::milliseconds write{30'000};       // for one batch to be taken by the other side
     std::chrono::milliseconds probe{5'000};        // to answer when there is reason to doubt
@@ -30,6 +32,8 @@ class Liveness {
 
   void on_ready(Time now);  // the hello came
   void on_frame(Time now);
+  // A message of ours is on its way.
+  void on_sent(Time now) { expect_frame(now + config_.ping_after, now + config_.silence); }
   // Whether a message of this lane is unfinished after the frame that just came.
   void on_lane(Time now, Lane lane, bool unfinished);
   void on_write_started(Time now) { write_until_ = now + config_.write; }
@@ -46,9 +50,12 @@ class Liveness {
   Time next_deadline() const;
 
  private:
+  void expect_frame(Time ping_at, Time until);
+
   const Config config_;
   std::optional<Time> handshake_until_;
-  std::optional<Time> silent_until_, ping_at_;
+  std::optional<Time> silent_until_;  // a frame is expected until then
+  std::optional<Time> ping_at_;
   std::optional<Time> write_until_, linger_until_;
   std::array<std::optional<Time>, kLanes> message_until_;
 };

@@ -13,6 +13,7 @@ constexpr Time kStart{std::chrono::hours(1)};
 constexpr Liveness::Config kConfig{.handshake = milliseconds(100),
                                    .ping_after = milliseconds(10),
                                    .silence = milliseconds(30),
+                                   .idle = milliseconds(200),
                                    .message = milliseconds(60),
                                    .write = milliseconds(25),
                                    .probe = milliseconds(5),
@@ -33,19 +34,33 @@ TEST(Liveness, EndsASlowHandshakeAndNothingBefore) {
   EXPECT_EQ(liveness.on_tick(at(100)).error().kind, Kind::timeout);
 }
 
-TEST(Liveness, PingsASilentPeerThenGivesItUp) {
+TEST(Liveness, PingsAPeerThatDoesNotAnswerThenGivesItUp) {
   Liveness liveness = ready();
+  liveness.on_sent(kStart);
   EXPECT_EQ(liveness.on_tick(at(9)).value(), Liveness::Need::nothing);
   EXPECT_EQ(liveness.on_tick(at(10)).value(), Liveness::Need::ping);
   EXPECT_EQ(liveness.on_tick(at(11)).value(), Liveness::Need::nothing) << "one ping at a time";
+  liveness.on_sent(at(12));
+  EXPECT_TRUE(liveness.on_tick(at(29))) << "what is sent meanwhile changes nothing";
   EXPECT_FALSE(liveness.on_tick(at(30)));
 }
 
 TEST(Liveness, AFrameIsASignOfLife) {
   Liveness liveness = ready();
+  liveness.on_sent(kStart);
   liveness.on_frame(at(25));
-  EXPECT_TRUE(liveness.on_tick(at(54)));
-  EXPECT_FALSE(liveness.on_tick(at(55)));
+  EXPECT_EQ(liveness.next_deadline(), at(225)) << "nothing is expected any more";
+  liveness.on_sent(at(26));
+  EXPECT_TRUE(liveness.on_tick(at(55)));
+  EXPECT_FALSE(liveness.on_tick(at(56)));
+}
+
+TEST(Liveness, AnIdleConnectionIsAskedSeldomAndMustAnswer) {
+  Liveness liveness = ready();
+  EXPECT_EQ(liveness.on_tick(at(199)).value(), Liveness::Need::nothing);
+  EXPECT_EQ(liveness.on_tick(at(200)).value(), Liveness::Need::ping);
+  EXPECT_TRUE(liveness.on_tick(at(219)));
+  EXPECT_FALSE(liveness.on_tick(at(220)));
 }
 
 TEST(Liveness, AMessageThatNeverEndsEndsTheConnectionThoughFramesCome) {
@@ -74,8 +89,10 @@ TEST(Liveness, ADoubtfulPeerMustAnswerAtOnce) {
   liveness.doubt(at(1));
   EXPECT_EQ(liveness.on_tick(at(1)).value(), Liveness::Need::ping);
   EXPECT_FALSE(liveness.on_tick(at(6)));
-  liveness.on_frame(at(6));
-  EXPECT_TRUE(liveness.on_tick(at(6)));
+  Liveness answered = ready();
+  answered.doubt(at(1));
+  answered.on_frame(at(5));
+  EXPECT_TRUE(answered.on_tick(at(6)));
 }
 
 TEST(Liveness, AfterTheGoodbyeOnlyTheLingerCounts) {

@@ -28,8 +28,9 @@ Status SendQueue::push(Message message) {
   return ok();
 }
 
-void SendQueue::end_with(Bytes goodbye) {
-  for (auto& lane : lanes_) lane = {};
+void SendQueue::end_with(Bytes goodbye, Rest rest) {
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    if (rest == Rest::nothing || lane != static_cast<std::size_t>(Lane::control)) lanes_[lane] = {};
   ping_.reset();
   pong_.reset();
   goodbye_ = std::move(goodbye);
@@ -42,12 +43,13 @@ bool SendQueue::empty() const {
 void SendQueue::take(Bytes& batch, std::size_t batch_bytes) {
   if (ping_) append_number(batch, FrameKind::ping, *std::exchange(ping_, std::nullopt));
   if (pong_) append_number(batch, FrameKind::pong, *std::exchange(pong_, std::nullopt));
-  if (goodbye_) append_frame(batch, {.kind = FrameKind::goodbye, .payload = *std::exchange(goodbye_, std::nullopt)});
   while (batch.size() < batch_bytes) {
     LaneQueue* lane = next_lane();
-    if (lane == nullptr) return;
+    if (lane == nullptr) break;
     take_frame(batch, *lane);
   }
+  if (goodbye_ && next_lane() == nullptr)
+    append_frame(batch, {.kind = FrameKind::goodbye, .payload = *std::exchange(goodbye_, std::nullopt)});
 }
 
 SendQueue::LaneQueue* SendQueue::next_lane() {

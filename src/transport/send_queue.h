@@ -29,8 +29,10 @@ class SendQueue {
   // An earlier one that has not been written yet is replaced.
   void push_ping(std::uint64_t number) { ping_ = number; }
   void push_pong(std::uint64_t number) { pong_ = number; }
-  // Drops everything else that is queued; a message whose first frames have been written stays unfinished.
-  void end_with(Bytes goodbye);
+  // What goes before the goodbye.
+  enum class Rest : std::uint8_t { nothing, control };
+  // Drops everything else that is queued; a message whose first frames have been written may stay unfinished.
+  void end_with(Bytes goodbye, Rest rest);
 
   bool empty() const;
   std::size_t queued_bytes(Lane lane) const { return lanes_[static_cast<std::size_t>(lane)].bytes; }

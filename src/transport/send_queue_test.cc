@@ -74,12 +74,29 @@ TEST(SendQueue, TheGoodbyeIsTheLast) {
   SendQueue queue(kSmall);
   ASSERT_TRUE(queue.push(message(Lane::control, 10)));
   queue.push_ping(1);
-  queue.end_with({1});
+  queue.end_with({1}, SendQueue::Rest::nothing);
   Bytes batch;
   queue.take(batch, 1u << 20);
   auto kinds = frames(batch);
   ASSERT_EQ(kinds.size(), 1u);
   EXPECT_EQ(kinds[0].second, FrameKind::goodbye);
+}
+
+TEST(SendQueue, AnOrderlyGoodbyeComesAfterControlMessages) {
+  SendQueue queue(kSmall);
+  ASSERT_TRUE(queue.push(message(Lane::bulk, 10)));
+  ASSERT_TRUE(queue.push(message(Lane::control, 10)));
+  ASSERT_TRUE(queue.push(message(Lane::control, 20)));
+  queue.end_with({1}, SendQueue::Rest::control);
+  Bytes batch;
+  queue.take(batch, 1);
+  EXPECT_FALSE(queue.empty()) << "there was room for one";
+  queue.take(batch, 1u << 20);
+  auto kinds = frames(batch);
+  ASSERT_EQ(kinds.size(), 3u);
+  EXPECT_EQ(kinds[1].first, Lane::control);
+  EXPECT_EQ(kinds[2].second, FrameKind::goodbye);
+  EXPECT_TRUE(queue.empty());
 }
 
 }  // namespace

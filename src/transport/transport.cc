@@ -1,5 +1,6 @@
 #include "transport/transport.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -18,6 +19,8 @@ Kind kind_of(Cause cause) {
       return Kind::invalid;
     case Cause::silent:
       return Kind::timeout;
+    case Cause::nobody:
+      return Kind::not_found;
     default:
       return Kind::disconnected;
   }
@@ -152,8 +155,16 @@ void Transport::on_ready(Connection& fresh) {
   by_peer_[peer] = fresh.number();
   if (kept != nullptr) kept->say_goodbye(Goodbye::duplicate, {Cause::goodbye_ours, "a newer connection took its place"});
   log::info(kArea, "connected", kv("peer", peer.hex()), kv("at", text(fresh.remote())));
-  if (!known) receiver_.on_connected(peer, fresh.remote());
+  if (!known) receiver_.on_connected(peer, fresh.remote(), fresh.dialer());
   finish_dial(fresh, peer);
+  if (by_peer_.size() > config_.kept) close_spare();
+}
+
+void Transport::close_spare() {
+  const auto used = [this](const auto& entry) { return connections_.at(entry.second)->used(); };
+  const auto oldest = std::ranges::min_element(by_peer_, {}, used);
+  if (std::chrono::steady_clock::now() - used(*oldest) < config_.spare) return;
+  connections_.at(oldest->second)->say_goodbye(Goodbye::idle, {Cause::idle, "it was not used, and there are many others"});
 }
 
 void Transport::on_message(Connection& connection, Message message) {

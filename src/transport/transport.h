@@ -25,7 +25,7 @@ struct RequestId {
 // Whoever uses the transport. Called on the node thread, never from inside a call of the transport.
 class Receiver {
  public:
-  virtual void on_connected(const PeerId& peer, const Endpoint& remote) = 0;
+  virtual void on_connected(const PeerId& peer, const Endpoint& remote, Dialer dialer) = 0;
   virtual void on_message(const PeerId& from, Lane lane, Bytes message) = 0;
   // To be answered with Transport::answer, at any time while the peer is connected.
   virtual void on_request(const RequestId& request, Bytes message) = 0;
@@ -46,6 +46,9 @@ class Transport final : Connection::Owner {
     Connection::Config connection;
     Admission::Config admission;
     std::size_t dials = 1024;  // connections of ours, open or being opened
+    // More are closed, those first that have not been used for longest, if that is `spare` at least: whoever needs one dials again.
+    std::size_t kept = 256;
+    std::chrono::milliseconds spare{30'000};
   };
 
   static Result<std::unique_ptr<Transport>> make(asio::io_context& io, const Identity& identity, Receiver& receiver, Config config);
@@ -56,7 +59,8 @@ class Transport final : Connection::Owner {
   Result<Endpoint> listen(const Endpoint& where);
 
   using Connected = std::function<void(Result<PeerId>)>;
-  // `done` is called once: with who is there, or Kind::invalid (not `expected`, no peer at all), disconnected, timeout, overloaded.
+  // `done` is called once: with who is there, or Kind::not_found (nobody listens there), invalid (not `expected`, no peer at all),
+  // disconnected, timeout, overloaded.
   void connect(const Endpoint& where, std::optional<PeerId> expected, Connected done);
 
   // Kind::disconnected: there is no connection. Kind::overloaded: the peer does not keep up. Kind::invalid: too long.
@@ -69,6 +73,8 @@ class Transport final : Connection::Owner {
   // Ends the connection, if there is one; the peer is told the reason.
   void disconnect(const PeerId& peer, std::string reason);
 
+  // A message sent now would be on its way.
+  bool connected(const PeerId& peer) const { return to(peer) != nullptr; }
   struct Peer {
     PeerId id;
     Endpoint remote;
@@ -91,6 +97,7 @@ class Transport final : Connection::Owner {
   const PeerId& dialer_of(const Connection& connection) const { return connection.dialer() == Dialer::us ? self_ : *connection.peer(); }
   void finish_dial(const Connection& connection, Result<PeerId> result);
   void release(const Connection& connection);
+  void close_spare();
 
   asio::io_context& io_;
   asio::ssl::context tls_;

@@ -93,13 +93,41 @@ TEST_F(Grid, ToOneselfIsRefused) {
   EXPECT_TRUE(node.inbox.connected.empty());
 }
 
-TEST_F(Grid, NobodyThereIsDisconnected) {
+TEST_F(Grid, NobodyThereIsToldFromSilence) {
   Node &first = start(), &gone = start();
   Endpoint where = gone.at;
   asio::ip::tcp::acceptor unused(io, Endpoint(where.address(), 0));
   gone.at = unused.local_endpoint();
   unused.close();
-  EXPECT_EQ(connect(first, gone, gone.id()).error().kind, Kind::disconnected);
+  EXPECT_EQ(connect(first, gone, gone.id()).error().kind, Kind::not_found);
+  Node& hasty = start({.connection = {.liveness = {.handshake = milliseconds(50)}}});
+  asio::ip::tcp::acceptor mute(io, Endpoint(where.address(), 0));
+  gone.at = mute.local_endpoint();
+  EXPECT_EQ(connect(hasty, gone, gone.id()).error().kind, Kind::timeout);
+}
+
+TEST_F(Grid, WhatWasSentBeforeAGoodbyeArrives) {
+  Node &first = start(), &second = start();
+  connect(first, second);
+  ASSERT_TRUE(first.transport->send(second.id(), Lane::control, bytes_of("I leave")));
+  first.transport->disconnect(second.id(), "it is late");
+  ASSERT_TRUE(until([&] { return second.inbox.disconnected.size() == 1; }));
+  ASSERT_EQ(second.inbox.messages.size(), 1u);
+  EXPECT_EQ(as_text(second.inbox.messages[0].message), "I leave");
+}
+
+TEST_F(Grid, TheConnectionUnusedForLongestMakesRoom) {
+  Node& busy = start({.kept = 2, .spare = milliseconds(0)});
+  Node &first = start(), &second = start(), &third = start();
+  connect(busy, first);
+  connect(busy, second);
+  ASSERT_TRUE(first.transport->send(busy.id(), Lane::control, bytes_of("of use")));
+  ASSERT_TRUE(until([&] { return busy.inbox.messages.size() == 1; }));
+  connect(third, busy);
+  ASSERT_TRUE(until([&] { return busy.inbox.disconnected.size() == 1 && second.inbox.disconnected.size() == 1; }));
+  EXPECT_EQ(busy.inbox.disconnected[0].second.cause, Cause::idle);
+  EXPECT_EQ(second.inbox.disconnected[0].second.cause, Cause::idle) << "no evidence of death";
+  EXPECT_EQ(busy.transport->peers().size(), 2u);
 }
 
 TEST_F(Grid, AGoodbyeIsToldFromABrokenConnection) {

@@ -20,7 +20,7 @@ class Inbox final : public Receiver {
     Bytes message;
   };
 
-  void on_connected(const PeerId& peer, const Endpoint&) override { connected.push_back(peer); }
+  void on_connected(const PeerId& peer, const Endpoint&, Dialer) override { connected.push_back(peer); }
   void on_message(const PeerId& from, Lane lane, Bytes message) override { messages.push_back({from, lane, std::move(message)}); }
   void on_request(const RequestId& request, Bytes message) override {
     if (mute) return;
