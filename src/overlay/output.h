@@ -21,6 +21,9 @@ struct Dial {
   std::string address;
 };
 
+// Why somebody could not be dialled: a host said no, or nobody said anything.
+enum class Failure : std::uint8_t { refused, no_answer };
+
 // It is there, or not any more.
 struct Seen {
   PeerId peer;

@@ -1,0 +1,55 @@
+#pragma once
+// Ids as places on a ring, and as digits.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "base/hash.h"
+
+namespace gw::overlay {
+
+// Where an id is on the ring of 2^128 places: its first half. Two peers on one place would be half a collision of SHA-256, which nobody can
+// make for an id that is not his own; such a pair is still told apart by the whole ids.
+using Place = unsigned __int128;
+
+inline constexpr unsigned kDigits = 64;  // of 4 bits
+
+inline Place place_of(const Hash256& id) {
+  std::uint64_t high;
+  std::uint64_t low;
+  std::memcpy(&high, id.bytes.data(), sizeof high);
+  std::memcpy(&low, id.bytes.data() + sizeof high, sizeof low);
+  static_assert(std::endian::native == std::endian::little);
+  return (static_cast<Place>(__builtin_bswap64(high)) << 64) | __builtin_bswap64(low);
+}
+
+// How far it is from one place to another, going up.
+inline Place clockwise(Place from, Place to) { return to - from; }
+
+// The shorter way round.
+inline Place distance(Place a, Place b) { return std::min(a - b, b - a); }
+
+// Whether `a` answers for the key rather than `b`. A strict order: equal distances are decided by the ids.
+inline bool is_closer(const Hash256& key, const Hash256& a, const Hash256& b) {
+  const Place place = place_of(key);
+  const Place to_a = distance(place_of(a), place);
+  const Place to_b = distance(place_of(b), place);
+  return to_a != to_b ? to_a < to_b : a < b;
+}
+
+// REQUIRES: index < kDigits.
+inline unsigned digit(const Hash256& id, unsigned index) {
+  const std::uint8_t byte = id.bytes[index / 2];
+  return index % 2 == 0 ? byte >> 4 : byte & 15;
+}
+
+// How many leading digits they share.
+inline unsigned common_digits(const Hash256& a, const Hash256& b) {
+  unsigned count = 0;
+  while (count < kDigits && a.bytes[count / 2] == b.bytes[count / 2]) count += 2;
+  return count < kDigits && digit(a, count) == digit(b, count) ? count + 1 : count;
+}
+
+}  // namespace gw::overlay

@@ -1,0 +1,62 @@
+#include "overlay/leafset.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "overlay/key_space.h"
+
+namespace gw::overlay {
+
+namespace {
+
+// The order of the members; ids that share a place are told apart by the rest of them.
+auto way(const PeerId& from, const PeerId& to) { return std::tuple(clockwise(place_of(from.hash), place_of(to.hash)), to); }
+
+}  // namespace
+
+std::vector<Descriptor>::const_iterator Leafset::seat(const PeerId& peer) const {
+  return std::ranges::lower_bound(members_, way(self_, peer), {}, [&](const Descriptor& member) { return way(self_, member.id); });
+}
+
+const Descriptor* Leafset::find(const PeerId& peer) const {
+  const auto found = seat(peer);
+  return found != members_.end() && found->id == peer ? &*found : nullptr;
+}
+
+bool Leafset::wants(const PeerId& peer, const Incarnation& incarnation) const {
+  if (peer == self_) return false;
+  const auto found = seat(peer);
+  if (found != members_.end() && found->id == peer) return found->incarnation < incarnation;
+  // Full: whoever would sit in the middle is as far as one can be on either side.
+  return !is_full() || static_cast<std::size_t>(found - members_.begin()) != half_;
+}
+
+Leafset::Offered Leafset::offer(const Descriptor& peer) {
+  if (!wants(peer.id, peer.incarnation)) return Offered::ignored;
+  const auto index = seat(peer.id) - members_.cbegin();
+  const auto found = members_.begin() + index;
+  if (found != members_.end() && found->id == peer.id) {
+    *found = peer;
+    return Offered::renewed;
+  }
+  members_.insert(found, peer);
+  // Of 2 * half + 1, the one in the middle is none of the `half` next on either side.
+  if (members_.size() > 2 * half_) members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(half_));
+  return Offered::entered;
+}
+
+bool Leafset::remove(const PeerId& peer) {
+  const auto found = seat(peer);
+  if (found == members_.end() || found->id != peer) return false;
+  members_.erase(found);
+  return true;
+}
+
+bool Leafset::covers(const Hash256& key) const {
+  if (!is_full()) return true;
+  const Place first = place_of(members_[half_].id.hash);  // the farthest that comes before this peer
+  const Place last = place_of(members_[half_ - 1].id.hash);
+  return clockwise(first, place_of(key)) <= clockwise(first, last);
+}
+
+}  // namespace gw::overlay

@@ -1,0 +1,74 @@
+#include "overlay/prefix_table.h"
+
+#include <algorithm>
+
+#include "overlay/key_space.h"
+
+namespace gw::overlay {
+
+namespace {
+
+// Ids that agree in more digits than the table has rows: the leafset has them.
+bool is_beyond(std::uint16_t slot) { return slot >= PrefixTable::kRows * 16; }
+
+}  // namespace
+
+std::uint16_t PrefixTable::slot_of(const PeerId& owner, const Hash256& peer) {
+  const unsigned row = common_digits(owner.hash, peer);
+  GW_DCHECK(row < kDigits);
+  return static_cast<std::uint16_t>(row * 16 + digit(peer, row));
+}
+
+std::span<const PrefixTable::Entry> PrefixTable::slot(std::uint16_t number) const {
+  const auto range = std::ranges::equal_range(entries_, number, {}, &Entry::slot);
+  return {range.begin(), range.end()};
+}
+
+std::span<const PrefixTable::Entry> PrefixTable::next(const Hash256& key) const { return slot(slot_of(self_, key)); }
+
+const Descriptor* PrefixTable::find(const PeerId& peer) const {
+  if (peer == self_) return nullptr;
+  const std::span<const Entry> there = slot(slot_of(self_, peer.hash));
+  const auto found = std::ranges::find(there, peer, [](const Entry& entry) { return entry.peer.id; });
+  return found != there.end() ? &found->peer : nullptr;
+}
+
+bool PrefixTable::wants(const Descriptor& peer, float distance) const {
+  if (peer.id == self_) return false;
+  const std::uint16_t number = slot_of(self_, peer.id.hash);
+  if (is_beyond(number)) return false;
+  const std::span<const Entry> there = slot(number);
+  for (const Entry& entry : there)
+    if (entry.peer.id == peer.id) return entry.peer.incarnation < peer.incarnation;
+  if (peer.address.empty()) return false;
+  return there.size() < kPerSlot || distance < there.back().distance;
+}
+
+PrefixTable::Offered PrefixTable::offer(const Descriptor& peer, float distance) {
+  if (!wants(peer, distance)) return Offered::ignored;
+  const bool known = remove(peer.id);
+  if (peer.address.empty()) return Offered::renewed;  // it cannot be dialled any more, so it has left its slot
+  const std::uint16_t number = slot_of(self_, peer.id.hash);
+  const std::size_t others = slot(number).size();
+  const auto order = [](const Entry& entry) { return std::pair(entry.slot, entry.distance); };
+  entries_.insert(std::ranges::upper_bound(entries_, std::pair(number, distance), {}, order), {peer, number, distance});
+  if (others >= kPerSlot) entries_.erase(std::ranges::upper_bound(entries_, number, {}, &Entry::slot) - 1);
+  if (known) return Offered::renewed;
+  return others == 0 ? Offered::filled : Offered::added;
+}
+
+std::vector<PrefixTable::Entry>::iterator PrefixTable::seat(const PeerId& peer) {
+  if (peer == self_) return entries_.end();
+  const auto range = std::ranges::equal_range(entries_, slot_of(self_, peer.hash), {}, &Entry::slot);
+  const auto found = std::ranges::find(range, peer, [](const Entry& entry) { return entry.peer.id; });
+  return found != range.end() ? found : entries_.end();
+}
+
+bool PrefixTable::remove(const PeerId& peer) {
+  const auto found = seat(peer);
+  if (found == entries_.end()) return false;
+  entries_.erase(found);
+  return true;
+}
+
+}  // namespace gw::overlay

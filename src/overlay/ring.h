@@ -1,0 +1,76 @@
+#pragma once
+// How leafsets and prefix tables are filled: peers tell each other what the other can use.
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "overlay/contacts.h"
+#include "overlay/leafset.h"
+#include "overlay/output.h"
+#include "overlay/prefix_table.h"
+
+namespace gw::overlay {
+
+// T-Man's exchange, in the variant of the bootstrapping service. In a round this peer takes a partner out of the nearer half of its leafset
+// and sends it, of everybody it knows, those closest to the *partner's* id on either side, and for each slot of the partner's prefix table
+// up to two; the partner answers likewise; both learn everything. From any connected start all leafsets are exact after some
+// log2(n) rounds, and again after deaths and healed partitions. When nothing has changed for ten rounds only every tenth is used.
+//
+// Invariants: those of Leafset and PrefixTable; a message carries at most Config::most descriptors besides the sender's; suspected peers
+// are not recommended, so the dead do not circulate. A machine without I/O or threads; whatever it learns was checked before.
+//
+// Differences from the paper: the random sample is the sampler's whole cache, which costs no bytes since only what fits is sent; an answer
+// leaves out what the request held; partners are not suspected ones; the second half of a message is random among slots, not complete,
+// because messages have a limit.
+class Ring {
+ public:
+  struct Config {
+    std::size_t most = 48;
+    unsigned quiet_after = 10;  // rounds without a change
+    unsigned quiet_every = 10;
+  };
+
+  Ring(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
+      : config_(config), self_(self), contacts_(contacts), rng_(rng), leafset_(self), table_(self) {}
+
+  // Whether learn() would do something: for the sake of signatures that need not be checked.
+  bool wants(const Descriptor& peer, float distance) const {
+    return leafset_.wants(peer.id, peer.incarnation) || table_.wants(peer, distance);
+  }
+  enum class Learned : std::uint8_t { new_leaf, other };
+  // Somebody was heard of. REQUIRES: signed by its owner, under no tombstone. `distance`: estimated round trip in seconds, finite.
+  Learned learn(const Descriptor& peer, float distance);
+  void forget(const PeerId& peer);
+
+  // The next exchange, if it is due. Returns the partner of the round before if it has not answered. `samples`: random peers.
+  std::optional<PeerId> on_round(const Descriptor& self, std::span<const Descriptor> samples, Output& out);
+  struct Known {
+    std::span<const Descriptor> samples;   // random peers
+    std::span<const Descriptor> partners;  // what the partner has sent; need not be genuine: at worst it gets less
+  };
+  // Answers a `ring`. Called before what it holds is learned.
+  void on_request(const Descriptor& partner, const Descriptor& self, Known known, Output& out);
+  void on_reply(const PeerId& partner);
+
+  const Leafset& leafset() const { return leafset_; }
+  const PrefixTable& table() const { return table_; }
+  bool is_quiet() const { return unchanged_ >= config_.quiet_after; }
+
+ private:
+  const Descriptor* choose_partner(std::span<const Descriptor> samples);
+  std::vector<const Descriptor*> candidates_for(const PeerId& partner, Known known) const;
+  void recommend(const PeerId& partner, Known known, Message::Gossip& gossip);
+
+  const Config config_;
+  const PeerId self_;
+  const Contacts& contacts_;
+  Rng rng_;
+  Leafset leafset_;
+  PrefixTable table_;
+  unsigned unchanged_ = 0;  // rounds
+  std::optional<PeerId> waiting_for_;
+};
+
+}  // namespace gw::overlay
