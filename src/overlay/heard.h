@@ -1,0 +1,39 @@
+#pragma once
+// From whom a message came, and when.
+
+#include <vector>
+
+#include "overlay/output.h"
+
+namespace gw::overlay {
+
+// The last peers heard of, for people and for whoever must know that somebody is there before any table has taken it up.
+//
+// Limit: Config::peers; who was silent longest goes first.
+class Heard {
+ public:
+  struct Config {
+    std::size_t peers = 256;
+  };
+
+  explicit Heard(const Config& config) : config_(config) {}
+
+  // True: for the first time, or again after forget().
+  bool on_heard(Time now, const PeerId& peer);
+  // True: it was here.
+  bool forget(const PeerId& peer);
+  // kNever: not at all.
+  Time last(const PeerId& peer) const;
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    PeerId peer;
+    Time at;
+  };
+
+  const Config config_;
+  std::vector<Entry> entries_;  // by peer
+};
+
+}  // namespace gw::overlay

@@ -1,0 +1,44 @@
+// What the overlay knows, for the machines of jobs, for people and checkers.
+
+#include <algorithm>
+
+#include "overlay/overlay.h"
+
+namespace gw::overlay {
+
+const Descriptor* Overlay::Tables::find(const PeerId& peer) const { return overlay_.sampler_.find(peer); }
+
+std::vector<PeerId> Overlay::Tables::all() const {
+  std::vector<PeerId> ids;
+  const auto take = [&](const std::vector<Descriptor>& table) {
+    for (const Descriptor& descriptor : table) ids.push_back(descriptor.id);
+  };
+  take(overlay_.sampler_.cache().entries());
+  take(overlay_.sampler_.fallback().entries());
+  std::ranges::sort(ids);
+  const auto rest = std::ranges::unique(ids);
+  ids.erase(rest.begin(), rest.end());
+  return ids;
+}
+
+bool Overlay::Tables::is_suspected(const PeerId&) const { return false; }
+
+bool Overlay::alive(const PeerId& peer) const { return peer == own_.id || tables_.find(peer) != nullptr || heard_.last(peer) != kNever; }
+
+std::vector<Overlay::Known> Overlay::all() const {
+  std::vector<Known> list;
+  for (const PeerId& id : tables_.all()) list.push_back({*tables_.find(id), Known::State::alive, heard_.last(id), {}});
+  return list;
+}
+
+std::vector<std::string> Overlay::to_remember() const {
+  std::vector<std::string> addresses;
+  for (const Descriptor& peer : sampler_.fallback().entries())
+    if (!peer.address.empty()) addresses.push_back(peer.address);
+  for (const Descriptor& peer : sampler_.cache().entries())
+    if (!peer.address.empty() && addresses.size() < config_.rejoin.remembered && !sampler_.fallback().contains(peer.id))
+      addresses.push_back(peer.address);
+  return addresses;
+}
+
+}  // namespace gw::overlay

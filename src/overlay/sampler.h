@@ -1,0 +1,100 @@
+#pragma once
+// A stream of nearly uniform random peers, although most of them cannot be dialled.
+
+#include <optional>
+#include <vector>
+
+#include "base/rng.h"
+#include "overlay/output.h"
+#include "overlay/roster.h"
+
+namespace gw::overlay {
+
+// ARRG (N. Drost et al., HPDC 2007): each round one exchange of random descriptors with a random peer of the cache; if that fails, one
+// with a peer of the fallback cache, where those are that an exchange with this peer once succeeded with; if that fails too, the
+// owner of this object dials somebody it was configured with. Request and answer are one-way gossips: nothing spans the round trip.
+//
+// Invariants: the peer itself is in no table; ids are unique; a failed contact takes nobody out of a table. Only remove() (the failure
+// detector's verdict) and age do, and age counts only while exchanges succeed, so that a peer that is cut off forgets nobody.
+// Limits: Config. Descriptors given in were checked.
+//
+// Differences from the paper: entries age, and the age travels with them (without it half of a cache stays dead after half of the grid
+// has died); a fallback entry does not age but goes when its peer is found dead; entries are signed; a stranger is answered once per
+// half second, and not more than Config::answers of them; S = 16 besides the sender's own entry, not 30.
+class Sampler {
+ public:
+  struct Config {
+    std::size_t cache = 100;
+    std::size_t fallback = 32;
+    std::size_t sent = 16;
+    std::uint16_t max_age = 40;               // in periods
+    Time period = std::chrono::seconds(5);    // entries are one older after each in which an exchange succeeded
+    Time patience = std::chrono::seconds(3);  // with one attempt, and at most half of a round
+    Time late = std::chrono::seconds(15);     // how long an answer is still taken
+    Time answer_gap = std::chrono::milliseconds(500);
+    std::size_t answers = 512;  // in an answer_gap
+  };
+  // What the caller must do when everything else has failed.
+  enum class Need : std::uint8_t { nothing, bootstrap };
+
+  Sampler(const Config& config, const PeerId& self, Rng& rng) : config_(config), self_(self), rng_(rng) {}
+
+  // Asks somebody. `own` is the newest descriptor of this peer.
+  Need on_round(Time now, Time round, const Descriptor& own, Output& out);
+  Need on_tick(Time now, const Descriptor& own, Output& out);
+  Time next_deadline() const { return attempt_ ? attempt_->deadline : kNever; }
+  Need on_unreachable(Time now, const PeerId& peer, const Descriptor& own, Output& out);
+  // Asks this one besides, whoever it is: somebody who was dialled is there.
+  void ask(Time now, const PeerId& peer, const std::string& address, const Descriptor& own, Output& out);
+
+  // A request: answers it with what was known before. False: too many of that peer, or altogether.
+  bool answer(Time now, const PeerId& from, const Descriptor& own, Output& out);
+  // An answer. False: nobody has asked. The sender is good for the fallback cache.
+  bool on_answer(Time now, const Descriptor& from);
+
+  // Whether offer() would store it: only then its signature is worth checking.
+  bool wants(const Descriptor& descriptor) const;
+  void offer(const Descriptor& descriptor);
+  void remove(const PeerId& peer);
+
+  const Descriptor* find(const PeerId& peer) const;
+  const Roster& cache() const { return cache_; }
+  const Roster& fallback() const { return fallback_; }
+  // A random peer of the cache. Every one of them is as likely; the stream over many rounds is nearly uniform over the grid.
+  const Descriptor* sample() { return any_of(cache_); }
+  // Up to `count` of them, all different.
+  std::vector<Descriptor> samples(std::size_t count);
+
+ private:
+  enum class Tier : std::uint8_t { cache, fallback };
+  struct Attempt {
+    PeerId peer;
+    Tier tier;
+    Time deadline;
+  };
+  struct Asked {
+    PeerId peer;
+    Time until;
+  };
+
+  const Descriptor* any_of(const Roster& roster);
+  void attempt(Time now, Tier tier, const Descriptor& target, const Descriptor& own, Output& out);
+  Need fall_back(Time now, const Descriptor& own, Output& out);
+  void fill(const PeerId& receiver, const Descriptor& own, Message::Gossip& gossip);
+  std::vector<std::size_t> choose(std::size_t count);
+  bool admit(Time now, const PeerId& from);
+
+  const Config config_;
+  const PeerId self_;
+  Rng& rng_;
+  Roster cache_;
+  Roster fallback_;
+  std::optional<Attempt> attempt_;
+  std::vector<Asked> asked_;  // whose answers are taken; a few
+  Time patience_{0};
+  Time aged_at_{0};
+  std::vector<PeerId> answered_;  // sorted, since answered_from_
+  Time answered_from_{0};
+};
+
+}  // namespace gw::overlay
