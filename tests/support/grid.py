@@ -1,11 +1,13 @@
 """Daemons on hosts of their own: network namespaces joined by a bridge, one state folder and one socket each."""
 
 import ctypes
+import http.client
 import itertools
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -84,17 +86,24 @@ class Network:
             raise
 
     def _build(self, hosts: int) -> None:
-        self._add(self._hub)
-        self._ip("-n", self._hub, "link", "add", "bridge", "type", "bridge")
-        self._ip("-n", self._hub, "link", "set", "bridge", "up")
+        self._make_hub()
         for number in range(1, hosts + 1):
             name = self.namespace(number)
             self._add(name)
-            self._ip("-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", f"to{number}", "netns", self._hub)
-            self._ip("-n", self._hub, "link", "set", f"to{number}", "master", "bridge", "up")
+            self._plug_in(number)
             self._ip("-n", name, "address", "add", f"{self.host(number)}/24", "dev", "eth0")
             self._ip("-n", name, "link", "set", "eth0", "up")
             self._ip("-n", name, "link", "set", "lo", "up")
+
+    def _make_hub(self) -> None:
+        self._add(self._hub)
+        self._ip("-n", self._hub, "link", "add", "bridge", "type", "bridge")
+        self._ip("-n", self._hub, "link", "set", "bridge", "up")
+
+    def _plug_in(self, number: int) -> None:
+        """Makes eth0 of a host."""
+        self._ip("-n", self.namespace(number), "link", "add", "eth0", "type", "veth", "peer", "name", f"to{number}", "netns", self._hub)
+        self._ip("-n", self._hub, "link", "set", f"to{number}", "master", "bridge", "up")
 
     def _add(self, name: str) -> None:
         self._ip("netns", "add", name)
@@ -119,6 +128,45 @@ class Network:
         self._made.clear()
 
 
+class FarNetwork(Network):
+    """Hosts that are far apart: frames take their time, and some are lost (tests/network_switch)."""
+
+    def _make_hub(self) -> None:
+        self._switch = subprocess.Popen([os.environ["GODWIT_SWITCH"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def _plug_in(self, number: int) -> None:
+        self._tell("port", self.namespace(number))
+
+    def _tell(self, *words) -> None:
+        self._switch.stdin.write(" ".join(map(str, words)) + "\n")
+        self._switch.stdin.flush()
+        answer = self._switch.stdout.readline().strip()
+        if answer != "ok":
+            raise AssertionError(f"the network switch: {answer or 'it is gone'}")
+
+    def link(self, first, second, delay_ms: float, jitter_ms: float = 0, loss: float = 0) -> None:
+        """Between two hosts, in both directions; "*": all."""
+        for one, other in {(first, second), (second, first)}:
+            self._tell("link", one, other, delay_ms, jitter_ms, loss)
+
+    def close(self) -> None:
+        super().close()
+        if hasattr(self, "_switch"):
+            self._switch.stdin.close()
+            self._switch.wait()
+            self._switch.stdout.close()
+
+
+class _LocalConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path):
+        super().__init__("localhost", timeout=PATIENCE_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.connect(str(self._path))
+
+
 class Peer:
     """One daemon. Killed, the whole host dies: it and its workers; started again it has its disk."""
 
@@ -132,6 +180,10 @@ class Peer:
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
         address = f"{self._network.host(self._number)}:{Network.PORT}"
         words = ["ip", "netns", "exec", self._network.namespace(self._number), GODWIT, "up", "--foreground", "--socket", self.socket,
                  "--state", self._folder / "state", "--slots", self._slots, "--listen", address]
@@ -141,6 +193,8 @@ class Peer:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                              start_new_session=True, env=environment)
+
+    def wait_ready(self) -> None:
         wait_until(f"{self.name} answers", self._answers, self.last_words)
 
     def _answers(self) -> bool:
@@ -172,6 +226,15 @@ class Peer:
         """The JSON a command prints."""
         done = _Commands.run(self.command(*words, "-o", "json"), check=True)
         return json.loads(done.out)
+
+    def peers(self) -> list[dict]:
+        """The rows of `peer list`, without the cost of a command."""
+        connection = _LocalConnection(self.socket)
+        try:
+            connection.request("GET", "/v1/peers")
+            return json.loads(connection.getresponse().read())["peers"]
+        finally:
+            connection.close()
 
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-3000:]
