@@ -1,0 +1,350 @@
+#include "overlay/failure_detector.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/reached.h"
+
+namespace gw::overlay {
+
+namespace {
+
+constexpr std::size_t kRumoursFollowed = 64;
+constexpr Time kRumourFollowedFor = std::chrono::seconds(30);
+
+// Nobody can be blamed for not answering when only it can open a connection.
+bool is_hidden(const Descriptor& peer) { return peer.address.empty() || peer.reach != Reach::open; }
+
+// Made so lately that its owner must have been alive when the doubt began or after.
+bool is_fresh(const Descriptor& peer) { return peer.age <= 1; }
+
+}  // namespace
+
+FailureDetector::FailureDetector(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
+    : config_(config),
+      self_(self),
+      contacts_(contacts),
+      rng_(rng),
+      allowance_(config.ask_every, config.ask_burst),
+      rumours_(config.rumours),
+      tombstones_(config.tombstones),
+      relay_(config.relay) {}
+
+FailureDetector::State FailureDetector::state(const PeerId& peer) const {
+  if (tombstones_.find(peer) != nullptr) return State::dead;
+  const auto doubt = doubts_.find(peer);
+  return doubt != doubts_.end() && doubt->second.stage == Doubt::Stage::suspected ? State::suspected : State::alive;
+}
+
+// ---- asking ----
+
+void FailureDetector::on_round(Time now, Output& out) {
+  ++round_;
+  tombstones_.expire(now);
+  if (round_ % (health_ + 1) != 0) return;
+  if (next_ >= turn_.size()) begin_turn();
+  const std::size_t pings = std::min(turn_.size() / config_.rounds_per_turn + 1, config_.pings_per_round);
+  for (std::size_t asked = 0; asked < pings && next_ < turn_.size(); ++next_)
+    if (ask(now, turn_[next_], out) != nullptr) ++asked;
+}
+
+void FailureDetector::begin_turn() {
+  turn_ = contacts_.all();
+  next_ = 0;
+  for (std::size_t i = turn_.size(); i > 1; --i) std::swap(turn_[i - 1], turn_[rng_.below(i)]);
+}
+
+FailureDetector::Doubt* FailureDetector::ask(Time now, const PeerId& peer, Output& out) {
+  const Descriptor* known = contacts_.find(peer);
+  if (known == nullptr || peer == self_ || doubts_.size() >= config_.doubts || doubts_.contains(peer)) return nullptr;
+  Doubt& doubt = doubts_[peer];
+  doubt.incarnation = known->incarnation;
+  doubt.round = round_;
+  ping(now, *known, doubt, out);
+  return &doubt;
+}
+
+void FailureDetector::ping(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
+  const bool is_suspected = doubt.stage == Doubt::Stage::suspected;
+  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), is_suspected ? &doubt.incarnation : nullptr)});
+  doubt.asked = now;
+  doubt.until = now + patience();
+}
+
+void FailureDetector::on_silence(Time now, const PeerId& peer, Output& out) {
+  if (!doubts_.contains(peer) && allowance_.take(now)) ask(now, peer, out);
+}
+
+std::vector<const Descriptor*> FailureDetector::some_others(const PeerId& but, std::size_t count) {
+  if (turn_.empty()) begin_turn();
+  std::vector<const Descriptor*> chosen;
+  const std::size_t start = turn_.empty() ? 0 : rng_.below(turn_.size());
+  for (std::size_t i = 0; i < turn_.size() && chosen.size() < count; ++i) {
+    const Descriptor* peer = contacts_.find(turn_[(start + i) % turn_.size()]);  // the order is random
+    if (peer != nullptr && peer->id != but && !peer->address.empty() && !doubts_.contains(peer->id)) chosen.push_back(peer);
+  }
+  return chosen;
+}
+
+// ---- what becomes of a ping ----
+
+void FailureDetector::step(Time now, const PeerId& peer, Output& out) {
+  Doubt& doubt = doubts_.at(peer);
+  const Descriptor* known = contacts_.find(peer);
+  if (known == nullptr) {  // no table wants it any more
+    clear(peer);
+    return;
+  }
+  switch (doubt.stage) {
+    case Doubt::Stage::pinged:
+      ask_others(now, *known, doubt, out);
+      break;
+    case Doubt::Stage::pinged_by_others:
+      suspect(now, *known, doubt, out);
+      break;
+    case Doubt::Stage::suspected:
+      on_suspected(now, *known, doubt, out);
+      break;
+  }
+}
+
+void FailureDetector::ask_others(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
+  doubt.stage = Doubt::Stage::pinged_by_others;
+  doubt.asked = now;
+  doubt.until = now + patience();
+  for (const Descriptor* helper : some_others(peer.id, config_.helpers)) {
+    ask_for(*helper, peer, out);
+    out.sends.push_back({helper->id, helper->address, make_ping(rng_.next(), nullptr)});
+  }
+}
+
+void FailureDetector::ask_for(const Descriptor& helper, const Descriptor& about, Output& out) {
+  Message message;
+  Message::PingFor& request = *message.mutable_ping_for();
+  request.set_number(rng_.next());
+  request.set_peer(about.id.bytes());
+  write(about, *request.mutable_self());
+  out.sends.push_back({helper.id, helper.address, std::move(message)});
+}
+
+void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
+  if (heard_ < doubt.asked && knows_others()) {
+    GW_REACHED("failure detector: nobody is heard, so the fault is here");
+    health_ = std::min(health_ + 1, config_.worst_health);
+    doubt.stage = Doubt::Stage::pinged;
+    ping(now, peer, doubt, out);
+    return;
+  }
+  if (is_hidden(peer) && peer.age <= config_.hidden_rounds) {
+    clear(peer.id);
+    return;
+  }
+  doubt.stage = Doubt::Stage::suspected;
+  doubt.suspected = now;
+  doubt.incarnation = peer.incarnation;
+  rumours_.add(peer.id, peer.incarnation, tellings());
+  verdicts_.push_back({peer.id, State::suspected});
+  ping(now, peer, doubt, out);
+}
+
+void FailureDetector::on_suspected(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
+  const bool is_connected = heard_ >= doubt.suspected || !knows_others();
+  if (is_connected && now - doubt.suspected >= suspicion_of(doubt)) {
+    GW_REACHED("failure detector: a suspicion has lasted long enough");
+    bury(now, peer, doubt.round);
+    return;
+  }
+  ping(now, peer, doubt, out);
+  for (const Descriptor* helper : some_others(peer.id, 1)) ask_for(*helper, peer, out);
+}
+
+Time FailureDetector::suspicion_of(const Doubt& doubt) const {
+  const double share = std::log(1.0 + static_cast<double>(doubt.accusers.size())) / std::log(1.0 + static_cast<double>(config_.witnesses));
+  const Time longest = config_.longest_suspicion;
+  return longest - Time(static_cast<Time::rep>(static_cast<double>((longest - config_.shortest_suspicion).count()) * share));
+}
+
+void FailureDetector::bury(Time now, const Descriptor& peer, std::uint64_t round) {
+  tombstones_.add({peer, now, round});
+  rumours_.add(peer.id, peer.incarnation, tellings());
+  verdicts_.push_back({peer.id, State::dead});
+  doubts_.erase(peer.id);
+}
+
+void FailureDetector::clear(const PeerId& peer) {
+  const auto doubt = doubts_.find(peer);
+  if (doubt == doubts_.end()) return;
+  if (doubt->second.stage == Doubt::Stage::suspected) verdicts_.push_back({peer, State::alive});
+  rumours_.remove(peer);
+  doubts_.erase(doubt);
+}
+
+// ---- signs of life ----
+
+void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
+  heard_ = now;
+  if (doubts_.contains(peer)) {
+    if (health_ > 0) --health_;
+    clear(peer);
+  }
+  if (const Tombstones::Tombstone* tombstone = tombstones_.find(peer)) {
+    GW_REACHED("failure detector: somebody dead speaks");
+    // To others that descriptor is dead: it has to make a newer one.
+    out.sends.push_back({peer, tombstone->peer.address, make_ping(rng_.next(), &tombstone->peer.incarnation)});
+    tombstones_.remove(peer);
+    rumours_.remove(peer);
+    verdicts_.push_back({peer, State::alive});
+  }
+}
+
+void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& out) {
+  relay_.on_descriptor(peer, out);
+  const Tombstones::Tombstone* tombstone = tombstones_.find(peer.id);
+  if (tombstone != nullptr && admits(peer)) {
+    GW_REACHED("failure detector: a newer descriptor of somebody dead");
+    tombstones_.remove(peer.id);
+    rumours_.remove(peer.id);
+    verdicts_.push_back({peer.id, State::alive});
+  }
+  const auto found = doubts_.find(peer.id);
+  if (found == doubts_.end() || peer.incarnation <= found->second.incarnation) return;
+  if (is_fresh(peer) || is_hidden(peer)) {
+    GW_REACHED("failure detector: a doubt was refuted");
+    clear(peer.id);
+    return;
+  }
+  // Newer, but it may have died since: the doubt goes on, about this one.
+  found->second.incarnation = peer.incarnation;
+  if (found->second.stage == Doubt::Stage::suspected) ping(now, peer, found->second, out);
+}
+
+// ---- broken connections ----
+
+void FailureDetector::on_reset(Time now, const PeerId& peer, Output& out) {
+  const Descriptor* known = contacts_.find(peer);
+  if (known == nullptr || known->address.empty() || known->reach == Reach::outbound) return;
+  const auto found = doubts_.find(peer);
+  Doubt* doubt = found != doubts_.end() ? &found->second : ask(now, peer, out);
+  if (doubt == nullptr) return;
+  if (found != doubts_.end()) ping(now, *known, *doubt, out);
+  doubt->broken = true;
+}
+
+void FailureDetector::on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out) {
+  const Descriptor* known = contacts_.find(peer);
+  if (known == nullptr) return;
+  const auto found = doubts_.find(peer);
+  if (found == doubts_.end()) {
+    if (failure == Failure::refused && !is_hidden(*known)) on_reset(now, peer, out);
+    return;
+  }
+  Doubt& doubt = found->second;
+  // A refusal came from its machine. No answer may be the fault of this peer's own network.
+  if (doubt.broken && (failure == Failure::refused || heard_ >= doubt.asked)) {
+    GW_REACHED("failure detector: a broken connection could not be made again");
+    bury(now, *known, doubt.round);
+  } else if (failure == Failure::refused && !is_hidden(*known)) {
+    on_reset(now, peer, out);
+  } else if (doubt.stage == Doubt::Stage::pinged) {
+    doubt.until = now;  // no use to wait for an answer
+  }
+}
+
+void FailureDetector::on_leave(Time now, const PeerId& peer, const Incarnation& incarnation) {
+  const Descriptor* known = contacts_.find(peer);
+  if (known == nullptr) return;
+  Descriptor left = *known;
+  left.incarnation = std::max(left.incarnation, incarnation);
+  bury(now, left, round_);
+}
+
+// ---- rumours and helpers ----
+
+FailureDetector::Accused FailureDetector::on_rumours(Time now, const PeerId& from, const Message& message, const Incarnation& own,
+                                                     Output& out) {
+  Accused accused = Accused::no;
+  for (const Message::Rumour& rumour : message.rumours()) {
+    const PeerId about = PeerId::from(rumour.peer());
+    const Incarnation incarnation{rumour.boot(), rumour.stamp()};
+    if (about != self_) {
+      on_rumour(now, from, about, incarnation, out);
+    } else if (incarnation >= own) {
+      accused = Accused::yes;
+    }
+  }
+  // Others may be slow, but so may this one be.
+  if (accused == Accused::yes) health_ = std::min(health_ + 1, config_.worst_health);
+  return accused;
+}
+
+void FailureDetector::on_rumour(Time now, const PeerId& from, const PeerId& about, const Incarnation& incarnation, Output& out) {
+  const Descriptor* known = contacts_.find(about);
+  if (known == nullptr || incarnation < known->incarnation) return;
+  auto found = doubts_.find(about);
+  if (found == doubts_.end()) {
+    std::erase_if(rumoured_, [&](const auto& rumour) { return now - rumour.second > kRumourFollowedFor; });
+    if (rumoured_.contains(about) || rumoured_.size() >= kRumoursFollowed || !allowance_.take(now)) return;
+    GW_REACHED("failure detector: a rumour is looked into");
+    if (ask(now, about, out) == nullptr) return;
+    rumoured_.emplace(about, now);
+    found = doubts_.find(about);
+  }
+  std::vector<PeerId>& accusers = found->second.accusers;
+  if (accusers.size() < config_.witnesses && std::ranges::find(accusers, from) == accusers.end()) accusers.push_back(from);
+}
+
+void FailureDetector::on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, Output& out) {
+  if (about.id != self_) relay_.on_ping_for(now, asker, request, about, rng_.next(), out);
+}
+
+unsigned FailureDetector::tellings() const { return 2 + static_cast<unsigned>(std::bit_width(turn_.size())); }
+
+// ---- time ----
+
+void FailureDetector::on_tick(Time now, Output& out) {
+  make_up_for_pause(now);
+  std::vector<PeerId> due;
+  for (const auto& [peer, doubt] : doubts_)
+    if (doubt.until <= now) due.push_back(peer);
+  for (const PeerId& peer : due) step(now, peer, out);
+  spread_rumours(now, out);
+  visit_the_dead(now, out);
+}
+
+// While this peer stood still nobody could be heard: that time does not count against anybody.
+void FailureDetector::make_up_for_pause(Time now) {
+  const Time deadline = next_deadline();
+  if (deadline == kNever || now - deadline < config_.late) return;
+  GW_REACHED("failure detector: this peer was paused");
+  health_ = std::min(health_ + 1, config_.worst_health);
+  for (auto& [peer, doubt] : doubts_) {
+    doubt.suspected += now - deadline;
+    doubt.until = std::max(doubt.until, now) + config_.patience;
+  }
+}
+
+void FailureDetector::spread_rumours(Time now, Output& out) {
+  if (now < spread_at_ || !rumours_.has_news()) return;
+  spread_at_ = now + config_.spread_every;
+  for (const Descriptor* peer : some_others(self_, config_.spread))
+    out.sends.push_back({peer->id, peer->address, make_ping(rng_.next(), nullptr)});
+}
+
+void FailureDetector::visit_the_dead(Time now, Output& out) {
+  if (now < visit_at_) return;
+  visit_at_ = now + config_.visit_every;
+  const Tombstones::Tombstone* tombstone = tombstones_.any(rng_);
+  if (tombstone == nullptr || tombstone->peer.address.empty()) return;
+  out.sends.push_back({tombstone->peer.id, tombstone->peer.address, make_ping(rng_.next(), &tombstone->peer.incarnation)});
+}
+
+Time FailureDetector::next_deadline() const {
+  Time next = kNever;
+  for (const auto& [peer, doubt] : doubts_) next = std::min(next, doubt.until);
+  if (rumours_.has_news()) next = std::min(next, spread_at_);
+  if (tombstones_.size() > 0) next = std::min(next, visit_at_);
+  return next;
+}
+
+}  // namespace gw::overlay

@@ -1,0 +1,111 @@
+#include "overlay/link_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "overlay/test_peers.h"
+
+namespace gw::overlay {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using State = LinkWatch::State;
+
+class NoContacts : public Contacts {
+ public:
+  const Descriptor* find(const PeerId&) const override { return nullptr; }
+  std::vector<PeerId> all() const override { return {}; }
+  bool is_suspected(const PeerId&) const override { return false; }
+};
+
+class Links : public testing::Test {
+ protected:
+  void tick_until(Time end) {
+    while (watch.next_deadline() <= end) {
+      now = watch.next_deadline();
+      watch.on_tick(now, out);
+    }
+    now = end;
+  }
+
+  NoContacts contacts;
+  LinkWatch watch{{}, contacts, Rng(1)};
+  Output out;
+  Time now = seconds(100);
+  const PeerId peer = test_id(1);
+};
+
+TEST_F(Links, SilenceForFiveSecondsIsALoss) {
+  watch.in_touch(now, peer);
+  tick_until(now + milliseconds(4500));
+  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(out.sends.size(), 4u) << "a ping every second";
+  tick_until(now + milliseconds(600));
+  EXPECT_EQ(watch.state(peer), State::lost);
+  ASSERT_EQ(watch.take_changes().size(), 1u);
+  watch.on_heard(now, peer);
+  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.take_changes().at(0).state, State::there);
+}
+
+TEST_F(Links, WhoSpeaksIsNeitherPingedNorLost) {
+  watch.in_touch(now, peer);
+  for (int i = 0; i < 60; ++i) {
+    watch.on_heard(watch.next_deadline() - milliseconds(1), peer);
+    tick_until(watch.next_deadline());
+  }
+  EXPECT_TRUE(out.sends.empty());
+  EXPECT_EQ(watch.state(peer), State::there);
+}
+
+TEST_F(Links, AResetAndADialThatFailsIsALossAtOnce) {
+  watch.in_touch(now, peer);
+  watch.on_unreachable(now, peer, Failure::no_answer, out);
+  EXPECT_EQ(watch.state(peer), State::there);
+  watch.on_reset(now, peer, out);
+  EXPECT_EQ(out.sends.size(), 1u);
+  EXPECT_EQ(watch.state(peer), State::there);
+  watch.on_unreachable(now, peer, Failure::no_answer, out);
+  EXPECT_EQ(watch.state(peer), State::lost);
+}
+
+TEST_F(Links, AResetOfAConnectionThatIsMadeAgainIsNothing) {
+  watch.in_touch(now, peer);
+  watch.on_reset(now, peer, out);
+  watch.on_heard(now, peer);
+  watch.on_unreachable(now, peer, Failure::no_answer, out);
+  EXPECT_EQ(watch.state(peer), State::there);
+}
+
+TEST_F(Links, WatchingEndsAfterTheLastUse) {
+  watch.in_touch(now, peer);
+  tick_until(now + seconds(50));
+  EXPECT_EQ(watch.state(peer), State::lost);
+  watch.in_touch(now, peer);
+  tick_until(now + seconds(50));
+  EXPECT_EQ(watch.size(), 1u);
+  tick_until(now + seconds(15));
+  EXPECT_EQ(watch.state(peer), State::not_watched);
+  EXPECT_EQ(watch.next_deadline(), kNever);
+}
+
+TEST_F(Links, APauseOfItsOwnCountsAgainstNobody) {
+  watch.in_touch(now, peer);
+  tick_until(now + seconds(2));
+  now += seconds(30);  // stopped
+  watch.on_tick(now, out);
+  EXPECT_EQ(watch.state(peer), State::there);
+  tick_until(now + seconds(6));
+  EXPECT_EQ(watch.state(peer), State::lost) << "but silence afterwards does";
+}
+
+TEST_F(Links, IsBoundedAndIgnoresStrangers) {
+  for (std::uint64_t i = 0; i < 2000; ++i) watch.in_touch(now, test_id(i));
+  EXPECT_EQ(watch.size(), 1024u);
+  watch.on_heard(now, test_id(5000));
+  watch.on_reset(now, test_id(5000), out);
+  EXPECT_EQ(watch.state(test_id(5000)), State::not_watched);
+}
+
+}  // namespace
+}  // namespace gw::overlay

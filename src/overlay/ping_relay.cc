@@ -1,0 +1,46 @@
+#include "overlay/ping_relay.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::overlay {
+
+Message make_ping(std::uint64_t number, const Incarnation* suspected) {
+  Message message;
+  Message::Ping& ping = *message.mutable_ping();
+  ping.set_number(number);
+  if (suspected != nullptr) {
+    ping.set_suspected_boot(suspected->boot);
+    ping.set_suspected_stamp(suspected->stamp);
+  }
+  return message;
+}
+
+void PingRelay::on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, std::uint64_t ping,
+                            Output& out) {
+  std::erase_if(errands_, [&](const Errand& errand) { return errand.until <= now; });
+  const auto of_asker = std::ranges::count(errands_, asker, &Errand::asker);
+  if (errands_.size() >= config_.most || static_cast<std::size_t>(of_asker) >= config_.per_asker || !allowance_.take(now)) {
+    GW_REACHED("ping relay: too many errands");
+    return;
+  }
+  errands_.push_back({asker, request.number(), about.id, about.incarnation, now + config_.patience});
+  out.sends.push_back({about.id, about.address, make_ping(ping, &about.incarnation)});
+}
+
+void PingRelay::on_descriptor(const Descriptor& peer, Output& out) {
+  std::erase_if(errands_, [&](const Errand& errand) {
+    if (errand.about != peer.id || errand.incarnation >= peer.incarnation) return false;
+    GW_REACHED("ping relay: it answered");
+    Message message;
+    Message::PingFor& answer = *message.mutable_pong_for();
+    answer.set_number(errand.number);
+    answer.set_peer(peer.id.bytes());
+    write(peer, *answer.mutable_self());
+    out.sends.push_back({errand.asker, "", std::move(message)});  // it has just asked, so there is a connection
+    return true;
+  });
+}
+
+}  // namespace gw::overlay

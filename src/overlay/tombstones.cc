@@ -1,0 +1,46 @@
+#include "overlay/tombstones.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::overlay {
+
+void Tombstones::add(Tombstone tombstone) {
+  const PeerId peer = tombstone.peer.id;
+  if (tombstones_.size() >= config_.most && !tombstones_.contains(peer)) {
+    GW_REACHED("tombstones: the oldest made room");
+    tombstones_.erase(std::ranges::min_element(tombstones_, {}, [](const auto& other) { return other.second.since; }));
+  }
+  tombstones_.insert_or_assign(peer, std::move(tombstone));
+}
+
+void Tombstones::expire(Time now) {
+  std::erase_if(tombstones_, [&](const auto& tombstone) { return now - tombstone.second.since > config_.kept; });
+}
+
+const Tombstones::Tombstone* Tombstones::find(const PeerId& peer) const {
+  const auto found = tombstones_.find(peer);
+  return found != tombstones_.end() ? &found->second : nullptr;
+}
+
+bool Tombstones::covers(const Descriptor& peer, std::uint64_t round) const {
+  const Tombstone* tombstone = find(peer.id);
+  if (tombstone == nullptr) return false;
+  if (peer.incarnation <= tombstone->peer.incarnation) return true;
+  // Newer than what was known when it died, but made before: such words go round for a while. Another life is always believed.
+  return peer.incarnation.boot == tombstone->peer.incarnation.boot && peer.age > round - tombstone->round;
+}
+
+const Tombstones::Tombstone* Tombstones::any(Rng& rng) const {
+  if (tombstones_.empty()) return nullptr;
+  return &std::next(tombstones_.begin(), static_cast<std::ptrdiff_t>(rng.below(tombstones_.size())))->second;
+}
+
+std::vector<const Tombstones::Tombstone*> Tombstones::all() const {
+  std::vector<const Tombstone*> list;
+  for (const auto& [peer, tombstone] : tombstones_) list.push_back(&tombstone);
+  return list;
+}
+
+}  // namespace gw::overlay
