@@ -40,9 +40,12 @@ FailureDetector::State FailureDetector::state(const PeerId& peer) const {
 // ---- asking ----
 
 void FailureDetector::on_round(Time now, Output& out) {
-  ++round_;
-  tombstones_.expire(now);
-  if (round_ % (health_ + 1) != 0) return;
+  if (now - whole_round_at_ >= config_.round * 9 / 10) {
+    whole_round_at_ = now;
+    ++whole_rounds_;
+    tombstones_.expire(now);
+  }
+  if (++rounds_ % (health_ + 1) != 0) return;
   if (next_ >= turn_.size()) begin_turn();
   const std::size_t pings = std::min(turn_.size() / config_.rounds_per_turn + 1, config_.pings_per_round);
   for (std::size_t asked = 0; asked < pings && next_ < turn_.size(); ++next_)
@@ -60,7 +63,7 @@ FailureDetector::Doubt* FailureDetector::ask(Time now, const PeerId& peer, Outpu
   if (known == nullptr || peer == self_ || doubts_.size() >= config_.doubts || doubts_.contains(peer)) return nullptr;
   Doubt& doubt = doubts_[peer];
   doubt.incarnation = known->incarnation;
-  doubt.round = round_;
+  doubt.round = whole_rounds_;
   ping(now, *known, doubt, out);
   return &doubt;
 }
@@ -198,6 +201,12 @@ void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
   }
 }
 
+bool FailureDetector::wants(const Descriptor& peer) const {
+  const auto doubt = doubts_.find(peer.id);
+  if (doubt != doubts_.end() && doubt->second.incarnation < peer.incarnation) return true;
+  return relay_.wants(peer) || (tombstones_.find(peer.id) != nullptr && admits(peer));
+}
+
 void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& out) {
   relay_.on_descriptor(peer, out);
   const Tombstones::Tombstone* tombstone = tombstones_.find(peer.id);
@@ -256,7 +265,7 @@ void FailureDetector::on_leave(Time now, const PeerId& peer, const Incarnation& 
   if (known == nullptr) return;
   Descriptor left = *known;
   left.incarnation = std::max(left.incarnation, incarnation);
-  bury(now, left, round_);
+  bury(now, left, whole_rounds_);
 }
 
 // ---- rumours and helpers ----

@@ -32,6 +32,7 @@ namespace gw::overlay {
 class FailureDetector {
  public:
   struct Config {
+    Time round = std::chrono::seconds(5);
     Time patience = std::chrono::milliseconds(1500);  // with a ping, and again with the pings of helpers
     std::size_t helpers = 3;
     Time longest_suspicion = std::chrono::seconds(30);  // without rumours
@@ -67,9 +68,10 @@ class FailureDetector {
 
   // Any message of that peer, before anything is done with it.
   void on_heard(Time now, const PeerId& peer, Output& out);
-  // Any genuine descriptor, from anybody. Asked before it is stored: admits().
+  // Any genuine descriptor, from anybody. Asked before it is stored: admits(); before its signature is checked: wants().
   void on_descriptor(Time now, const Descriptor& peer, Output& out);
-  bool admits(const Descriptor& peer) const { return !tombstones_.covers(peer, round_); }
+  bool wants(const Descriptor& peer) const;
+  bool admits(const Descriptor& peer) const { return !tombstones_.covers(peer, whole_rounds_); }
   // There is reason to ask: an exchange was not answered, or somebody is important who was never heard.
   void on_silence(Time now, const PeerId& peer, Output& out);
   void on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out);
@@ -93,7 +95,7 @@ class FailureDetector {
   struct Doubt {
     enum class Stage : std::uint8_t { pinged, pinged_by_others, suspected } stage = Stage::pinged;
     Incarnation incarnation;
-    std::uint64_t round = 0;       // when it began
+    std::uint64_t round = 0;       // whole round in which it began
     Time asked{0};                 // the last ping
     Time suspected{0};             // since when
     Time until{0};                 // the next step
@@ -135,7 +137,9 @@ class FailureDetector {
   std::size_t next_ = 0;             // who of them is pinged next
   std::map<PeerId, Time> rumoured_;  // about whom a rumour was followed lately, and when
   std::vector<Verdict> verdicts_;
-  std::uint64_t round_ = 0;
+  std::uint64_t rounds_ = 0;
+  std::uint64_t whole_rounds_ = 0;  // in which the age of a descriptor is counted: the first rounds of a life are shorter
+  Time whole_round_at_{0};
   unsigned health_ = 0;  // 0 is well; stretches every patience
   Time heard_{-1};       // from anybody
   Time spread_at_{0};

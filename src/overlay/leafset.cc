@@ -1,6 +1,7 @@
 #include "overlay/leafset.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "overlay/key_space.h"
@@ -50,6 +51,11 @@ bool Leafset::remove(const PeerId& peer) {
   if (found == members_.end() || found->id != peer) return false;
   members_.erase(found);
   return true;
+}
+
+void Leafset::grow_older() {
+  for (Descriptor& member : members_)
+    if (member.age < std::numeric_limits<std::uint16_t>::max()) ++member.age;
 }
 
 bool Leafset::covers(const Hash256& key) const {

@@ -25,6 +25,7 @@ class Leafset {
   // Whether offer() would do something.
   bool wants(const PeerId& peer, const Incarnation& incarnation) const;
   bool remove(const PeerId& peer);
+  void grow_older();
 
   const Descriptor* find(const PeerId& peer) const;
   // By the way from this peer, going up: the first `half` follow it, the last `half` come before it.

@@ -29,6 +29,11 @@ void PingRelay::on_ping_for(Time now, const PeerId& asker, const Message::PingFo
   out.sends.push_back({about.id, about.address, make_ping(ping, &about.incarnation)});
 }
 
+bool PingRelay::wants(const Descriptor& peer) const {
+  return std::ranges::any_of(errands_,
+                             [&](const Errand& errand) { return errand.about == peer.id && errand.incarnation < peer.incarnation; });
+}
+
 void PingRelay::on_descriptor(const Descriptor& peer, Output& out) {
   std::erase_if(errands_, [&](const Errand& errand) {
     if (errand.about != peer.id || errand.incarnation >= peer.incarnation) return false;

@@ -29,6 +29,7 @@ class PingRelay {
                    Output& out);
   // A genuine one, from wherever.
   void on_descriptor(const Descriptor& peer, Output& out);
+  bool wants(const Descriptor& peer) const;
   std::size_t size() const { return errands_.size(); }
 
  private:

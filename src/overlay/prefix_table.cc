@@ -1,6 +1,7 @@
 #include "overlay/prefix_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "overlay/key_space.h"
 
@@ -62,6 +63,11 @@ std::vector<PrefixTable::Entry>::iterator PrefixTable::seat(const PeerId& peer) 
   const auto range = std::ranges::equal_range(entries_, slot_of(self_, peer.hash), {}, &Entry::slot);
   const auto found = std::ranges::find(range, peer, [](const Entry& entry) { return entry.peer.id; });
   return found != range.end() ? found : entries_.end();
+}
+
+void PrefixTable::grow_older() {
+  for (Entry& entry : entries_)
+    if (entry.peer.age < std::numeric_limits<std::uint16_t>::max()) ++entry.peer.age;
 }
 
 bool PrefixTable::remove(const PeerId& peer) {

@@ -36,6 +36,7 @@ class PrefixTable {
   // Whether offer() would do something.
   bool wants(const Descriptor& peer, float distance) const;
   bool remove(const PeerId& peer);
+  void grow_older();
 
   const Descriptor* find(const PeerId& peer) const;
   // The slot of a message for that key: nearest first, empty if nobody is known. REQUIRES: the key is not this peer's id.

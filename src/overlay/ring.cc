@@ -22,6 +22,11 @@ void Ring::forget(const PeerId& peer) {
   if (waiting_for_ == peer) waiting_for_.reset();
 }
 
+void Ring::grow_older() {
+  leafset_.grow_older();
+  table_.grow_older();
+}
+
 std::optional<PeerId> Ring::on_round(const Descriptor& self, std::span<const Descriptor> samples, Output& out) {
   const std::optional<PeerId> silent = std::exchange(waiting_for_, std::nullopt);
   const bool is_due = !is_quiet() || unchanged_ % config_.quiet_every == 0;

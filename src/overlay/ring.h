@@ -43,6 +43,8 @@ class Ring {
   // Somebody was heard of. REQUIRES: signed by its owner, under no tombstone. `distance`: estimated round trip in seconds, finite.
   Learned learn(const Descriptor& peer, float distance);
   void forget(const PeerId& peer);
+  // A whole round is over: descriptors count their age in those.
+  void grow_older();
 
   // The next exchange, if it is due. Returns the partner of the round before if it has not answered. `samples`: random peers.
   std::optional<PeerId> on_round(const Descriptor& self, std::span<const Descriptor> samples, Output& out);

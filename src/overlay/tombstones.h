@@ -22,7 +22,7 @@ class Tombstones {
   struct Tombstone {
     Descriptor peer;
     Time since{0};            // when it was declared dead
-    std::uint64_t round = 0;  // of this peer, when its silence began
+    std::uint64_t round = 0;  // whole round of this peer in which its silence began
   };
 
   explicit Tombstones(const Config& config) : config_(config) {}

@@ -1,0 +1,58 @@
+#include "overlay/placer.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::overlay {
+
+Placer::Decision Placer::decide(Time now, const Request& request) {
+  std::erase_if(given_, [&](const auto& given) { return given.second.until <= now; });
+  std::uint32_t most = free_at(self_);
+  if (most >= request.demand) {
+    give(now, self_.id, request.demand);
+    return Accept{};
+  }
+  const Descriptor* best = nullptr;
+  for (const Descriptor& leaf : leafset_.members()) {
+    if (leaf.address.empty() || contacts_.is_suspected(leaf.id)) continue;
+    const std::uint32_t free = free_at(leaf);
+    if (free >= request.demand && (best == nullptr || free > free_at(*best))) best = &leaf;
+    most = std::max(most, free);
+  }
+  if (request.diversions < config_.diversions && best != nullptr) {
+    GW_REACHED("placer: a leaf has room");
+    give(now, best->id, request.demand);
+    return Divert{best};
+  }
+  if (request.diversions == 0) {
+    if (const Descriptor* other = farthest()) return Divert{other};
+  }
+  return Refuse{most};
+}
+
+std::uint32_t Placer::free_at(const Descriptor& peer) const {
+  const auto given = given_.find(peer.id);
+  if (given == given_.end()) return peer.free_slots;
+  return peer.free_slots - std::min(peer.free_slots, given->second.slots);
+}
+
+void Placer::give(Time now, const PeerId& peer, std::uint32_t slots) {
+  if (given_.size() >= config_.given && !given_.contains(peer)) return;
+  Given& given = given_[peer];
+  given = {given.slots + slots, now + config_.given_for};
+}
+
+// At either end, at random: it sees peers that this one does not.
+const Descriptor* Placer::farthest() {
+  const std::span<const Descriptor> leaves = leafset_.members();
+  const std::size_t half = leafset_.half();
+  if (leaves.size() < 2 * half) return nullptr;  // everybody has been seen
+  const Descriptor* ends[] = {&leaves[half - 1], &leaves[half]};
+  if (rng_.below(2) == 0) std::swap(ends[0], ends[1]);
+  for (const Descriptor* end : ends)
+    if (!end->address.empty() && !contacts_.is_suspected(end->id)) return end;
+  return nullptr;
+}
+
+}  // namespace gw::overlay

@@ -1,0 +1,22 @@
+#pragma once
+// The rule by which a message for a key finds the peer that answers for it.
+
+#include <span>
+
+#include "overlay/contacts.h"
+#include "overlay/ring.h"
+
+namespace gw::overlay {
+
+// Only who can be dialled answers for keys: nobody else could be told to.
+inline bool can_be_root(const Descriptor& peer) { return !peer.address.empty() && peer.reach != Reach::outbound; }
+
+// Where to send it; nullptr: `self` answers for the key. Pastry's rule: within the leafset the closest of all; else somebody who shares one
+// digit more with the key; else whoever shares as many and is closer. Suspected peers are bypassed, and those in `avoid`, which is
+// for hops that were tried in vain.
+//
+// Difference from Pastry: where it would take the one entry of a slot, this takes the nearest of two that is not suspected.
+const Descriptor* next_hop(const Hash256& key, const Descriptor& self, const Ring& ring, const Contacts& contacts,
+                           std::span<const PeerId> avoid);
+
+}  // namespace gw::overlay
