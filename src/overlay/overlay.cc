@@ -9,6 +9,7 @@ Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, R
       notary_(notary),
       rng_(rng),
       sampler_(config_.sampler, self.id, rng_),
+      ring_(config_.ring, self.id, tables_, Rng(rng_.next())),
       heard_(config_.heard),
       rejoin_(config_.rejoin, config_.address, config_.known, rng_) {
   own_.id = self.id;
@@ -42,6 +43,7 @@ void Overlay::begin_round(Time now, Output& out) {
   round_at_ = now + round - Time(tenth) + Time(rng_.below(2 * tenth));
   renew_self();
   serve(sampler_.on_round(now, round, own_, out), now, out);
+  ring_.on_round(own_, sampler_.cache().entries(), out);
 }
 
 // A descriptor that is newer than all before: what others have of this peer must not grow old, and refutes whatever was said of it.

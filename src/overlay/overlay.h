@@ -9,6 +9,7 @@
 #include "overlay/heard.h"
 #include "overlay/output.h"
 #include "overlay/rejoin.h"
+#include "overlay/ring.h"
 #include "overlay/sampler.h"
 
 namespace gw::overlay {
@@ -29,6 +30,7 @@ class Overlay {
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
+    Ring::Config ring{};
     Heard::Config heard{};
     Rejoin::Config rejoin{};
   };
@@ -74,6 +76,7 @@ class Overlay {
   std::vector<Known> all() const;  // the others, by id
   const Descriptor& self() const { return own_; }
   const Sampler& sampler() const { return sampler_; }
+  const Ring& ring() const { return ring_; }
   std::vector<std::string> to_remember() const;
 
  private:
@@ -99,12 +102,15 @@ class Overlay {
   void dispatch(Time now, const PeerId& from, const Message& message, Output& out);
   void on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
+  void on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
+  void on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ping(const PeerId& from, const Message::Ping& ping, Output& out);
   void refuse(const PeerId& peer, const char* sentence, Output& out);
 
   bool wanted(const Descriptor& descriptor) const;
   // Reads it, and stores it where it is wanted and genuine.
   void learn(Time now, const wire::pb::Descriptor& message, Output& out);
+  void learn(Time now, const Descriptor& descriptor, Output& out);
   // The sender's own. Nothing: it is not its own, or forged, which is reported.
   std::optional<Descriptor> learn_sender(Time now, const PeerId& from, const wire::pb::Descriptor& message, Output& out);
   void store(Time now, const Descriptor& descriptor, Output& out);
@@ -117,6 +123,7 @@ class Overlay {
   Time round_at_ = kNever;
   const Tables tables_{*this};
   Sampler sampler_;
+  Ring ring_;
   Heard heard_;
   Rejoin rejoin_;
 };

@@ -4,6 +4,11 @@
 #include "overlay/overlay.h"
 
 namespace gw::overlay {
+namespace {
+
+constexpr float kUnknownDistance = 0;  // without coordinates all are equally far
+
+}  // namespace
 
 void Overlay::on_message(Time now, const PeerId& from, const Message& message, Output& out) {
   if (from == own_.id) return;
@@ -20,6 +25,10 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
       return on_gossip(now, from, message.gossip(), out);
     case Message::kGossipReply:
       return on_gossip_reply(now, from, message.gossip_reply(), out);
+    case Message::kRing:
+      return on_ring(now, from, message.ring(), out);
+    case Message::kRingReply:
+      return on_ring_reply(now, from, message.ring_reply(), out);
     case Message::kPing:
       return on_ping(from, message.ping(), out);
     default:
@@ -40,6 +49,22 @@ void Overlay::on_gossip_reply(Time now, const PeerId& from, const Message::Gossi
   for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
 }
 
+void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
+  const std::optional<Descriptor> sender = learn_sender(now, from, gossip.self(), out);
+  if (!sender) return;
+  std::vector<Descriptor> others;
+  others.reserve(static_cast<std::size_t>(gossip.others_size()));
+  for (const wire::pb::Descriptor& other : gossip.others()) others.push_back(read(other, notary_));
+  ring_.on_request(*sender, own_, {sampler_.cache().entries(), others}, out);
+  for (const Descriptor& other : others) learn(now, other, out);
+}
+
+void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
+  if (!learn_sender(now, from, gossip.self(), out)) return;
+  ring_.on_reply(from);
+  for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
+}
+
 void Overlay::on_ping(const PeerId& from, const Message::Ping& ping, Output& out) {
   Message::Ping& pong = *out.sends.emplace_back(Send{from, {}, {}}).message.mutable_pong();
   pong.set_number(ping.number());
@@ -48,15 +73,17 @@ void Overlay::on_ping(const PeerId& from, const Message::Ping& ping, Output& out
 
 void Overlay::refuse(const PeerId& peer, const char* sentence, Output& out) { out.events.push_back(Refused{peer, sentence}); }
 
-bool Overlay::wanted(const Descriptor& descriptor) const { return sampler_.wants(descriptor); }
+bool Overlay::wanted(const Descriptor& descriptor) const { return sampler_.wants(descriptor) || ring_.wants(descriptor, kUnknownDistance); }
 
 void Overlay::store(Time, const Descriptor& descriptor, Output&) {
   rejoin_.on_found(descriptor.address);
   sampler_.offer(descriptor);
+  ring_.learn(descriptor, kUnknownDistance);
 }
 
-void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) {
-  const Descriptor descriptor = read(message, notary_);
+void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) { learn(now, read(message, notary_), out); }
+
+void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
   if (descriptor.id == own_.id || !wanted(descriptor)) return;
   // Nobody is blamed: who passes something on need not have checked it.
   if (!is_genuine(config_.grid, notary_, descriptor)) {

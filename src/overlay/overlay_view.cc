@@ -6,15 +6,22 @@
 
 namespace gw::overlay {
 
-const Descriptor* Overlay::Tables::find(const PeerId& peer) const { return overlay_.sampler_.find(peer); }
+const Descriptor* Overlay::Tables::find(const PeerId& peer) const {
+  const Descriptor* newest = nullptr;
+  for (const Descriptor* found : {overlay_.sampler_.find(peer), overlay_.ring_.leafset().find(peer), overlay_.ring_.table().find(peer)})
+    if (found != nullptr && (newest == nullptr || newer(*found, *newest))) newest = found;
+  return newest;
+}
 
 std::vector<PeerId> Overlay::Tables::all() const {
   std::vector<PeerId> ids;
-  const auto take = [&](const std::vector<Descriptor>& table) {
+  const auto take = [&](std::span<const Descriptor> table) {
     for (const Descriptor& descriptor : table) ids.push_back(descriptor.id);
   };
   take(overlay_.sampler_.cache().entries());
   take(overlay_.sampler_.fallback().entries());
+  take(overlay_.ring_.leafset().members());
+  for (const PrefixTable::Entry& entry : overlay_.ring_.table().entries()) ids.push_back(entry.peer.id);
   std::ranges::sort(ids);
   const auto rest = std::ranges::unique(ids);
   ids.erase(rest.begin(), rest.end());
