@@ -1,82 +1,40 @@
 #include "scenario.h"
 
-#include <toml++/toml.h>
-
-#include <functional>
-#include <map>
+#include "settings.h"
 
 namespace gw::sim {
 namespace {
 
 using std::chrono::milliseconds;
 
-using Setter = std::function<bool(Scenario&, const toml::node&)>;
-
-Setter flag(bool Scenario::* field) {
-  return [=](Scenario& scenario, const toml::node& node) {
-    const auto value = node.value<bool>();
-    if (value) scenario.*field = *value;
-    return value.has_value();
-  };
-}
-
-Setter number(std::uint32_t Scenario::* field, std::int64_t limit) {
-  return [=](Scenario& scenario, const toml::node& node) {
-    const auto value = node.value<std::int64_t>();
-    if (!value || *value < 1 || *value > limit) return false;
-    scenario.*field = static_cast<std::uint32_t>(*value);
-    return true;
-  };
-}
-
-Setter time(Time Scenario::* field) {
-  return [=](Scenario& scenario, const toml::node& node) {
-    const auto value = node.value<std::int64_t>();
-    if (!value || *value < 1 || *value > 3'600'000) return false;
-    scenario.*field = milliseconds(*value);
-    return true;
-  };
-}
-
-const std::map<std::string, Setter, std::less<>>& setters() {
-  static const std::map<std::string, Setter, std::less<>> kSetters = {
-      {"peers", number(&Scenario::peers, 100)},
-      {"slots", number(&Scenario::slots, 64)},
-      {"tasks", number(&Scenario::tasks, 1000)},
-      {"wanted_slots", number(&Scenario::wanted_slots, 1000)},
-      {"steps", number(&Scenario::steps, 10000)},
-      {"step_ms", time(&Scenario::step)},
-      {"checkpoint_every_ms", time(&Scenario::checkpoint_every)},
-      {"fault_time_ms", time(&Scenario::fault_time)},
-      {"heal_time_ms", time(&Scenario::heal_time)},
-      {"keeper_patience_ms", time(&Scenario::keeper_patience)},
-      {"jobs", number(&Scenario::jobs, 100)},
-      {"liars", number(&Scenario::liars, 100)},
-      {"graves", number(&Scenario::graves, 100)},
-      {"faults", flag(&Scenario::faults)},
-      {"pure", flag(&Scenario::pure)},
-      {"cancelled", flag(&Scenario::cancelled)},
-      {"home_dies", flag(&Scenario::home_dies)},
-  };
-  return kSetters;
+const Settings<Scenario>& settings() {
+  static const auto kSettings = Settings<Scenario>()
+                                    .count("peers", &Scenario::peers, 100)
+                                    .count("slots", &Scenario::slots, 64)
+                                    .count("tasks", &Scenario::tasks, 1000)
+                                    .count("wanted_slots", &Scenario::wanted_slots, 1000)
+                                    .count("steps", &Scenario::steps, 10000)
+                                    .time("step_ms", &Scenario::step, milliseconds(1))
+                                    .time("checkpoint_every_ms", &Scenario::checkpoint_every, milliseconds(1))
+                                    .time("fault_time_ms", &Scenario::fault_time, milliseconds(1))
+                                    .time("heal_time_ms", &Scenario::heal_time, milliseconds(1))
+                                    .time("keeper_patience_ms", &Scenario::keeper_patience, milliseconds(1))
+                                    .count("jobs", &Scenario::jobs, 100)
+                                    .count("liars", &Scenario::liars, 100)
+                                    .count("graves", &Scenario::graves, 100)
+                                    .flag("faults", &Scenario::faults)
+                                    .flag("pure", &Scenario::pure)
+                                    .flag("cancelled", &Scenario::cancelled)
+                                    .flag("home_dies", &Scenario::home_dies);
+  return kSettings;
 }
 
 }  // namespace
 
 Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   Scenario scenario;
-  toml::table table;
-  // The one place where the library's exceptions end.
-  try {
-    table = toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    return fail(Kind::invalid, "{}: {} (line {})", file.string(), error.description(), error.source().begin.line);
-  }
-  for (const auto& [key, node] : table) {
-    const auto found = setters().find(key.str());
-    if (found == setters().end()) return fail(Kind::invalid, "{}: there is no setting '{}'", file.string(), key.str());
-    if (!found->second(scenario, node)) return fail(Kind::invalid, "{}: '{}' is out of range", file.string(), key.str());
-  }
+  GW_TRY(const toml::table table, read_toml(file));
+  GW_TRY_VOID(settings().fill(scenario, table, file));
   if (scenario.jobs + scenario.graves + scenario.liars > scenario.peers)
     return fail(Kind::invalid, "{}: homes, liars and those who die are different peers: there are too few", file.string());
   return scenario;

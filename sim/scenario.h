@@ -1,16 +1,14 @@
 #pragma once
 // What a simulation consists of: the grid and the job from a file, the faults from the seed.
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
 #include "base/result.h"
 #include "base/rng.h"
+#include "outcome.h"
 
 namespace gw::sim {
-
-using Time = std::chrono::nanoseconds;
 
 struct Scenario {
   std::uint32_t peers = 4;

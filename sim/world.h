@@ -15,20 +15,11 @@
 #include "disk.h"
 #include "fake_worker.h"
 #include "network.h"
+#include "outcome.h"
 #include "peer/peer.h"
 #include "scenario.h"
 
 namespace gw::sim {
-
-enum class Verdict : std::uint8_t { good, safety, liveness };
-
-struct Outcome {
-  Verdict verdict = Verdict::good;
-  std::string complaint;
-  std::uint64_t trace = 0;  // hash over everything that happened
-  std::uint64_t events = 0;
-  Time ended{0};
-};
 
 // Of a peer, or of a submitter.
 SigningKey key_of(std::uint64_t number);
@@ -36,8 +27,6 @@ SigningKey key_of(std::uint64_t number);
 // One run of a scenario with one seed. The same seed gives the same run, to the last event.
 class World {
  public:
-  enum class Trace : std::uint8_t { hashed, printed };
-
   World(const Scenario& scenario, std::uint64_t seed, Trace trace);
 
   Outcome run();

@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "flock/checks.h"
+
+namespace gw::sim::flock {
+namespace {
+
+bool counts(const Host& host) { return host.up() && host.liar == nullptr; }
+
+// How often each host is in the cache of a live honest peer.
+std::vector<double> appearances(std::span<const Host> hosts, const Index& index) {
+  std::vector<double> count(hosts.size());
+  for (const Host& host : hosts)
+    if (counts(host))
+      for (const auto& entry : host.overlay->sampler().cache().entries()) count[index.at(entry.id.hash)] += 1;
+  return count;
+}
+
+}  // namespace
+
+std::vector<double> in_degrees(std::span<const Host> hosts, const Index& index) {
+  const std::vector<double> count = appearances(hosts, index);
+  std::vector<double> degrees;
+  for (const Host& host : hosts)
+    if (counts(host)) degrees.push_back(count[host.index]);
+  std::ranges::sort(degrees);
+  return degrees;
+}
+
+double dead_cache_entries(std::span<const Host> hosts, const Index& index) {
+  const std::vector<double> count = appearances(hosts, index);
+  double all = 0;
+  double dead = 0;
+  for (const Host& host : hosts) {
+    all += count[host.index];
+    if (!host.up()) dead += count[host.index];
+  }
+  return all == 0 ? 0 : dead / all;
+}
+
+}  // namespace gw::sim::flock

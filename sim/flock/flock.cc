@@ -1,0 +1,148 @@
+#include "flock/flock.h"
+
+#include <fmt/format.h>
+
+#include "base/reached.h"
+
+namespace gw::sim::flock {
+
+using gw::overlay::Overlay;
+using std::chrono::seconds;
+
+Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace)
+    : scenario_(scenario),
+      trace_(trace),
+      rng_(seed),
+      fault_rng_(rng_.next()),
+      net_rng_(rng_.next()),
+      faults_(scenario.swarm ? FaultMix::draw(fault_rng_) : FaultMix{.outbound = scenario.outbound, .liars = scenario.liars}),
+      loss_(scenario.swarm ? faults_.loss : scenario.loss),
+      duplicate_(scenario.swarm ? faults_.duplicate : scenario.duplicate),
+      internet_({.spikes = scenario.spikes}, scenario.peers, Rng(rng_.next())),
+      links_(scenario.peers) {
+  outcome_.trace = 1469598103934665603u;
+  make_hosts(rng_.next());
+}
+
+// The first one is honest and can be dialled: somebody must be the door.
+void Flock::make_hosts(std::uint64_t seed) {
+  hosts_.reserve(scenario_.peers);
+  const std::uint64_t secret = Rng(seed).next();
+  for (std::uint32_t i = 0; i < scenario_.peers; ++i) {
+    Host& host = hosts_.emplace_back(i, SimNotary(sim_key(seed, i), secret), fmt::format("h{}:1", i));
+    index_[host.id.hash] = i;
+    if (i > 0 && chance(fault_rng_, faults_.outbound)) {
+      host.wall = fault_rng_.below(4) == 0 ? Host::Wall::refusing : Host::Wall::silent;
+      if (fault_rng_.below(2) == 0) host.address.clear();
+    }
+    if (i > 0 && chance(fault_rng_, faults_.liars)) host.liar = std::make_unique<Liar>(grid_, host.notary, Rng(fault_rng_.next()));
+    if (chance(fault_rng_, faults_.slow)) host.lag = std::chrono::milliseconds(fault_rng_.below(800));
+    if (chance(fault_rng_, faults_.drift)) host.drift = (uniform(fault_rng_) - 0.5) * 2e-3;
+    host.clock_offset = Time(fault_rng_.below(1'000'000'000'000));
+    host.free_slots = chance(rng_, scenario_.busy) ? 0 : 1;
+  }
+}
+
+void Flock::at(Time when, std::function<void()> happening) {
+  happenings_.push_back(std::move(happening));
+  queue_.push({.at = when, .slot = static_cast<std::uint32_t>(happenings_.size() - 1), .kind = Event::Kind::happening});
+}
+
+void Flock::every(Time period, Time until, const std::function<void()>& happening) {
+  for (Time when = now_ + period; when <= until; when += period) at(when, happening);
+}
+
+void Flock::note(std::uint32_t host, const char* what, std::uint64_t detail) {
+  fold(static_cast<std::uint64_t>(now_.count()));
+  fold(host);
+  fold(detail);
+  if (trace_ == Trace::printed) fmt::print("{:12.6f} host {} {} {}\n", in_seconds(now_), host, what, detail);
+}
+
+void Flock::complain(Verdict verdict, const std::string& complaint) {
+  if (complaint.empty() || outcome_.verdict != Verdict::good) return;
+  outcome_.verdict = verdict;
+  outcome_.complaint = fmt::format("at {:.3f} s: {}", in_seconds(now_), complaint);
+}
+
+void Flock::arm(Host& host) {
+  if (!host.up()) return;
+  const Time deadline = host.overlay->next_deadline();
+  if (deadline == wire::kNever) return;
+  const Time when = std::max(now_, host.world(deadline));
+  if (when >= host.tick_at) return;  // it will look again then
+  host.tick_at = when;
+  queue_.push({.at = when, .host = host.index, .kind = Event::Kind::tick});
+}
+
+void Flock::handle(const Event& event) {
+  Host& host = hosts_[event.host];
+  const bool of_process = event.kind != Event::Kind::happening && event.kind != Event::Kind::dial_arrives;
+  if (of_process && host.up() && host.paused(now_)) {
+    Event later = event;
+    later.at = host.paused_until;
+    if (event.kind == Event::Kind::tick) host.tick_at = later.at;
+    queue_.push(later);
+    return;
+  }
+  switch (event.kind) {
+    case Event::Kind::tick:
+      if (host.tick_at != event.at || !host.up()) return;
+      host.tick_at = wire::kNever;
+      note(event.host, "tick", 0);
+      return with_overlay(host, [](Overlay& overlay, Time now, gw::overlay::Output& out) { overlay.on_tick(now, out); });
+    case Event::Kind::deliver:
+      return on_deliver(event.slot);
+    case Event::Kind::dial_arrives:
+      return on_dial_arrives(event.slot);
+    case Event::Kind::dial_over:
+      return on_dial_over(event.slot);
+    case Event::Kind::unreachable:
+      return on_unreachable(host, event.slot);
+    case Event::Kind::broken:
+      return on_broken(host, event.slot);
+    case Event::Kind::reset:
+      return on_reset(host, event.slot);
+    case Event::Kind::happening:
+      return happenings_[event.slot]();
+  }
+}
+
+void Flock::advance_to(Time until) {
+  while (outcome_.verdict == Verdict::good && !over_ && !queue_.empty() && queue_.next_time() <= until) {
+    const Event event = queue_.pop();
+    now_ = event.at;
+    ++outcome_.events;
+    handle(event);
+  }
+}
+
+void Flock::plan() {
+  for (Host& host : hosts_)
+    at(host.index == 0 ? Time(0) : Time(rng_.below(static_cast<std::uint64_t>(scenario_.start.count()))), [this, &host] { boot(host); });
+  const Time end = scenario_.duration;
+  if (scenario_.killed > 0) at(scenario_.killed_at, [this] { bury_some(); });
+  if (scenario_.split_for > Time(0)) {
+    at(scenario_.split_at, [this] { split(); });
+    at(scenario_.split_at + scenario_.split_for, [this] { heal(); });
+  }
+  if (scenario_.churn_per_minute > 0) every(seconds(1), end, [this] { churn(); });
+  if (scenario_.bytes_from > Time(0)) at(scenario_.bytes_from, [this] { mark_bytes(); });
+  if (scenario_.swarm) {
+    every(seconds(1), fault_time(), [this] { make_faults(); });
+    at(fault_time(), [this] { end_faults(); });
+  }
+  every(seconds(1), end, [this] { watch(); });
+  every(sample_every(), end, [this] { sample(); });
+}
+
+Outcome Flock::run() {
+  plan();
+  if (const Status followed = follow_trace(); !followed) complain(Verdict::safety, followed.error().detail);
+  advance_to(scenario_.duration);
+  outcome_.ended = now_;
+  judge();
+  return outcome_;
+}
+
+}  // namespace gw::sim::flock

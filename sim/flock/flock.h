@@ -1,0 +1,171 @@
+#pragma once
+// Overlays and nothing else, up to ten thousand of them, in virtual time.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "flock/event_queue.h"
+#include "flock/figures.h"
+#include "flock/host.h"
+#include "flock/internet.h"
+#include "flock/links.h"
+#include "flock/scenario.h"
+
+namespace gw::sim::flock {
+
+// One run of a scenario with one seed. The same seed gives the same run, to the last event.
+//
+// Connections are as the transport makes them: a dial takes a round trip; it is refused where the process is dead, and not answered where
+// the host is, or where a wall stands in between. A process that dies resets its connections; a host that loses power leaves them to be
+// found broken. Messages are handed over as objects; their bytes are only counted.
+class Flock {
+ public:
+  Flock(const Scenario& scenario, std::uint64_t seed, Trace trace);
+
+  Outcome run();
+
+  // What came out of it; after run().
+  const Figures& figures() const { return figures_; }
+  const Series& series() const { return series_; }
+
+ private:
+  struct Parcel {  // a message on its way
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t to_life = 0;
+    gw::overlay::Message message;
+  };
+  enum class Answer : std::uint8_t { none, connected, refused };
+  struct Call {  // a dial under way, and what waits for it
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::uint32_t from_life = 0;
+    Answer answer = Answer::none;
+    Time began{0};
+    std::string address;
+    std::vector<std::uint32_t> parcels;
+  };
+  struct Break {  // somebody will find out that a connection is gone, or that nobody can be reached
+    std::uint32_t other = 0;
+    std::uint32_t life = 0;
+  };
+  // Objects with numbers that are used again.
+  template <class T>
+  class Pool {
+   public:
+    std::uint32_t put(T value) {
+      if (free_.empty()) {
+        items_.push_back(std::move(value));
+        return static_cast<std::uint32_t>(items_.size() - 1);
+      }
+      const std::uint32_t slot = free_.back();
+      free_.pop_back();
+      items_[slot] = std::move(value);
+      return slot;
+    }
+    T take(std::uint32_t slot) {
+      free_.push_back(slot);
+      return std::exchange(items_[slot], T());
+    }
+    T& at(std::uint32_t slot) { return items_[slot]; }
+
+   private:
+    std::vector<T> items_;
+    std::vector<std::uint32_t> free_;
+  };
+
+  // flock.cc
+  void make_hosts(std::uint64_t seed);
+  void plan();
+  void at(Time when, std::function<void()> happening);
+  void every(Time period, Time until, const std::function<void()>& happening);
+  void advance_to(Time until);
+  void handle(const Event& event);
+  void fold(std::uint64_t word) { outcome_.trace = (outcome_.trace ^ word) * 1099511628211u; }
+  void note(std::uint32_t host, const char* what, std::uint64_t detail);
+  void complain(Verdict verdict, const std::string& complaint);
+  // Lets the overlay of a host do something, and carries out what it wants.
+  template <class Act>
+  void with_overlay(Host& host, const Act& act) {
+    gw::overlay::Output out;
+    act(*host.overlay, host.local(now_), out);
+    carry_out(host, out);
+    arm(host);
+  }
+  void arm(Host& host);
+
+  // flock_network.cc
+  void carry_out(Host& host, gw::overlay::Output& out);
+  std::optional<std::uint32_t> host_at(const std::string& address) const;
+  void send(Host& host, gw::overlay::Send send);
+  void dial(Host& host, std::uint32_t to, const std::string& address, std::vector<std::uint32_t> parcels);
+  void post(std::uint32_t slot);
+  void on_deliver(std::uint32_t slot);
+  void on_dial_arrives(std::uint32_t slot);
+  void on_dial_over(std::uint32_t slot);
+  void on_unreachable(Host& host, std::uint32_t slot);
+  void on_broken(Host& host, std::uint32_t slot);
+  void on_reset(Host& host, std::uint32_t slot);
+  void find_broken_later(std::uint32_t at, std::uint32_t other);
+  bool separated(const Host& a, const Host& b) const { return a.side != b.side; }
+
+  // flock_faults.cc
+  void boot(Host& host);
+  void stop(Host& host, Host::Power power);
+  void bury_some();
+  void split();
+  void heal();
+  void churn();
+  Status follow_trace();
+  void make_faults();
+  void cut_some();
+  void end_faults();
+
+  // flock_measures.cc
+  Time sample_every() const;
+  Time fault_time() const { return scenario_.duration / 3; }  // of a swarm run
+  Time quiet_from() const;
+  void watch();
+  void sample();
+  void mark_bytes();
+  void measure();
+  bool goals_met() const;
+  void judge();
+
+  const Scenario scenario_;
+  const Trace trace_;
+  Rng rng_;  // of the world
+  Rng fault_rng_;
+  Rng net_rng_;
+  FaultMix faults_;
+  double loss_;
+  double duplicate_;
+  Internet internet_;
+  Links links_;
+  std::vector<Host> hosts_;
+  std::unordered_map<Hash256, std::uint32_t> index_;
+  gw::overlay::GridId grid_;
+  EventQueue queue_;
+  Pool<Parcel> parcels_;
+  Pool<Call> calls_;
+  Pool<Break> breaks_;
+  std::unordered_map<std::uint64_t, std::uint32_t> calls_under_way_;  // (from, to) to the call
+  std::vector<std::function<void()>> happenings_;
+  Time now_{0};
+  bool over_ = false;            // before its time
+  Time disturbed_{0};            // when something last happened to the membership
+  double perfect_leafsets_ = 0;  // share, a second ago at most
+  Time ring_perfect_{-1};        // when all leafsets were, for the first time after that; earlier: not yet
+  std::uint64_t bytes_at_sample_ = 0;
+  std::uint64_t bytes_at_mark_ = 0;
+  Time mark_{0};
+  Figures figures_;
+  Series series_;
+  Outcome outcome_;
+};
+
+}  // namespace gw::sim::flock

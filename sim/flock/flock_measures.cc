@@ -1,0 +1,98 @@
+// What a flock is watched for on the way, and what is said about it at the end.
+
+#include <fmt/format.h>
+
+#include "flock/checks.h"
+#include "flock/flock.h"
+
+namespace gw::sim::flock {
+
+using std::chrono::seconds;
+
+namespace {
+
+// Looking at ten thousand peers takes a while.
+constexpr std::uint32_t kMany = 1000;
+constexpr Time kYouth = seconds(60);     // rounds take a second, afterwards five
+constexpr std::uint64_t kLookedAt = 50;  // of many, each second
+
+std::uint64_t bytes_sent(const std::vector<Host>& hosts) {
+  std::uint64_t sum = 0;
+  for (const Host& host : hosts)
+    if (host.liar == nullptr) sum += host.bytes_sent;
+  return sum;
+}
+
+double honest_up(const std::vector<Host>& hosts) {
+  return static_cast<double>(std::ranges::count_if(hosts, [](const Host& host) { return host.up() && host.liar == nullptr; }));
+}
+
+}  // namespace
+
+Time Flock::sample_every() const { return hosts_.size() >= kMany ? seconds(10) : seconds(1); }
+
+void Flock::watch() {
+  perfect_leafsets_ = perfect_leafsets(hosts_);
+  if (perfect_leafsets_ == 1 && ring_perfect_ < disturbed_) ring_perfect_ = now_;
+  const std::uint64_t stride = std::max<std::uint64_t>(1, hosts_.size() / kLookedAt);
+  for (std::uint64_t i = rng_.below(stride); i < hosts_.size(); i += stride)
+    if (hosts_[i].up()) complain(Verdict::safety, check_tables(hosts_[i], hosts_, index_));
+}
+
+void Flock::sample() {
+  const std::uint64_t bytes = bytes_sent(hosts_);
+  const double minutes = in_seconds(sample_every()) / 60;
+  series_.samples.push_back({.seconds = in_seconds(now_),
+                             .perfect_leafsets = perfect_leafsets_,
+                             .dead_entries = dead_cache_entries(hosts_, index_),
+                             .coordinate_error = median(coordinate_errors(hosts_, internet_, Rng(rng_.next()))),
+                             .bytes_per_peer_minute = static_cast<double>(bytes - bytes_at_sample_) / honest_up(hosts_) / minutes});
+  bytes_at_sample_ = bytes;
+  if (!scenario_.until_good || now_ <= quiet_from()) return;
+  measure();
+  over_ = goals_met();
+}
+
+// What happens is over by then.
+Time Flock::quiet_from() const {
+  Time last = scenario_.start;
+  if (scenario_.killed > 0) last = std::max(last, scenario_.killed_at);
+  if (scenario_.split_for > Time(0)) last = std::max(last, scenario_.split_at + scenario_.split_for);
+  if (scenario_.swarm) last = std::max(last, fault_time());
+  return last;
+}
+
+void Flock::mark_bytes() {
+  bytes_at_mark_ = bytes_sent(hosts_);
+  mark_ = now_;
+}
+
+void Flock::measure() {
+  const Membership membership = look_at_membership(hosts_, index_);
+  figures_["components"] = membership.components;
+  figures_["forgotten"] = membership.forgotten;
+  figures_["wrongly_dead"] = membership.wrongly_dead;
+  figures_["dead_entries"] = membership.dead_entries;
+  figures_["dead_cache_entries"] = dead_cache_entries(hosts_, index_);
+  figures_["known"] = membership.known;
+  figures_["perfect_leafsets"] = perfect_leafsets(hosts_);
+  const double patience = in_seconds(now_ - disturbed_);
+  figures_["leafset_seconds"] = ring_perfect_ < disturbed_ ? patience : in_seconds(ring_perfect_ - disturbed_);
+  figures_["leafset_rounds"] = figures_["leafset_seconds"] / (disturbed_ < kYouth ? 1 : 5);
+  figures_["coordinate_error"] = median(coordinate_errors(hosts_, internet_, Rng(rng_.next())));
+  const double minutes = in_seconds(now_ - mark_) / 60;
+  figures_["bytes_per_peer_minute"] = static_cast<double>(bytes_sent(hosts_) - bytes_at_mark_) / honest_up(hosts_) / minutes;
+}
+
+bool Flock::goals_met() const {
+  return std::ranges::all_of(scenario_.goals, [&](const Goal& goal) { return meets(goal, figures_); });
+}
+
+void Flock::judge() {
+  measure();
+  series_.in_degrees = in_degrees(hosts_, index_);
+  for (const Host& host : hosts_)
+    if (host.up()) complain(Verdict::safety, check_tables(host, hosts_, index_));
+}
+
+}  // namespace gw::sim::flock

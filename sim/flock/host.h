@@ -1,0 +1,57 @@
+#pragma once
+// A host of a flock: the machine, the process on it, and the overlay in that.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "flock/liar.h"
+#include "flock/sim_notary.h"
+#include "outcome.h"
+#include "overlay/overlay.h"
+
+namespace gw::sim::flock {
+
+struct Host {
+  enum class Power : std::uint8_t { on, process_dead, off };
+  // Whether others can dial it; if not, what they see.
+  enum class Wall : std::uint8_t { none, silent, refusing };
+
+  Host(std::uint32_t number, const SimNotary& made_notary, std::string made_address)
+      : index(number), notary(made_notary), id(notary.id_of(notary.key())), address(std::move(made_address)) {}
+
+  bool up() const { return power == Power::on; }
+  bool paused(Time now) const { return now < paused_until; }
+  // Its own clock, which drifts and jumps; and when that will show a time.
+  Time local(Time now) const { return clock_offset + now + Time(static_cast<std::int64_t>(static_cast<double>(now.count()) * drift)); }
+  Time world(Time local) const {
+    return Time(static_cast<std::int64_t>(static_cast<double>((local - clock_offset).count()) / (1 + drift))) + Time(1);
+  }
+
+  std::uint32_t index;
+  SimNotary notary;
+  gw::overlay::PeerId id;
+  std::string address;  // as it says itself; empty: it says it has none
+  std::unique_ptr<gw::overlay::Overlay> overlay;
+  std::unique_ptr<Liar> liar;  // null: honest
+  std::vector<std::string> remembered;
+
+  Power power = Power::off;
+  Wall wall = Wall::none;
+  std::uint32_t life = 0;
+  std::uint32_t side = 0;  // of a partition
+  Time paused_until{0};
+  Time lag{0};  // how long it takes to look at a message
+  double drift = 0;
+  Time clock_offset{0};
+  Time tick_at = wire::kNever;
+  Time started{0};
+  bool buried = false;  // does not come back
+  std::uint32_t free_slots = 0;
+
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages_sent = 0;
+};
+
+}  // namespace gw::sim::flock

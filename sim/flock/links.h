@@ -1,0 +1,40 @@
+#pragma once
+// The open connections between the hosts of a flock.
+
+#include <cstdint>
+#include <vector>
+
+#include "outcome.h"
+
+namespace gw::sim::flock {
+
+// At most one for each pair, known at both ends. A host with too many closes the one it has not used for the longest time, by agreement
+// with the other end: nobody is told.
+class Links {
+ public:
+  static constexpr std::size_t kMostOfAHost = 128;
+
+  explicit Links(std::uint32_t hosts) : ends_(hosts) {}
+
+  // Also notes that it is in use.
+  bool use(std::uint32_t from, std::uint32_t to, Time now);
+  bool open(std::uint32_t a, std::uint32_t b) const;
+  void add(std::uint32_t a, std::uint32_t b, Time now);
+  void remove(std::uint32_t a, std::uint32_t b);
+  // All of a host; returns who was at the other ends.
+  std::vector<std::uint32_t> remove_all(std::uint32_t host);
+
+ private:
+  struct End {
+    std::uint32_t other;
+    Time used;
+  };
+  using Ends = std::vector<End>;  // by `other`
+
+  Ends::iterator place(std::uint32_t host, std::uint32_t other);
+  void add_end(std::uint32_t host, std::uint32_t other, Time now);
+
+  std::vector<Ends> ends_;
+};
+
+}  // namespace gw::sim::flock
