@@ -97,7 +97,7 @@ class Grid {
       if (rng_.below(100) >= loss_percent) flights_.push_back({now + milliseconds(50 + rng_.below(200)), node.self.id, std::move(send)});
     }
     for (const FailureDetector::Verdict& verdict : node.detector.take_verdicts()) {
-      if (verdict.state != State::dead) continue;
+      if (verdict.kind != FailureDetector::Verdict::Kind::dead) continue;
       const Node* dead = node_of(verdict.peer);
       deaths += !dead->killed;
       node.peers.erase(verdict.peer);

@@ -19,6 +19,12 @@ bool is_hidden(const Descriptor& peer) { return peer.address.empty() || peer.rea
 // Made so lately that its owner must have been alive when the doubt began or after.
 bool is_fresh(const Descriptor& peer) { return peer.age <= 1; }
 
+// Stamps rise all the time, so the accuser may have had one that is a little older.
+bool is_outdated(const Incarnation& rumour, const Incarnation& known) {
+  constexpr std::uint32_t kSlack = 12;
+  return rumour.boot < known.boot || (rumour.boot == known.boot && known.stamp > kSlack && rumour.stamp < known.stamp - kSlack);
+}
+
 }  // namespace
 
 FailureDetector::FailureDetector(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
@@ -147,7 +153,6 @@ void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Ou
   doubt.suspected = now;
   doubt.incarnation = peer.incarnation;
   rumours_.add(peer.id, peer.incarnation, tellings());
-  verdicts_.push_back({peer.id, State::suspected});
   ping(now, peer, doubt, out);
 }
 
@@ -171,16 +176,13 @@ Time FailureDetector::suspicion_of(const Doubt& doubt) const {
 void FailureDetector::bury(Time now, const Descriptor& peer, std::uint64_t round) {
   tombstones_.add({peer, now, round});
   rumours_.add(peer.id, peer.incarnation, tellings());
-  verdicts_.push_back({peer.id, State::dead});
+  verdicts_.push_back({peer.id, Verdict::Kind::dead});
   doubts_.erase(peer.id);
 }
 
 void FailureDetector::clear(const PeerId& peer) {
-  const auto doubt = doubts_.find(peer);
-  if (doubt == doubts_.end()) return;
-  if (doubt->second.stage == Doubt::Stage::suspected) verdicts_.push_back({peer, State::alive});
   rumours_.remove(peer);
-  doubts_.erase(doubt);
+  doubts_.erase(peer);
 }
 
 // ---- signs of life ----
@@ -197,7 +199,7 @@ void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
     out.sends.push_back({peer, tombstone->peer.address, make_ping(rng_.next(), &tombstone->peer.incarnation)});
     tombstones_.remove(peer);
     rumours_.remove(peer);
-    verdicts_.push_back({peer, State::alive});
+    verdicts_.push_back({peer, Verdict::Kind::risen});
   }
 }
 
@@ -214,7 +216,7 @@ void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& ou
     GW_REACHED("failure detector: a newer descriptor of somebody dead");
     tombstones_.remove(peer.id);
     rumours_.remove(peer.id);
-    verdicts_.push_back({peer.id, State::alive});
+    verdicts_.push_back({peer.id, Verdict::Kind::risen});
   }
   const auto found = doubts_.find(peer.id);
   if (found == doubts_.end() || peer.incarnation <= found->second.incarnation) return;
@@ -289,7 +291,7 @@ FailureDetector::Accused FailureDetector::on_rumours(Time now, const PeerId& fro
 
 void FailureDetector::on_rumour(Time now, const PeerId& from, const PeerId& about, const Incarnation& incarnation, Output& out) {
   const Descriptor* known = contacts_.find(about);
-  if (known == nullptr || incarnation < known->incarnation) return;
+  if (known == nullptr || is_outdated(incarnation, known->incarnation)) return;
   auto found = doubts_.find(about);
   if (found == doubts_.end()) {
     std::erase_if(rumoured_, [&](const auto& rumour) { return now - rumour.second > kRumourFollowedFor; });
@@ -318,7 +320,6 @@ void FailureDetector::on_tick(Time now, Output& out) {
     if (doubt.until <= now) due.push_back(peer);
   for (const PeerId& peer : due) step(now, peer, out);
   spread_rumours(now, out);
-  visit_the_dead(now, out);
 }
 
 // While this peer stood still nobody could be heard: that time does not count against anybody.
@@ -340,19 +341,10 @@ void FailureDetector::spread_rumours(Time now, Output& out) {
     out.sends.push_back({peer->id, peer->address, make_ping(rng_.next(), nullptr)});
 }
 
-void FailureDetector::visit_the_dead(Time now, Output& out) {
-  if (now < visit_at_) return;
-  visit_at_ = now + config_.visit_every;
-  const Tombstones::Tombstone* tombstone = tombstones_.any(rng_);
-  if (tombstone == nullptr || tombstone->peer.address.empty()) return;
-  out.sends.push_back({tombstone->peer.id, tombstone->peer.address, make_ping(rng_.next(), &tombstone->peer.incarnation)});
-}
-
 Time FailureDetector::next_deadline() const {
   Time next = kNever;
   for (const auto& [peer, doubt] : doubts_) next = std::min(next, doubt.until);
   if (rumours_.has_news()) next = std::min(next, spread_at_);
-  if (tombstones_.size() > 0) next = std::min(next, visit_at_);
   return next;
 }
 

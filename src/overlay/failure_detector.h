@@ -2,6 +2,7 @@
 // Who has died.
 
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -48,7 +49,6 @@ class FailureDetector {
     int ask_burst = 16;
     Time spread_every = std::chrono::milliseconds(500);  // pings that only carry rumours
     std::size_t spread = 2;
-    Time visit_every = std::chrono::seconds(30);
     Rumours::Config rumours;
     Tombstones::Config tombstones;
     PingRelay::Config relay;
@@ -56,7 +56,7 @@ class FailureDetector {
   enum class State : std::uint8_t { alive, suspected, dead };
   struct Verdict {
     PeerId peer;
-    State state;
+    enum class Kind : std::uint8_t { dead, risen } kind;
   };
 
   FailureDetector(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng);
@@ -118,7 +118,6 @@ class FailureDetector {
   std::vector<const Descriptor*> some_others(const PeerId& but, std::size_t count);
   void make_up_for_pause(Time now);
   void spread_rumours(Time now, Output& out);
-  void visit_the_dead(Time now, Output& out);
   bool knows_others() const { return turn_.size() > 1; }
   Time patience() const { return config_.patience * (1 + health_); }
   Time suspicion_of(const Doubt& doubt) const;
@@ -143,7 +142,6 @@ class FailureDetector {
   unsigned health_ = 0;  // 0 is well; stretches every patience
   Time heard_{-1};       // from anybody
   Time spread_at_{0};
-  Time visit_at_{0};
 };
 
 }  // namespace gw::overlay

@@ -10,6 +10,9 @@ Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, R
       rng_(rng),
       sampler_(config_.sampler, self.id, rng_),
       ring_(config_.ring, self.id, tables_, Rng(rng_.next())),
+      detector_(config_.detector, self.id, tables_, Rng(rng_.next())),
+      links_(config_.links, tables_, Rng(rng_.next())),
+      lookup_(config_.lookup, own_, notary_, ring_, tables_, Rng(rng_.next())),
       heard_(config_.heard),
       rejoin_(config_.rejoin, config_.address, config_.known, rng_) {
   own_.id = self.id;
@@ -31,11 +34,17 @@ void Overlay::on_tick(Time now, Output& out) {
   const std::size_t before = out.sends.size();
   serve(sampler_.on_tick(now, own_, out), now, out);
   rejoin_.on_tick(now, out);
+  detector_.on_tick(now, out);
+  links_.on_tick(now, out);
+  lookup_.on_tick(now, out);
   if (now >= round_at_) begin_round(now, out);
-  finish(before, out);
+  finish(now, before, out);
 }
 
-Time Overlay::next_deadline() const { return std::min({round_at_, sampler_.next_deadline(), rejoin_.next_deadline()}); }
+Time Overlay::next_deadline() const {
+  return std::min({round_at_, sampler_.next_deadline(), rejoin_.next_deadline(), detector_.next_deadline(), links_.next_deadline(),
+                   lookup_.next_deadline()});
+}
 
 void Overlay::begin_round(Time now, Output& out) {
   const Time round = round_length(now);
@@ -43,7 +52,13 @@ void Overlay::begin_round(Time now, Output& out) {
   round_at_ = now + round - Time(tenth) + Time(rng_.below(2 * tenth));
   renew_self();
   serve(sampler_.on_round(now, round, own_, out), now, out);
-  ring_.on_round(own_, sampler_.cache().entries(), out);
+  // Nine tenths: rounds are jittered by a tenth.
+  if (now - aged_at_ >= config_.round * 9 / 10) {
+    aged_at_ = now;
+    ring_.grow_older();
+  }
+  if (const std::optional<PeerId> silent = ring_.on_round(own_, sampler_.cache().entries(), out)) detector_.on_silence(now, *silent, out);
+  detector_.on_round(now, out);
 }
 
 // A descriptor that is newer than all before: what others have of this peer must not grow old, and refutes whatever was said of it.
@@ -56,10 +71,12 @@ void Overlay::serve(Sampler::Need need, Time now, Output& out) {
   if (need == Sampler::Need::bootstrap) rejoin_.on_need(now, out);
 }
 
-void Overlay::finish(std::size_t before, Output& out) {
+void Overlay::finish(Time now, std::size_t before, Output& out) {
+  settle(now, out);
   for (std::size_t i = before; i < out.sends.size(); ++i) {
     Send& send = out.sends[i];
     send.message.set_grid(config_.grid.hash.bytes.data(), config_.grid.hash.bytes.size());
+    detector_.add_rumours(send.message);
     if (!send.address.empty()) continue;
     if (const Descriptor* known = tables_.find(send.to)) send.address = known->address;
   }
@@ -73,37 +90,31 @@ void Overlay::on_connected(Time now, const PeerId& peer, const std::string& addr
   }
   const std::size_t before = out.sends.size();
   if (rejoin_.on_connected(now, address)) sampler_.ask(now, peer, address, own_, out);
-  finish(before, out);
+  finish(now, before, out);
 }
-
-void Overlay::on_unreachable(Time now, const PeerId& peer, Failure, Output& out) {
-  const std::size_t before = out.sends.size();
-  serve(sampler_.on_unreachable(now, peer, own_, out), now, out);
-  finish(before, out);
-}
-
-void Overlay::on_reset(Time, const PeerId&, Output&) {}
-
-void Overlay::on_heard(Time now, const PeerId& from, Output& out) {
-  if (from == own_.id) return;
-  if (heard_.on_heard(now, from)) out.events.push_back(Seen{from, true});
-}
-
-void Overlay::in_touch(Time, const PeerId&, Output&) {}
 
 void Overlay::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
   own_.slots = slots;
   own_.free_slots = std::min(slots, free_slots);
 }
 
-void Overlay::leave(Output& out) {
+std::uint64_t Overlay::locate(Time now, const Hash256& key, Output& out) { return place(now, key, 0, out); }
+
+std::uint64_t Overlay::place(Time now, const Hash256& key, std::uint32_t demand, Output& out) {
+  const std::size_t before = out.sends.size();
+  const std::uint64_t number = lookup_.ask(now, key, demand, out);
+  finish(now, before, out);
+  return number;
+}
+
+void Overlay::leave(Time now, Output& out) {
   const std::size_t before = out.sends.size();
   for (const Descriptor& peer : sampler_.cache().entries()) {
     Message::Leave& leave = *out.sends.emplace_back(Send{peer.id, {}, {}}).message.mutable_leave();
     leave.set_boot(own_.incarnation.boot);
     leave.set_stamp(own_.incarnation.stamp);
   }
-  finish(before, out);
+  finish(now, before, out);
 }
 
 }  // namespace gw::overlay

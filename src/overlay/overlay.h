@@ -6,7 +6,10 @@
 
 #include "base/rng.h"
 #include "overlay/contacts.h"
+#include "overlay/failure_detector.h"
 #include "overlay/heard.h"
+#include "overlay/link_watch.h"
+#include "overlay/lookup.h"
 #include "overlay/output.h"
 #include "overlay/rejoin.h"
 #include "overlay/ring.h"
@@ -31,6 +34,9 @@ class Overlay {
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
     Ring::Config ring{};
+    FailureDetector::Config detector{};
+    LinkWatch::Config links{};
+    Lookup::Config lookup{};
     Heard::Config heard{};
     Rejoin::Config rejoin{};
   };
@@ -63,13 +69,18 @@ class Overlay {
 
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
   // Leaves on purpose.
-  void leave(Output& out);
+  void leave(Time now, Output& out);
+
+  // Who answers for a key, or who has `demand` slots free near it. Returns the number of the Located that answers.
+  std::uint64_t locate(Time now, const Hash256& key, Output& out);
+  std::uint64_t place(Time now, const Hash256& key, std::uint32_t demand, Output& out);
 
   // For the machines of jobs, for people and checkers.
   bool alive(const PeerId& peer) const;
   struct Known {
     Descriptor descriptor;
-    enum class State : std::uint8_t { alive, suspected, dead } state;
+    using State = FailureDetector::State;
+    State state;
     Time heard = kNever;  // kNever: not heard from, only heard of
     Time distance{0};     // round trip, measured or estimated
   };
@@ -77,6 +88,7 @@ class Overlay {
   const Descriptor& self() const { return own_; }
   const Sampler& sampler() const { return sampler_; }
   const Ring& ring() const { return ring_; }
+  const FailureDetector& detector() const { return detector_; }
   std::vector<std::string> to_remember() const;
 
  private:
@@ -96,15 +108,24 @@ class Overlay {
   void renew_self();
   Time round_length(Time now) const { return now - born_ < config_.youth ? config_.young_round : config_.round; }
   void serve(Sampler::Need need, Time now, Output& out);
-  // Grid, rumours and addresses of everything that was added to `out` since it had `before` messages.
-  void finish(std::size_t before, Output& out);
+  // The end of every input: what the machines have found out, then grid, rumours and addresses of everything that was added to `out` since
+  // it had `before` messages.
+  void finish(Time now, std::size_t before, Output& out);
+  void settle(Time now, Output& out);
+  void hear(Time now, const PeerId& from, Output& out);
+  void bury(const PeerId& peer, Output& out);
+  // Makes a newer descriptor, if the last one is not from this very second: somebody takes this peer for dead.
+  void refute(Time now);
 
   void dispatch(Time now, const PeerId& from, const Message& message, Output& out);
   void on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
-  void on_ping(const PeerId& from, const Message::Ping& ping, Output& out);
+  void on_ping(Time now, const PeerId& from, const Message::Ping& ping, Output& out);
+  void on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out);
+  void on_route(Time now, const Message::Route& request, Output& out);
+  void on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out);
   void refuse(const PeerId& peer, const char* sentence, Output& out);
 
   bool wanted(const Descriptor& descriptor) const;
@@ -124,6 +145,11 @@ class Overlay {
   const Tables tables_{*this};
   Sampler sampler_;
   Ring ring_;
+  FailureDetector detector_;
+  LinkWatch links_;
+  Lookup lookup_;
+  Time aged_at_{0};
+  Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;
   Rejoin rejoin_;
 };

@@ -14,9 +14,10 @@ void Overlay::on_message(Time now, const PeerId& from, const Message& message, O
   if (from == own_.id) return;
   if (GridId::from(message.grid()) != config_.grid) return refuse(from, "it sent a message of another grid", out);
   const std::size_t before = out.sends.size();
-  on_heard(now, from, out);
+  hear(now, from, out);
+  if (detector_.on_rumours(now, from, message, own_.incarnation, out) == FailureDetector::Accused::yes) refute(now);
   dispatch(now, from, message, out);
-  finish(before, out);
+  finish(now, before, out);
 }
 
 void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Output& out) {
@@ -30,8 +31,22 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
     case Message::kRingReply:
       return on_ring_reply(now, from, message.ring_reply(), out);
     case Message::kPing:
-      return on_ping(from, message.ping(), out);
-    default:
+      return on_ping(now, from, message.ping(), out);
+    case Message::kPong:
+      if (message.pong().has_self()) learn_sender(now, from, message.pong().self(), out);
+      return;
+    case Message::kPingFor:
+      return on_ping_for(now, from, message.ping_for(), out);
+    case Message::kPongFor:
+      if (message.pong_for().has_self()) learn(now, message.pong_for().self(), out);
+      return;
+    case Message::kRoute:
+      return on_route(now, message.route(), out);
+    case Message::kFound:
+      return on_found(now, from, message.found(), out);
+    case Message::kLeave:
+      return detector_.on_leave(now, from, {message.leave().boot(), message.leave().stamp()});
+    case Message::KIND_NOT_SET:
       return;
   }
 }
@@ -65,20 +80,31 @@ void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip&
   for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
 }
 
-void Overlay::on_ping(const PeerId& from, const Message::Ping& ping, Output& out) {
-  Message::Ping& pong = *out.sends.emplace_back(Send{from, {}, {}}).message.mutable_pong();
-  pong.set_number(ping.number());
-  write(own_.coordinate, *pong.mutable_coordinate());
+void Overlay::on_route(Time now, const Message::Route& request, Output& out) {
+  // Not the fault of who sent it on.
+  if (is_genuine(config_.grid, notary_, read(request.origin(), notary_))) lookup_.on_route(now, request, out);
+}
+
+void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out) {
+  const Descriptor host = answer.has_host() ? read(answer.host(), notary_) : Descriptor();
+  if (answer.has_host() && !is_genuine(config_.grid, notary_, host)) return refuse(from, "it has found somebody it describes wrongly", out);
+  lookup_.on_found(now, answer, host, out);
 }
 
 void Overlay::refuse(const PeerId& peer, const char* sentence, Output& out) { out.events.push_back(Refused{peer, sentence}); }
 
-bool Overlay::wanted(const Descriptor& descriptor) const { return sampler_.wants(descriptor) || ring_.wants(descriptor, kUnknownDistance); }
+bool Overlay::wanted(const Descriptor& descriptor) const {
+  return detector_.admits(descriptor) &&
+         (sampler_.wants(descriptor) || ring_.wants(descriptor, kUnknownDistance) || detector_.wants(descriptor));
+}
 
-void Overlay::store(Time, const Descriptor& descriptor, Output&) {
+void Overlay::store(Time now, const Descriptor& descriptor, Output& out) {
   rejoin_.on_found(descriptor.address);
+  detector_.on_descriptor(now, descriptor, out);
   sampler_.offer(descriptor);
-  ring_.learn(descriptor, kUnknownDistance);
+  // A leaf must be there, or keys next to it get lost.
+  if (ring_.learn(descriptor, kUnknownDistance) == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever)
+    detector_.on_silence(now, descriptor.id, out);
 }
 
 void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) { learn(now, read(message, notary_), out); }

@@ -15,5 +15,50 @@ TEST(Overlay, AFewPeersAllKnowEachOther) {
   for (std::size_t i = 0; i < grid.size(); ++i) EXPECT_EQ(grid[i].all().size(), 29u) << i;
 }
 
+TEST(Overlay, ADeathIsKnownToAllWithinSeconds) {
+  TestGrid grid(20);
+  grid.run(seconds(90));  // a round is five seconds by now
+  grid.kill(7);
+  grid.run(seconds(15));
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    if (i == 7) continue;
+    EXPECT_FALSE(grid[i].alive(test_id(7))) << i;
+    EXPECT_EQ(grid[i].detector().tombstones().size(), 1u) << i;
+  }
+}
+
+TEST(Overlay, AKeyHasOneRootAndFreeSlotsAreFound) {
+  TestGrid grid(20);
+  grid.run(seconds(30));
+  for (std::size_t i = 0; i < grid.size(); ++i) grid[i].set_slots(4, i == 11 ? 1 : 0);
+  grid.run(seconds(60));
+  std::set<PeerId> roots;
+  const auto last = [&](std::size_t asker) {
+    for (const Event& event : grid.events(asker))
+      if (const auto* located = std::get_if<Located>(&event)) return *located;
+    return Located{};
+  };
+  for (std::size_t i = 0; i < 10; ++i) {
+    grid.collect(i, [&](Output& out) { grid[i].locate(grid.now(), test_id(5000).hash, out); });
+    grid.run(seconds(2));
+    EXPECT_TRUE(last(i).found);
+    roots.insert(last(i).host.id);
+  }
+  EXPECT_EQ(roots.size(), 1u);
+  grid.collect(15, [&](Output& out) { grid[15].place(grid.now(), test_id(5000).hash, 1, out); });
+  grid.run(seconds(2));
+  EXPECT_EQ(last(15).host.id, test_id(11));
+}
+
+TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
+  TestGrid grid(3);
+  grid.run(seconds(90));
+  grid.collect(0, [&](Output& out) { grid[0].in_touch(grid.now(), test_id(1), out); });
+  grid.kill(1);
+  grid.run(seconds(2));
+  EXPECT_FALSE(grid[0].alive(test_id(1)));
+  EXPECT_TRUE(grid[0].alive(test_id(2)));
+}
+
 }  // namespace
 }  // namespace gw::overlay

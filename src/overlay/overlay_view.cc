@@ -28,13 +28,20 @@ std::vector<PeerId> Overlay::Tables::all() const {
   return ids;
 }
 
-bool Overlay::Tables::is_suspected(const PeerId&) const { return false; }
+bool Overlay::Tables::is_suspected(const PeerId& peer) const { return overlay_.detector_.state(peer) == FailureDetector::State::suspected; }
 
-bool Overlay::alive(const PeerId& peer) const { return peer == own_.id || tables_.find(peer) != nullptr || heard_.last(peer) != kNever; }
+bool Overlay::alive(const PeerId& peer) const {
+  const LinkWatch::State link = links_.state(peer);
+  if (peer == own_.id || link != LinkWatch::State::not_watched) return link != LinkWatch::State::lost;
+  return detector_.state(peer) != FailureDetector::State::dead && (tables_.find(peer) != nullptr || heard_.last(peer) != kNever);
+}
 
 std::vector<Overlay::Known> Overlay::all() const {
   std::vector<Known> list;
-  for (const PeerId& id : tables_.all()) list.push_back({*tables_.find(id), Known::State::alive, heard_.last(id), {}});
+  for (const PeerId& id : tables_.all()) list.push_back({*tables_.find(id), detector_.state(id), heard_.last(id), {}});
+  for (const Tombstones::Tombstone* tombstone : detector_.tombstones().all())
+    list.push_back({tombstone->peer, FailureDetector::State::dead, heard_.last(tombstone->peer.id), {}});
+  std::ranges::sort(list, {}, [](const Known& known) { return known.descriptor.id; });
   return list;
 }
 

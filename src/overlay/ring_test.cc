@@ -144,7 +144,7 @@ class Rounds {
 };
 
 TEST(Ring, AStarBecomesExactLeafsetsAndFullTables) {
-  Rounds peers(300);
+  Rounds peers(200);
   peers.star();
   EXPECT_LE(peers.rounds_until_exact(10), 14);
   for (int i = 0; i < 10; ++i) peers.round();
@@ -159,10 +159,10 @@ TEST(Ring, LossOnlySlowsItDown) {
 }
 
 TEST(Ring, LeafsetsAreExactAgainAfterHalfHaveDied) {
-  Rounds peers(300);
+  Rounds peers(200);
   peers.star();
   ASSERT_LE(peers.rounds_until_exact(10), 14);
-  peers.kill(150);
+  peers.kill(100);
   EXPECT_GT(peers.missing(), 0u);
   EXPECT_LE(peers.rounds_until_exact(10), 10);
 }

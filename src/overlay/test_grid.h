@@ -50,7 +50,11 @@ class TestGrid {
     for (Send& send : out.sends) carry(index, number_of(send.to), std::move(send.message));
     for (const Dial& dial : out.dials) this->dial(index, dial.address);
     for (Event& event : out.events) peers_[index]->events.push_back(std::move(event));
-    push({.at = std::max(now_, peers_[index]->overlay.next_deadline()), .to = index, .kind = Item::Kind::tick});
+    Node& node = *peers_[index];
+    const Time next = std::max(now_, node.overlay.next_deadline());
+    if (next >= node.tick_at) return;  // one is on its way
+    node.tick_at = next;
+    push({.at = next, .to = index, .kind = Item::Kind::tick});
   }
 
  private:
@@ -58,6 +62,7 @@ class TestGrid {
     TestNotary notary;
     Overlay overlay;
     std::vector<Event> events;
+    Time tick_at = kNever;
 
     Node(const Overlay::Config& config, std::size_t index)
         : notary(test_key(index)), overlay(config, {test_id(index), test_key(index), 1}, notary, Rng(index)) {}
@@ -66,7 +71,7 @@ class TestGrid {
     Time at;
     std::uint64_t order = 0;
     std::size_t to;
-    enum class Kind : std::uint8_t { message, tick, connected, refused } kind;
+    enum class Kind : std::uint8_t { message, tick, connected, accepted, refused } kind;
     std::size_t from = 0;
     Message message{};
 
@@ -88,6 +93,8 @@ class TestGrid {
   }
   void carry(std::size_t from, std::size_t to, Message message) {
     const auto kind = dead_.contains(to) ? Item::Kind::refused : Item::Kind::message;
+    if (kind == Item::Kind::message && connected_.insert(std::minmax(from, to)).second)
+      push({.at = now_ + kDelay, .to = to, .kind = Item::Kind::accepted, .from = from});
     if (kind == Item::Kind::refused) std::swap(from, to);
     push({.at = now_ + kDelay, .to = to, .kind = kind, .from = from, .message = std::move(message)});
   }
@@ -98,6 +105,7 @@ class TestGrid {
   void deliver(const Item& item) {
     Overlay& overlay = peers_[item.to]->overlay;
     const PeerId from = peers_[item.from]->overlay.self().id;
+    if (item.kind == Item::Kind::tick && peers_[item.to]->tick_at == item.at) peers_[item.to]->tick_at = kNever;
     collect(item.to, [&](Output& out) {
       switch (item.kind) {
         case Item::Kind::message:
@@ -106,6 +114,8 @@ class TestGrid {
           return overlay.on_tick(now_, out);
         case Item::Kind::connected:
           return overlay.on_connected(now_, from, address(item.from), out);
+        case Item::Kind::accepted:
+          return overlay.on_connected(now_, from, "", out);
         case Item::Kind::refused:
           return overlay.on_unreachable(now_, from, Failure::refused, out);
       }
@@ -114,6 +124,7 @@ class TestGrid {
 
   std::vector<std::unique_ptr<Node>> peers_;
   std::set<std::size_t> dead_;
+  std::set<std::pair<std::size_t, std::size_t>> connected_;
   std::priority_queue<Item> queue_;
   std::uint64_t order_ = 0;
   Time now_ = std::chrono::seconds(1);

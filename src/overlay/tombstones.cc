@@ -32,11 +32,6 @@ bool Tombstones::covers(const Descriptor& peer, std::uint64_t round) const {
   return peer.incarnation.boot == tombstone->peer.incarnation.boot && peer.age > round - tombstone->round;
 }
 
-const Tombstones::Tombstone* Tombstones::any(Rng& rng) const {
-  if (tombstones_.empty()) return nullptr;
-  return &std::next(tombstones_.begin(), static_cast<std::ptrdiff_t>(rng.below(tombstones_.size())))->second;
-}
-
 std::vector<const Tombstones::Tombstone*> Tombstones::all() const {
   std::vector<const Tombstone*> list;
   for (const auto& [peer, tombstone] : tombstones_) list.push_back(&tombstone);

@@ -4,13 +4,11 @@
 #include <map>
 #include <vector>
 
-#include "base/rng.h"
 #include "overlay/descriptor.h"
 
 namespace gw::overlay {
 
-// A tombstone keeps descriptors that are not newer from coming back, and the address, so that the dead can be visited: after a partition
-// the other half looks dead, and nobody else may remember it.
+// A tombstone keeps descriptors that are not newer from coming back, and shows people who was there.
 //
 // Limits: Config; the oldest make room, and none is kept for ever.
 class Tombstones {
@@ -34,7 +32,6 @@ class Tombstones {
   const Tombstone* find(const PeerId& peer) const;
   // Whether a descriptor is of a life that is over. `round`: this peer's, now.
   bool covers(const Descriptor& peer, std::uint64_t round) const;
-  const Tombstone* any(Rng& rng) const;
   std::vector<const Tombstone*> all() const;  // by id
   std::size_t size() const { return tombstones_.size(); }
 

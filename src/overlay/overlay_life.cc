@@ -1,0 +1,88 @@
+// Who lives: what failure detector and link watch are told, and what is done with what they find out.
+
+#include "base/reached.h"
+#include "overlay/overlay.h"
+
+namespace gw::overlay {
+
+void Overlay::on_heard(Time now, const PeerId& from, Output& out) {
+  if (from == own_.id) return;
+  const std::size_t before = out.sends.size();
+  hear(now, from, out);
+  finish(now, before, out);
+}
+
+void Overlay::hear(Time now, const PeerId& from, Output& out) {
+  detector_.on_heard(now, from, out);
+  links_.on_heard(now, from);
+  lookup_.on_heard(from);
+  // Who is watched was there before, or is said to be there again by the watch.
+  if (heard_.on_heard(now, from) && links_.state(from) == LinkWatch::State::not_watched) out.events.push_back(Seen{from, true});
+}
+
+void Overlay::on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out) {
+  const std::size_t before = out.sends.size();
+  serve(sampler_.on_unreachable(now, peer, own_, out), now, out);
+  detector_.on_unreachable(now, peer, failure, out);
+  links_.on_unreachable(now, peer, failure, out);
+  lookup_.on_unreachable(now, peer, out);
+  finish(now, before, out);
+}
+
+void Overlay::on_reset(Time now, const PeerId& peer, Output& out) {
+  const std::size_t before = out.sends.size();
+  detector_.on_reset(now, peer, out);
+  links_.on_reset(now, peer, out);
+  finish(now, before, out);
+}
+
+void Overlay::in_touch(Time now, const PeerId& with, Output&) {
+  if (with != own_.id) links_.in_touch(now, with);
+}
+
+void Overlay::settle(Time now, Output& out) {
+  for (const PeerId& silent : lookup_.take_silent()) detector_.on_silence(now, silent, out);
+  for (const FailureDetector::Verdict& verdict : detector_.take_verdicts())
+    if (verdict.kind == FailureDetector::Verdict::Kind::dead) bury(verdict.peer, out);
+  for (const LinkWatch::Change& change : links_.take_changes())
+    out.events.push_back(Seen{change.peer, change.state == LinkWatch::State::there});
+}
+
+void Overlay::bury(const PeerId& peer, Output& out) {
+  if (const Tombstones::Tombstone* tombstone = detector_.tombstones().find(peer)) rejoin_.on_lost(tombstone->peer.address);
+  const bool was_heard = heard_.forget(peer);
+  sampler_.remove(peer);
+  ring_.forget(peer);
+  // The watch says it itself, unless it has said so before.
+  if (links_.state(peer) == LinkWatch::State::there) {
+    links_.on_gone(peer);
+  } else if (was_heard && links_.state(peer) == LinkWatch::State::not_watched) {
+    out.events.push_back(Seen{peer, false});
+  }
+}
+
+void Overlay::refute(Time now) {
+  if (now - refuted_at_ < std::chrono::seconds(1)) return;
+  GW_REACHED("overlay: this peer was taken for dead");
+  refuted_at_ = now;
+  renew_self();
+}
+
+void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, Output& out) {
+  const Incarnation doubted{ping.suspected_boot(), ping.suspected_stamp()};
+  if (doubted >= own_.incarnation) refute(now);
+  Message::Ping& pong = *out.sends.emplace_back(Send{from, {}, {}}).message.mutable_pong();
+  pong.set_number(ping.number());
+  write(own_.coordinate, *pong.mutable_coordinate());
+  if (doubted.boot != 0) write(own_, *pong.mutable_self());
+}
+
+void Overlay::on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out) {
+  if (!request.has_self()) return refuse(from, "it wants a ping of somebody it does not describe", out);
+  const Descriptor about = read(request.self(), notary_);
+  if (about.id != PeerId::from(request.peer()) || !is_genuine(config_.grid, notary_, about))
+    return refuse(from, "it wants a ping of somebody it describes wrongly", out);
+  detector_.on_ping_for(now, from, request, about, out);
+}
+
+}  // namespace gw::overlay
