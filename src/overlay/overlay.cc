@@ -13,6 +13,10 @@ Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, R
       detector_(config_.detector, self.id, tables_, Rng(rng_.next())),
       links_(config_.links, tables_, Rng(rng_.next())),
       lookup_(config_.lookup, own_, notary_, ring_, tables_, Rng(rng_.next())),
+      coordinates_(config_.coordinates, rng_),
+      ranging_(config_.ranging, rng_),
+      neighbours_(config_.neighbours, self.id, rng_),
+      size_(config_.size),
       heard_(config_.heard),
       rejoin_(config_.rejoin, config_.address, config_.known, rng_) {
   own_.id = self.id;
@@ -37,13 +41,14 @@ void Overlay::on_tick(Time now, Output& out) {
   detector_.on_tick(now, out);
   links_.on_tick(now, out);
   lookup_.on_tick(now, out);
+  ranging_.on_tick(now);
   if (now >= round_at_) begin_round(now, out);
   finish(now, before, out);
 }
 
 Time Overlay::next_deadline() const {
   return std::min({round_at_, sampler_.next_deadline(), rejoin_.next_deadline(), detector_.next_deadline(), links_.next_deadline(),
-                   lookup_.next_deadline()});
+                   lookup_.next_deadline(), ranging_.next_deadline()});
 }
 
 void Overlay::begin_round(Time now, Output& out) {
@@ -59,11 +64,13 @@ void Overlay::begin_round(Time now, Output& out) {
   }
   if (const std::optional<PeerId> silent = ring_.on_round(own_, sampler_.cache().entries(), out)) detector_.on_silence(now, *silent, out);
   detector_.on_round(now, out);
+  measure(now, out);
 }
 
 // A descriptor that is newer than all before: what others have of this peer must not grow old, and refutes whatever was said of it.
 void Overlay::renew_self() {
   ++own_.incarnation.stamp;
+  own_.coordinate = coordinates_.own();
   sign(config_.grid, notary_, own_);
 }
 
@@ -85,8 +92,9 @@ void Overlay::finish(Time now, std::size_t before, Output& out) {
 void Overlay::on_connected(Time now, const PeerId& peer, const std::string& address, Output& out) {
   if (peer == own_.id) return;
   if (address.empty()) {
-    if (own_.reach == Reach::unknown) own_.reach = Reach::open;
-    return;
+    if (own_.reach != Reach::unknown) return;
+    own_.reach = Reach::open;
+    return renew_self();
   }
   const std::size_t before = out.sends.size();
   if (rejoin_.on_connected(now, address)) sampler_.ask(now, peer, address, own_, out);
@@ -94,8 +102,11 @@ void Overlay::on_connected(Time now, const PeerId& peer, const std::string& addr
 }
 
 void Overlay::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
+  free_slots = std::min(slots, free_slots);
+  if (own_.slots == slots && own_.free_slots == free_slots) return;
   own_.slots = slots;
-  own_.free_slots = std::min(slots, free_slots);
+  own_.free_slots = free_slots;
+  renew_self();
 }
 
 std::uint64_t Overlay::locate(Time now, const Hash256& key, Output& out) { return place(now, key, 0, out); }

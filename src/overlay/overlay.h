@@ -6,14 +6,18 @@
 
 #include "base/rng.h"
 #include "overlay/contacts.h"
+#include "overlay/coordinates.h"
 #include "overlay/failure_detector.h"
 #include "overlay/heard.h"
 #include "overlay/link_watch.h"
 #include "overlay/lookup.h"
+#include "overlay/neighbours.h"
 #include "overlay/output.h"
+#include "overlay/ranging.h"
 #include "overlay/rejoin.h"
 #include "overlay/ring.h"
 #include "overlay/sampler.h"
+#include "overlay/size_estimate.h"
 
 namespace gw::overlay {
 
@@ -37,6 +41,10 @@ class Overlay {
     FailureDetector::Config detector{};
     LinkWatch::Config links{};
     Lookup::Config lookup{};
+    Coordinates::Config coordinates{};
+    Ranging::Config ranging{};
+    Neighbours::Config neighbours{};
+    SizeEstimate::Config size{};
     Heard::Config heard{};
     Rejoin::Config rejoin{};
   };
@@ -89,6 +97,9 @@ class Overlay {
   const Sampler& sampler() const { return sampler_; }
   const Ring& ring() const { return ring_; }
   const FailureDetector& detector() const { return detector_; }
+  const Neighbours& neighbours() const { return neighbours_; }
+  // The estimated number of peers in the grid, this one included.
+  double size() const;
   std::vector<std::string> to_remember() const;
 
  private:
@@ -112,6 +123,11 @@ class Overlay {
   // it had `before` messages.
   void finish(Time now, std::size_t before, Output& out);
   void settle(Time now, Output& out);
+  void measure(Time now, Output& out);
+  void take_ranges();
+  // The round trip to it as the coordinates have it.
+  Time distance_to(const Descriptor& descriptor) const;
+  float seconds_to(const Descriptor& descriptor) const;
   void hear(Time now, const PeerId& from, Output& out);
   void bury(const PeerId& peer, Output& out);
   // Makes a newer descriptor, if the last one is not from this very second: somebody takes this peer for dead.
@@ -120,6 +136,7 @@ class Overlay {
   void dispatch(Time now, const PeerId& from, const Message& message, Output& out);
   void on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
+  void learn_samples(Time now, const Message::Gossip& gossip, Output& out);
   void on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ping(Time now, const PeerId& from, const Message::Ping& ping, Output& out);
@@ -148,6 +165,11 @@ class Overlay {
   FailureDetector detector_;
   LinkWatch links_;
   Lookup lookup_;
+  Coordinates coordinates_;
+  Ranging ranging_;
+  Neighbours neighbours_;
+  SizeEstimate size_;
+  std::uint64_t measurements_ = 0;
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;

@@ -4,11 +4,6 @@
 #include "overlay/overlay.h"
 
 namespace gw::overlay {
-namespace {
-
-constexpr float kUnknownDistance = 0;  // without coordinates all are equally far
-
-}  // namespace
 
 void Overlay::on_message(Time now, const PeerId& from, const Message& message, Output& out) {
   if (from == own_.id) return;
@@ -33,6 +28,7 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
     case Message::kPing:
       return on_ping(now, from, message.ping(), out);
     case Message::kPong:
+      ranging_.on_pong(now, from, message.pong(), out);
       if (message.pong().has_self()) learn_sender(now, from, message.pong().self(), out);
       return;
     case Message::kPingFor:
@@ -53,15 +49,23 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
 
 void Overlay::on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
   if (!sampler_.answer(now, from, own_, out)) return refuse(from, "it asks more often than once a round", out);
-  if (!learn_sender(now, from, gossip.self(), out)) return;
-  for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
+  if (learn_sender(now, from, gossip.self(), out)) learn_samples(now, gossip, out);
 }
 
 void Overlay::on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
   const std::optional<Descriptor> sender = learn_sender(now, from, gossip.self(), out);
   if (!sender) return;
   if (!sampler_.on_answer(now, *sender)) return refuse(from, "it answers what was not asked", out);
-  for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
+  learn_samples(now, gossip, out);
+}
+
+// What others of the grid have at random: the only descriptors that say how large it is.
+void Overlay::learn_samples(Time now, const Message::Gossip& gossip, Output& out) {
+  for (const wire::pb::Descriptor& other : gossip.others()) {
+    const Descriptor descriptor = read(other, notary_);
+    if (descriptor.id != own_.id) size_.on_sample(descriptor.id);
+    learn(now, descriptor, out);
+  }
 }
 
 void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
@@ -94,16 +98,17 @@ void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answe
 void Overlay::refuse(const PeerId& peer, const char* sentence, Output& out) { out.events.push_back(Refused{peer, sentence}); }
 
 bool Overlay::wanted(const Descriptor& descriptor) const {
-  return detector_.admits(descriptor) &&
-         (sampler_.wants(descriptor) || ring_.wants(descriptor, kUnknownDistance) || detector_.wants(descriptor));
+  return detector_.admits(descriptor) && (sampler_.wants(descriptor) || ring_.wants(descriptor, seconds_to(descriptor)) ||
+                                          detector_.wants(descriptor) || neighbours_.wants(descriptor, distance_to(descriptor)));
 }
 
 void Overlay::store(Time now, const Descriptor& descriptor, Output& out) {
   rejoin_.on_found(descriptor.address);
   detector_.on_descriptor(now, descriptor, out);
   sampler_.offer(descriptor);
+  neighbours_.offer(descriptor, distance_to(descriptor));
   // A leaf must be there, or keys next to it get lost.
-  if (ring_.learn(descriptor, kUnknownDistance) == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever)
+  if (ring_.learn(descriptor, seconds_to(descriptor)) == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever)
     detector_.on_silence(now, descriptor.id, out);
 }
 

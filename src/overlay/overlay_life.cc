@@ -26,6 +26,7 @@ void Overlay::on_unreachable(Time now, const PeerId& peer, Failure failure, Outp
   detector_.on_unreachable(now, peer, failure, out);
   links_.on_unreachable(now, peer, failure, out);
   lookup_.on_unreachable(now, peer, out);
+  ranging_.on_unreachable(peer);
   finish(now, before, out);
 }
 
@@ -41,6 +42,7 @@ void Overlay::in_touch(Time now, const PeerId& with, Output&) {
 }
 
 void Overlay::settle(Time now, Output& out) {
+  take_ranges();
   for (const PeerId& silent : lookup_.take_silent()) detector_.on_silence(now, silent, out);
   for (const FailureDetector::Verdict& verdict : detector_.take_verdicts())
     if (verdict.kind == FailureDetector::Verdict::Kind::dead) bury(verdict.peer, out);
@@ -53,6 +55,8 @@ void Overlay::bury(const PeerId& peer, Output& out) {
   const bool was_heard = heard_.forget(peer);
   sampler_.remove(peer);
   ring_.forget(peer);
+  neighbours_.remove(peer);
+  coordinates_.forget(peer);
   // The watch says it itself, unless it has said so before.
   if (links_.state(peer) == LinkWatch::State::there) {
     links_.on_gone(peer);
@@ -73,7 +77,7 @@ void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, O
   if (doubted >= own_.incarnation) refute(now);
   Message::Ping& pong = *out.sends.emplace_back(Send{from, {}, {}}).message.mutable_pong();
   pong.set_number(ping.number());
-  write(own_.coordinate, *pong.mutable_coordinate());
+  write(coordinates_.own(), *pong.mutable_coordinate());
   if (doubted.boot != 0) write(own_, *pong.mutable_self());
 }
 

@@ -8,7 +8,8 @@ namespace gw::overlay {
 
 const Descriptor* Overlay::Tables::find(const PeerId& peer) const {
   const Descriptor* newest = nullptr;
-  for (const Descriptor* found : {overlay_.sampler_.find(peer), overlay_.ring_.leafset().find(peer), overlay_.ring_.table().find(peer)})
+  for (const Descriptor* found : {overlay_.sampler_.find(peer), overlay_.ring_.leafset().find(peer), overlay_.ring_.table().find(peer),
+                                  overlay_.neighbours_.find(peer)})
     if (found != nullptr && (newest == nullptr || newer(*found, *newest))) newest = found;
   return newest;
 }
@@ -21,6 +22,8 @@ std::vector<PeerId> Overlay::Tables::all() const {
   take(overlay_.sampler_.cache().entries());
   take(overlay_.sampler_.fallback().entries());
   take(overlay_.ring_.leafset().members());
+  take(overlay_.neighbours_.random());
+  for (const Neighbours::Near& near : overlay_.neighbours_.near()) ids.push_back(near.peer.id);
   for (const PrefixTable::Entry& entry : overlay_.ring_.table().entries()) ids.push_back(entry.peer.id);
   std::ranges::sort(ids);
   const auto rest = std::ranges::unique(ids);
@@ -38,7 +41,11 @@ bool Overlay::alive(const PeerId& peer) const {
 
 std::vector<Overlay::Known> Overlay::all() const {
   std::vector<Known> list;
-  for (const PeerId& id : tables_.all()) list.push_back({*tables_.find(id), detector_.state(id), heard_.last(id), {}});
+  for (const PeerId& id : tables_.all()) {
+    const Descriptor& descriptor = *tables_.find(id);
+    const Time measured = coordinates_.measured(id);
+    list.push_back({descriptor, detector_.state(id), heard_.last(id), measured < Time(0) ? distance_to(descriptor) : measured});
+  }
   for (const Tombstones::Tombstone* tombstone : detector_.tombstones().all())
     list.push_back({tombstone->peer, FailureDetector::State::dead, heard_.last(tombstone->peer.id), {}});
   std::ranges::sort(list, {}, [](const Known& known) { return known.descriptor.id; });
