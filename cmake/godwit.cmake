@@ -96,6 +96,9 @@ function(gw_library name)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(gw_${name} PUBLIC ${ARG_DEPS} ${ARG_EXTERNAL})
   gw_precompile(gw_${name} ${ARG_PRECOMPILE})
+  if(GODWIT_SANITIZE)  # built as a whole, seldom again: headers are read once for eight files
+    set_target_properties(gw_${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   gw_link_test(${name})
 endfunction()
 

@@ -5,7 +5,7 @@
 namespace gw::cli {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -14,7 +14,7 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-std::string value_of(const std::string& placeholder) {
+std::string fish_value(const std::string& placeholder) {
   switch (value_kind(placeholder)) {
     case ValueKind::file:
       return " -r -F";
@@ -35,7 +35,7 @@ std::string option_lines(const std::string& condition, const std::vector<OptionM
     for (const std::string& name : option.names)
       names += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
     out += fmt::format("complete -c godwit -n '{}'{}{} -d '{}'\n", condition, names,
-                       option.placeholder.empty() ? "" : value_of(option.placeholder), quoted(option.description));
+                       option.placeholder.empty() ? "" : fish_value(option.placeholder), fish_quoted(option.description));
   }
   return out;
 }
@@ -45,9 +45,9 @@ std::string command_lines(const CommandModel& command, const std::vector<OptionM
   std::string out;
   for (const CommandModel& child : command.children)
     if (!child.hidden)
-      out += fmt::format("complete -c godwit -n '{}' -f -a {} -d '{}'\n", condition, child.words.back(), quoted(child.summary));
+      out += fmt::format("complete -c godwit -n '{}' -f -a {} -d '{}'\n", condition, child.words.back(), fish_quoted(child.summary));
   for (const OptionModel& argument : command.arguments) {
-    const std::string value = value_of(argument.placeholder);
+    const std::string value = fish_value(argument.placeholder);
     if (value != " -x") out += fmt::format("complete -c godwit -n '{}'{}\n", condition, value);
   }
   return out + option_lines(condition, command.options) + option_lines(condition, common);

@@ -6,7 +6,7 @@ namespace gw::cli {
 namespace {
 
 // Inside '...' and inside the brackets of _arguments.
-std::string quoted(const std::string& text) {
+std::string zsh_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -21,16 +21,16 @@ std::string quoted(const std::string& text) {
 }
 
 // ":message:action" for a value.
-std::string value_of(const std::string& placeholder) {
+std::string zsh_value(const std::string& placeholder) {
   switch (value_kind(placeholder)) {
     case ValueKind::file:
-      return fmt::format(":{}:_files", quoted(placeholder));
+      return fmt::format(":{}:_files", zsh_quoted(placeholder));
     case ValueKind::folder:
-      return fmt::format(":{}:_files -/", quoted(placeholder));
+      return fmt::format(":{}:_files -/", zsh_quoted(placeholder));
     case ValueKind::choice:
-      return fmt::format(":{}:({})", quoted(placeholder), fmt::join(choices_of(placeholder), " "));
+      return fmt::format(":{}:({})", zsh_quoted(placeholder), fmt::join(choices_of(placeholder), " "));
     case ValueKind::text:
-      return fmt::format(":{}: ", quoted(placeholder));
+      return fmt::format(":{}: ", zsh_quoted(placeholder));
   }
   return "";
 }
@@ -40,8 +40,8 @@ std::string option_specs(const std::vector<OptionModel>& options) {
   for (const OptionModel& option : options) {
     for (const std::string& name : option.names) {
       const std::string joint = option.placeholder.empty() ? "" : name.starts_with("--") ? "=" : "+";
-      const std::string value = option.placeholder.empty() ? "" : value_of(option.placeholder);
-      out += fmt::format("    '{}{}{}[{}]{}' \\\n", option.repeatable ? "*" : "", name, joint, quoted(option.description), value);
+      const std::string value = option.placeholder.empty() ? "" : zsh_value(option.placeholder);
+      out += fmt::format("    '{}{}{}[{}]{}' \\\n", option.repeatable ? "*" : "", name, joint, zsh_quoted(option.description), value);
     }
   }
   return out;
@@ -53,7 +53,7 @@ std::string leaf(const CommandModel& command, const std::vector<OptionModel>& co
   std::string out = fmt::format("{}() {{\n  _arguments -s \\\n", function_name(command));
   out += option_specs(command.options) + option_specs(common);
   for (const OptionModel& argument : command.arguments)
-    out += fmt::format("    '{}{}' \\\n", argument.repeatable ? "*" : "", value_of(argument.placeholder));
+    out += fmt::format("    '{}{}' \\\n", argument.repeatable ? "*" : "", zsh_value(argument.placeholder));
   return out + "    && return 0\n}\n\n";
 }
 
@@ -61,7 +61,7 @@ std::string branch(const CommandModel& command, const std::vector<OptionModel>& 
   std::string names, calls;
   for (const CommandModel& child : command.children) {
     if (child.hidden) continue;
-    names += fmt::format("    '{}:{}'\n", child.words.back(), quoted(child.summary));
+    names += fmt::format("    '{}:{}'\n", child.words.back(), zsh_quoted(child.summary));
     calls += fmt::format("    {}) {} ;;\n", child.words.back(), function_name(child));
   }
   return fmt::format(R"zsh({0}() {{

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "cli/quantity.h"
+
 namespace gw::cli {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
-
-std::string counted(std::uint64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 std::string bar(std::uint64_t done, std::uint64_t all) {
   const std::size_t filled = all == 0 ? 0 : static_cast<std::size_t>(kBarWidth * std::min(done, all) / all);

@@ -20,8 +20,6 @@ std::string time_between(std::optional<node::WallTime> from, node::WallTime to) 
 
 std::string run_time(const node::JobSummary& job, node::WallTime now) { return time_between(job.submitted_at, job.ended_at.value_or(now)); }
 
-std::string counted(std::uint64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
-
 std::string progress_of(const node::JobSummary& job) {
   return fmt::format("{}/{}", job.ended, std::max<std::uint64_t>(job.threads, job.tasks));
 }

@@ -113,4 +113,6 @@ std::string human_duration(std::chrono::milliseconds duration) {
   return fmt::format("{}h{:02}m", ms / 3'600'000, ms / 60'000 % 60);
 }
 
+std::string counted(std::uint64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
 }  // namespace gw::cli

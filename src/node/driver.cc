@@ -9,7 +9,6 @@
 namespace gw::node {
 namespace {
 
-constexpr std::string_view kArea = "node";
 // A deadline that has passed comes soon, not at once: nothing here may keep the loop busy by itself.
 constexpr job::Time kSoonest = std::chrono::milliseconds(1);
 

@@ -78,6 +78,8 @@ class Driver final : public Control, transport::Receiver, Disk::Owner {
   void stop() override;
 
  private:
+  static constexpr std::string_view kArea = "node";  // of its log
+
   struct Worker {
     std::unique_ptr<HostedWorker> process;
     std::shared_ptr<const os::SealedMemory> module;  // shared with what is being done about its code on another thread

@@ -10,8 +10,6 @@
 namespace gw::node {
 namespace {
 
-constexpr std::string_view kArea = "node";
-
 std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) {
   std::vector<os::UniqueFd> descriptors;
   for (const os::SealedMemory& memory : memories)

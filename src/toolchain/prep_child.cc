@@ -8,7 +8,7 @@
 namespace gw::toolchain {
 namespace {
 
-constexpr std::chrono::minutes kTimeout{10};
+constexpr std::chrono::minutes kPrepTimeout{10};
 constexpr std::size_t kMaxAnswerBytes = 1u << 30;
 
 std::string how_it_ended(const os::ProcessResult& result) {
@@ -24,7 +24,7 @@ Result<Product> process_here(ByteView wasm, const prep::Options& options) {
 }  // namespace
 
 Result<prep::Output> process_in_child(ByteView wasm, const prep::Options& options) {
-  auto child = os::run_forked([&] { return encode(process_here(wasm, options)); }, kTimeout, kMaxAnswerBytes);
+  auto child = os::run_forked([&] { return encode(process_here(wasm, options)); }, kPrepTimeout, kMaxAnswerBytes);
   if (!child) return fail(child.error().kind, "the pre-processor {}", child.error().detail);
   if (!child->succeeded()) {
     return fail(Kind::invalid, "the module is malformed, or uses a feature the pre-processor does not know ({}):\n{}", how_it_ended(*child),

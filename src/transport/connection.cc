@@ -15,8 +15,6 @@ constexpr std::size_t kBatchBytes = 128u << 10;
 // So much may lie in the kernel unsent: what is there cannot be overtaken by control messages any more.
 constexpr int kUnsentBytes = 128 << 10;
 
-Time now() { return std::chrono::steady_clock::now(); }
-
 void set_options(asio::ip::tcp::socket& socket) {
   error_code ignored;  // a connection without them is slower, not wrong
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);

@@ -104,6 +104,8 @@ class Connection {
   void doubt();
 
  private:
+  static Time now() { return std::chrono::steady_clock::now(); }
+
   asio::awaitable<void> establish();
   asio::awaitable<void> read();
   asio::awaitable<void> write();

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::uint16_t kProtocol = 1;
 
-Time now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
 void Connection::push_hello() {

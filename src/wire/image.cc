@@ -8,7 +8,7 @@
 namespace gw::wire {
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kMagic = {'G', 'W', 'I', 'M', 'A', 'G', 'E', 0};
+constexpr std::array<std::uint8_t, 8> kImageMagic = {'G', 'W', 'I', 'M', 'A', 'G', 'E', 0};
 constexpr std::size_t kIdOffset = 24;
 constexpr std::size_t kIdEnd = kIdOffset + 32;
 constexpr std::size_t kFixedBytes = 152;
@@ -119,7 +119,7 @@ std::size_t payload_size(const ImageContent& content) {
 }
 
 void write_head(ByteWriter& writer, const ImageContent& content) {
-  writer.bytes(kMagic);
+  writer.bytes(kImageMagic);
   writer.u16(kImageVersion);
   writer.u16(static_cast<std::uint16_t>((content.parent ? kHasParent : 0) | (content.module_wasm.empty() ? 0 : kHasModule)));
   writer.u32(static_cast<std::uint32_t>(metadata_size(content)));
@@ -197,8 +197,9 @@ Status check_sizes(const Head& head, std::size_t file_size) {
 
 Result<Head> read_head(ByteView file) {
   ByteReader reader(file);
-  auto magic = reader.bytes(kMagic.size());
-  if (!magic || !std::equal(kMagic.begin(), kMagic.end(), magic->begin())) return fail(Kind::invalid, "this is not a Godwit image");
+  auto magic = reader.bytes(kImageMagic.size());
+  if (!magic || !std::equal(kImageMagic.begin(), kImageMagic.end(), magic->begin()))
+    return fail(Kind::invalid, "this is not a Godwit image");
   GW_TRY(std::uint16_t version, reader.u16());
   if (version != kImageVersion)
     return fail(Kind::unsupported, "the image has format version {}, this program reads version {}; use the Godwit that wrote it", version,

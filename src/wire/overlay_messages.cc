@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "wire/peer_messages.h"
+#include "wire/rules.h"
 
 namespace gw::wire {
 namespace {
@@ -13,13 +14,6 @@ using pb::OverlayMessage;
 
 constexpr std::size_t kSignatureBytes = 64;
 constexpr float kMaxError = 10;
-
-Status require(bool condition, const char* rule) {
-  if (!condition) return fail(Kind::invalid, "an overlay message breaks a rule: {}", rule);
-  return ok();
-}
-
-bool is_name(const std::string& bytes) { return bytes.size() == sizeof(Hash256); }
 
 bool within(float value, float low, float high) { return std::isfinite(value) && value >= low && value <= high; }
 
@@ -44,7 +38,7 @@ Status check(const pb::Coordinate& coordinate) {
 }
 
 Status check(const pb::Descriptor& descriptor) {
-  GW_TRY_VOID(require(is_name(descriptor.key()), "a public key has 32 bytes"));
+  GW_TRY_VOID(require(is_hash(descriptor.key()), "a public key has 32 bytes"));
   GW_TRY_VOID(require(descriptor.signature().size() == kSignatureBytes, "a signature has 64 bytes"));
   GW_TRY_VOID(require(descriptor.address().empty() || is_address(descriptor.address()), "an address is host:port, of at most 256 bytes"));
   GW_TRY_VOID(require(descriptor.boot() != 0, "the lives of a peer are counted from 1"));
@@ -69,12 +63,12 @@ Status check(const OverlayMessage::Ping& ping, Of kind) {
 }
 
 Status check(const OverlayMessage::PingFor& ping_for) {
-  GW_TRY_VOID(require(is_name(ping_for.peer()), "a peer is named by 32 bytes"));
+  GW_TRY_VOID(require(is_hash(ping_for.peer()), "a peer is named by 32 bytes"));
   return ping_for.has_self() ? check(ping_for.self()) : ok();
 }
 
 Status check(const OverlayMessage::Route& route) {
-  GW_TRY_VOID(require(is_name(route.key()), "a key has 32 bytes"));
+  GW_TRY_VOID(require(is_hash(route.key()), "a key has 32 bytes"));
   GW_TRY_VOID(require(route.hops() <= kMaxHops && route.diversions() <= kMaxHops, "a request makes at most 32 hops"));
   return check(route.origin());
 }
@@ -118,10 +112,10 @@ Status check_kind(const OverlayMessage& message) {
 }  // namespace
 
 Status check(const OverlayMessage& message) {
-  GW_TRY_VOID(require(is_name(message.grid()), "a grid is named by 32 bytes"));
+  GW_TRY_VOID(require(is_hash(message.grid()), "a grid is named by 32 bytes"));
   GW_TRY_VOID(require(message.rumours_size() <= kMaxRumours, "a message has at most 16 rumours"));
   for (const OverlayMessage::Rumour& rumour : message.rumours())
-    GW_TRY_VOID(require(is_name(rumour.peer()) && rumour.boot() != 0, "a rumour is about one life of a peer"));
+    GW_TRY_VOID(require(is_hash(rumour.peer()) && rumour.boot() != 0, "a rumour is about one life of a peer"));
   return check_kind(message);
 }
 

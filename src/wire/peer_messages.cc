@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "wire/rules.h"
 #include "wire/worker_frames.h"
 
 namespace gw::wire {
@@ -9,12 +10,6 @@ namespace {
 
 using pb::PeerMessage;
 
-Status require(bool condition, const char* rule) {
-  if (!condition) return fail(Kind::invalid, "a message breaks a rule: {}", rule);
-  return ok();
-}
-
-bool is_hash(const std::string& bytes) { return bytes.size() == sizeof(Hash256); }
 bool is_hash_or_nothing(const std::string& bytes) { return bytes.empty() || is_hash(bytes); }
 
 Status check_job(const std::string& job) { return require(is_hash(job), "a job is named by 32 bytes"); }
@@ -27,12 +22,9 @@ Status check_thread(const Message& message) {
 }
 
 template <class List>
-Status check_determinants(const List& list) {
+Status check_few_determinants(const List& list) {
   GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 65536 determinants between two images"));
-  const auto gap = [](const pb::Determinant& a, const pb::Determinant& b) { return b.index() != a.index() + 1; };
-  GW_TRY_VOID(require(std::ranges::adjacent_find(list, gap) == list.end(), "determinants come without gaps"));
-  const auto known = [](const pb::Determinant& one) { return pb::Determinant::Kind_IsValid(one.kind()); };
-  return require(std::ranges::all_of(list, known), "the kind of a determinant is not known");
+  return check_determinants(list);
 }
 
 Status check(const PeerMessage::Heartbeat& heartbeat) {
@@ -83,13 +75,13 @@ Status check(const PeerMessage::KeepImage& message) {
 Status check(const PeerMessage::KeepDeterminants& message) {
   GW_TRY_VOID(check_thread(message));
   GW_TRY_VOID(require(is_hash(message.home()) && !message.determinants().empty(), "determinants come with their home, one at least"));
-  return check_determinants(message.determinants());
+  return check_few_determinants(message.determinants());
 }
 
 Status check(const PeerMessage::ImageIs& message) {
   GW_TRY_VOID(check_thread(message));
   GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
-  return check_determinants(message.determinants());
+  return check_few_determinants(message.determinants());
 }
 
 template <class Message>

@@ -6,7 +6,7 @@
 namespace gw::wire {
 namespace {
 
-constexpr std::array<std::uint8_t, 4> kMagic{0x00, 0x61, 0x73, 0x6d};
+constexpr std::array<std::uint8_t, 4> kWasmMagic{0x00, 0x61, 0x73, 0x6d};
 constexpr std::uint32_t kCoreVersion = 1;
 constexpr std::uint8_t kFunctionForm = 0x60;
 constexpr std::uint8_t kFunctionNames = 1;  // subsection of "name"
@@ -173,7 +173,9 @@ Result<Section> read_section(ByteReader& in, ByteView wasm) {
 
 }  // namespace
 
-bool is_wasm(ByteView bytes) { return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin()); }
+bool is_wasm(ByteView bytes) {
+  return bytes.size() >= kWasmMagic.size() && std::equal(kWasmMagic.begin(), kWasmMagic.end(), bytes.begin());
+}
 
 Bytes make_section(SectionId id, ByteView payload) {
   ByteWriter out;
@@ -193,14 +195,14 @@ Bytes make_custom_section(std::string_view name, ByteView content) {
 
 Result<std::vector<Section>> read_sections(ByteView wasm) {
   if (!is_wasm(wasm)) return fail(Kind::corrupt, "this is not a wasm module: it does not begin with \\0asm");
-  ByteReader in(wasm.subspan(kMagic.size()));
+  ByteReader in(wasm.subspan(kWasmMagic.size()));
   GW_TRY(auto version, in.u32());
   if (version != kCoreVersion) {
     return fail(Kind::unsupported, "this is a wasm file of version {:#x}; core modules have version 1 (components are not supported)",
                 version);
   }
   ByteReader body(wasm);
-  GW_TRY_VOID(body.bytes(kMagic.size() + sizeof kCoreVersion));
+  GW_TRY_VOID(body.bytes(kWasmMagic.size() + sizeof kCoreVersion));
   std::vector<Section> sections;
   int last_rank = 0;
   while (!body.at_end()) {

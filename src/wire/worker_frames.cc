@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <ranges>
 
+#include "wire/rules.h"
+
 namespace gw::wire {
 namespace {
 
-constexpr std::size_t kHashBytes = 32;
 constexpr std::size_t kSentenceBytes = 4096;
 constexpr int kMaxArguments = 65536;
 constexpr std::uint32_t kMaxPoolThreads = 1024;
 
-Status require(bool condition, const char* rule) {
-  if (!condition) return fail(Kind::invalid, "a frame breaks a rule: {}", rule);
-  return ok();
-}
-
 Status thread(std::uint64_t id) { return require(id != 0, "thread 0 does not exist"); }
-Status hash(const std::string& bytes) { return require(bytes.size() == kHashBytes, "a hash has 32 bytes"); }
+Status hash(const std::string& bytes) { return require(is_hash(bytes), "a hash has 32 bytes"); }
 Status sentence(const std::string& text) { return require(text.size() <= kSentenceBytes, "a sentence has at most 4096 bytes"); }
 
 // --- effects and determinants
@@ -58,14 +54,6 @@ Status check(const pb::Effect& effect) {
       break;
   }
   return require(false, "an effect has a kind");
-}
-
-template <class List>
-Status check_determinants(const List& list) {
-  for (const pb::Determinant& one : list)
-    GW_TRY_VOID(require(pb::Determinant::Kind_IsValid(one.kind()), "the kind of a determinant is not known"));
-  const auto gap = [](const pb::Determinant& a, const pb::Determinant& b) { return b.index() != a.index() + 1; };
-  return require(std::ranges::adjacent_find(list, gap) == list.end(), "determinants come without gaps");
 }
 
 // --- to the worker
