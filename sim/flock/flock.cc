@@ -127,6 +127,7 @@ void Flock::plan() {
     at(scenario_.split_at + scenario_.split_for, [this] { heal(); });
   }
   if (scenario_.churn_per_minute > 0) every(seconds(1), end, [this] { churn(); });
+  if (scenario_.requests_per_second > 0) every(seconds(1), end - seconds(20), [this] { ask(); });
   if (scenario_.bytes_from > Time(0)) at(scenario_.bytes_from, [this] { mark_bytes(); });
   if (scenario_.swarm) {
     every(seconds(1), fault_time(), [this] { make_faults(); });

@@ -13,6 +13,7 @@
 #include "flock/host.h"
 #include "flock/internet.h"
 #include "flock/links.h"
+#include "flock/requests.h"
 #include "flock/scenario.h"
 
 namespace gw::sim::flock {
@@ -125,6 +126,11 @@ class Flock {
   void cut_some();
   void end_faults();
 
+  // flock_requests.cc
+  void ask();
+  void on_located(Host& host, const gw::overlay::Located& located);
+  std::uint32_t root_of(const Hash256& key) const;
+
   // flock_measures.cc
   Time sample_every() const;
   Time fault_time() const { return scenario_.duration / 3; }  // of a swarm run
@@ -155,6 +161,7 @@ class Flock {
   Pool<Break> breaks_;
   std::unordered_map<std::uint64_t, std::uint32_t> calls_under_way_;  // (from, to) to the call
   std::vector<std::function<void()>> happenings_;
+  Requests requests_;
   Time now_{0};
   bool over_ = false;            // before its time
   Time disturbed_{0};            // when something last happened to the membership

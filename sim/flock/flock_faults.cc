@@ -36,6 +36,7 @@ void Flock::stop(Host& host, Host::Power power) {
   host.power = power;
   host.tick_at = wire::kNever;
   disturbed_ = now_;
+  requests_.forget(host.index);
   if (power == Host::Power::off) return;
   for (const std::uint32_t other : links_.remove_all(host.index)) {
     if (!hosts_[other].up() || separated(host, hosts_[other])) continue;

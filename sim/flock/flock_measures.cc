@@ -59,6 +59,7 @@ Time Flock::quiet_from() const {
   if (scenario_.killed > 0) last = std::max(last, scenario_.killed_at);
   if (scenario_.split_for > Time(0)) last = std::max(last, scenario_.split_at + scenario_.split_for);
   if (scenario_.swarm) last = std::max(last, fault_time());
+  if (scenario_.requests_per_second > 0) last = scenario_.duration;
   return last;
 }
 
@@ -82,6 +83,7 @@ void Flock::measure() {
   figures_["coordinate_error"] = median(coordinate_errors(hosts_, internet_, Rng(rng_.next())));
   const double minutes = in_seconds(now_ - mark_) / 60;
   figures_["bytes_per_peer_minute"] = static_cast<double>(bytes_sent(hosts_) - bytes_at_mark_) / honest_up(hosts_) / minutes;
+  requests_.report(figures_);
 }
 
 bool Flock::goals_met() const {

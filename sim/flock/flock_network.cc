@@ -32,6 +32,8 @@ void Flock::carry_out(Host& host, Output& out) {
     }
     for (gw::overlay::Send& lie : host.liar->twist(std::move(wanted))) send(host, std::move(lie));
   }
+  for (const gw::overlay::Event& event : out.events)
+    if (const auto* located = std::get_if<gw::overlay::Located>(&event)) on_located(host, *located);
 }
 
 std::optional<std::uint32_t> Flock::host_at(const std::string& address) const {

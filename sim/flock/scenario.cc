@@ -55,6 +55,8 @@ const Settings<Scenario>& settings() {
           .time("split_at_s", &Scenario::split_at, seconds(1))
           .time("split_for_s", &Scenario::split_for, seconds(1))
           .number("busy", &Scenario::busy, 1)
+          .number("requests_per_second", &Scenario::requests_per_second, 1000)
+          .time("requests_from_s", &Scenario::requests_from, seconds(1))
           .time("bytes_from_s", &Scenario::bytes_from, seconds(1))
           .flag("swarm", &Scenario::swarm)
           .flag("until_good", &Scenario::until_good)

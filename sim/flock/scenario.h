@@ -39,7 +39,9 @@ struct Scenario {
   Time killed_at{std::chrono::seconds(60)};
   Time split_at{0};  // in two halves
   Time split_for{0};
-  double busy = 0;                           // share of peers without a free slot
+  double busy = 0;                 // share of peers without a free slot
+  double requests_per_second = 0;  // keys to be located, or with `busy` placed
+  Time requests_from{std::chrono::seconds(60)};
   Time bytes_from{std::chrono::seconds(0)};  // bytes are counted from then on
   bool swarm = false;                        // faults of all kinds, drawn from the seed, in the first half of the time
   bool until_good = false;                   // the run ends when all goals are met; otherwise it takes its whole time
