@@ -2,19 +2,12 @@
 #include <cmath>
 
 #include "flock/checks.h"
+#include "overlay/coordinates.h"
 
 namespace gw::sim::flock {
 namespace {
 
 constexpr int kPairs = 2000;
-
-double estimate(const gw::overlay::Coordinate& a, const gw::overlay::Coordinate& b) {
-  double square = 0;
-  for (std::size_t i = 0; i < gw::overlay::Coordinate::kDimensions; ++i) square += std::pow(a.position[i] - b.position[i], 2);
-  const double raw = std::sqrt(square) + a.height + b.height;
-  const double adjusted = raw + a.adjustment + b.adjustment;
-  return adjusted > 0 ? adjusted : raw;
-}
 
 }  // namespace
 
@@ -25,7 +18,7 @@ std::vector<double> coordinate_errors(std::span<const Host> hosts, const Interne
     const Host& b = hosts[rng.below(hosts.size())];
     if (a.index == b.index || !a.up() || !b.up() || a.liar != nullptr || b.liar != nullptr) continue;
     const double real = in_seconds(internet.round_trip(a.index, b.index));
-    errors.push_back(std::abs(estimate(a.overlay->self().coordinate, b.overlay->self().coordinate) - real) / real);
+    errors.push_back(std::abs(overlay::estimate(a.overlay->self().coordinate, b.overlay->self().coordinate) - real) / real);
   }
   std::ranges::sort(errors);
   return errors;
