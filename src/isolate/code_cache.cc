@@ -173,10 +173,18 @@ Status CodeCache::store(const Hash256& module, CodeKind kind, ByteView native) c
   auto append = [&](ByteView bytes) { entry.insert(entry.end(), bytes.begin(), bytes.end()); };
   append(name);
   append(mac(key_, entry).bytes);
-  GW_TRY_VOID(os::write_file_atomic(path, entry));
+  // Private before it has its name: whoever finds it refuses what others could read.
+  fs::path draft = path;
+  draft += fmt::format(".{}", getpid());
+  GW_TRY_VOID(os::write_file_atomic(draft, entry));
   std::error_code error;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, error);
-  if (error) return fail(Kind::internal, "the cache entry cannot be made private: {}", error.message());
+  fs::permissions(draft, fs::perms::owner_read | fs::perms::owner_write, error);
+  if (!error) fs::rename(draft, path, error);
+  if (error) {
+    std::error_code ignored;
+    fs::remove(draft, ignored);
+    return fail(Kind::internal, "the cache entry cannot be made private: {}", error.message());
+  }
   remove_oldest();
   return ok();
 }
