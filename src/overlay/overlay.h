@@ -170,6 +170,7 @@ class Overlay {
   Neighbours neighbours_;
   SizeEstimate size_;
   std::uint64_t measurements_ = 0;
+  Time measured_at_{0};
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;

@@ -7,17 +7,20 @@
 namespace gw::overlay {
 namespace {
 
-// Of a coordinate: a peer above it measures more often, since nobody can use its position yet.
-constexpr float kUnsettled = 0.25F;
-constexpr int kUnsettledMeasurements = 3;
+// Of a coordinate: a peer above it measures as often as it can, since nobody can use its position yet; one below, now and then.
+constexpr float kUnsettled = 0.2F;
+constexpr int kUnsettledMeasurements = 2;
+constexpr Time kSettledPause = std::chrono::seconds(9);
 
 }  // namespace
 
 // In turn somebody who may be near and somebody random: near ones alone would agree on a map that is wrong everywhere else.
 void Overlay::measure(Time now, Output& out) {
   neighbours_.on_round(sampler_.sample());
-  const int count = coordinates_.own().error > kUnsettled ? kUnsettledMeasurements : 1;
-  for (int i = 0; i < count; ++i) {
+  const bool settled = coordinates_.own().error <= kUnsettled;
+  if (settled && now < measured_at_ + kSettledPause) return;
+  measured_at_ = now;
+  for (int i = settled ? 1 : kUnsettledMeasurements; i > 0; --i) {
     const std::optional<PeerId> neighbour = ++measurements_ % 2 == 0 ? neighbours_.next_to_measure() : std::nullopt;
     const Descriptor* random = neighbour ? nullptr : sampler_.sample();
     if (neighbour) ranging_.measure(now, *neighbour, out);
