@@ -23,7 +23,7 @@ Lookup::Lookup(const Config& config, const Descriptor& self, const Notary& notar
       notary_(notary),
       rng_(rng),
       router_(config.router, self, ring, contacts, Rng(rng_.next())),
-      placer_(config.placer, self, ring.leafset(), contacts, Rng(rng_.next())) {}
+      placer_(config.placer, self, ring.leafset(), contacts) {}
 
 // ---- asking ----
 
@@ -123,7 +123,7 @@ void Lookup::decide(Time now, const Message::Route& request, Output& out) {
   found.set_number(request.number());
   found.set_hops(request.hops());
   if (request.demand() > 0) {
-    const Placer::Decision decision = placer_.decide(now, {request.demand(), request.diversions()});
+    const Placer::Decision decision = placer_.decide(now, {wire::hash_of(request.key()), request.demand(), request.diversions()});
     if (const auto* divert = std::get_if<Placer::Divert>(&decision)) {
       Message message;
       *message.mutable_route() = request;

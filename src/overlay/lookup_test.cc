@@ -315,12 +315,12 @@ TEST(Placing, ABurstIsSpread) {
   Descriptor leaf = test_peer(2);
   leaf.free_slots = 1;
   leafset.offer(leaf);
-  Placer placer({}, self, leafset, none, Rng(1));
-  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(1), {1, 0})));
-  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(1), {1, 0})));
-  EXPECT_TRUE(std::holds_alternative<Placer::Divert>(placer.decide(seconds(1), {1, 0})));
-  EXPECT_TRUE(std::holds_alternative<Placer::Refuse>(placer.decide(seconds(1), {1, 0})));
-  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(10), {1, 0}))) << "nobody came for them";
+  Placer placer({}, self, leafset, none);
+  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(1), {{}, 1, 0})));
+  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(1), {{}, 1, 0})));
+  EXPECT_TRUE(std::holds_alternative<Placer::Divert>(placer.decide(seconds(1), {{}, 1, 0})));
+  EXPECT_TRUE(std::holds_alternative<Placer::Refuse>(placer.decide(seconds(1), {{}, 1, 0})));
+  EXPECT_TRUE(std::holds_alternative<Placer::Accept>(placer.decide(seconds(10), {{}, 1, 0}))) << "nobody came for them";
 }
 
 }  // namespace

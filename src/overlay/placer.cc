@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/reached.h"
+#include "overlay/key_space.h"
 
 namespace gw::overlay {
 
@@ -25,8 +26,8 @@ Placer::Decision Placer::decide(Time now, const Request& request) {
     give(now, best->id, request.demand);
     return Divert{best};
   }
-  if (request.diversions == 0) {
-    if (const Descriptor* other = farthest()) return Divert{other};
+  if (request.diversions < config_.searches) {
+    if (const Descriptor* other = farthest_from(request.key)) return Divert{other};
   }
   return Refuse{most};
 }
@@ -43,13 +44,13 @@ void Placer::give(Time now, const PeerId& peer, std::uint32_t slots) {
   given = {given.slots + slots, now + config_.given_for};
 }
 
-// At either end, at random: it sees peers that this one does not.
-const Descriptor* Placer::farthest() {
+// It sees peers that this one does not, and that nobody has looked at who handed the request on.
+const Descriptor* Placer::farthest_from(const Hash256& key) const {
   const std::span<const Descriptor> leaves = leafset_.members();
   const std::size_t half = leafset_.half();
   if (leaves.size() < 2 * half) return nullptr;  // everybody has been seen
   const Descriptor* ends[] = {&leaves[half - 1], &leaves[half]};
-  if (rng_.below(2) == 0) std::swap(ends[0], ends[1]);
+  if (is_closer(key, ends[0]->id.hash, ends[1]->id.hash)) std::swap(ends[0], ends[1]);
   for (const Descriptor* end : ends)
     if (!end->address.empty() && !contacts_.is_suspected(end->id)) return end;
   return nullptr;
