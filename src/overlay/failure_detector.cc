@@ -75,8 +75,8 @@ FailureDetector::Doubt* FailureDetector::ask(Time now, const PeerId& peer, Outpu
 }
 
 void FailureDetector::ping(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
-  const bool is_suspected = doubt.stage == Doubt::Stage::suspected;
-  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), is_suspected ? &doubt.incarnation : nullptr)});
+  const bool wants_news = doubt.stage == Doubt::Stage::suspected || peer.age > config_.old;
+  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), wants_news ? &doubt.incarnation : nullptr)});
   doubt.asked = now;
   doubt.until = now + patience();
 }
@@ -294,15 +294,25 @@ void FailureDetector::on_rumour(Time now, const PeerId& from, const PeerId& abou
   if (known == nullptr || is_outdated(incarnation, known->incarnation)) return;
   auto found = doubts_.find(about);
   if (found == doubts_.end()) {
-    std::erase_if(rumoured_, [&](const auto& rumour) { return now - rumour.second > kRumourFollowedFor; });
-    if (rumoured_.contains(about) || rumoured_.size() >= kRumoursFollowed || !allowance_.take(now)) return;
+    if (!may_follow(now, about) || ask(now, about, out) == nullptr) return;
     GW_REACHED("failure detector: a rumour is looked into");
-    if (ask(now, about, out) == nullptr) return;
-    rumoured_.emplace(about, now);
     found = doubts_.find(about);
   }
   std::vector<PeerId>& accusers = found->second.accusers;
   if (accusers.size() < config_.witnesses && std::ranges::find(accusers, from) == accusers.end()) accusers.push_back(from);
+}
+
+bool FailureDetector::may_follow(Time now, const PeerId& about) {
+  std::erase_if(rumoured_, [&](const auto& rumour) { return now - rumour.second > kRumourFollowedFor; });
+  if (rumoured_.contains(about) || rumoured_.size() >= kRumoursFollowed || !allowance_.take(now)) return false;
+  rumoured_.emplace(about, now);
+  return true;
+}
+
+void FailureDetector::on_hearsay(Time now, const Descriptor& peer, Output& out) {
+  if (doubts_.contains(peer.id) || !may_follow(now, peer.id)) return;
+  // As if it were suspected: the answer is a newer descriptor.
+  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), &peer.incarnation)});
 }
 
 void FailureDetector::on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, Output& out) {

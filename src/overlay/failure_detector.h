@@ -42,6 +42,7 @@ class FailureDetector {
     std::size_t doubts = 256;   // pings and suspicions at a time
     std::size_t rounds_per_turn = 40;
     std::size_t pings_per_round = 8;
+    std::uint16_t old = 12;       // age from which on a ping asks for a newer descriptor
     unsigned hidden_rounds = 60;  // age of the descriptor of a peer that only dials
     unsigned worst_health = 7;
     Time late = std::chrono::seconds(1);              // a tick that comes so late: this peer was paused
@@ -74,6 +75,8 @@ class FailureDetector {
   bool admits(const Descriptor& peer) const { return !tombstones_.covers(peer, whole_rounds_); }
   // There is reason to ask: an exchange was not answered, or somebody is important who was never heard.
   void on_silence(Time now, const PeerId& peer, Output& out);
+  // Somebody unknown, whom only old words speak of: if it lives, it will say so itself.
+  void on_hearsay(Time now, const Descriptor& peer, Output& out);
   void on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out);
   void on_reset(Time now, const PeerId& peer, Output& out);
   void on_leave(Time now, const PeerId& peer, const Incarnation& incarnation);
@@ -115,6 +118,8 @@ class FailureDetector {
   void bury(Time now, const Descriptor& peer, std::uint64_t round);
   void clear(const PeerId& peer);
   void on_rumour(Time now, const PeerId& from, const PeerId& about, const Incarnation& incarnation, Output& out);
+  // Whether this peer may be pinged because of what others say. Once in a while, for each and for all.
+  bool may_follow(Time now, const PeerId& about);
   std::vector<const Descriptor*> some_others(const PeerId& but, std::size_t count);
   void make_up_for_pause(Time now);
   void spread_rumours(Time now, Output& out);
@@ -134,7 +139,7 @@ class FailureDetector {
   Doubts doubts_;
   std::vector<PeerId> turn_;         // everybody who was known when this turn began, in random order
   std::size_t next_ = 0;             // who of them is pinged next
-  std::map<PeerId, Time> rumoured_;  // about whom a rumour was followed lately, and when
+  std::map<PeerId, Time> rumoured_;  // about whom a rumour or hearsay was followed lately, and when
   std::vector<Verdict> verdicts_;
   std::uint64_t rounds_ = 0;
   std::uint64_t whole_rounds_ = 0;  // in which the age of a descriptor is counted: the first rounds of a life are shorter

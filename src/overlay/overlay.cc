@@ -63,6 +63,7 @@ void Overlay::begin_round(Time now, Output& out) {
     ring_.grow_older();
   }
   if (const std::optional<PeerId> silent = ring_.on_round(own_, sampler_.cache().entries(), out)) detector_.on_silence(now, *silent, out);
+  if (const Descriptor* stale = ring_.stale_leaf()) detector_.on_silence(now, stale->id, out);
   detector_.on_round(now, out);
   measure(now, out);
 }

@@ -108,8 +108,9 @@ void Overlay::store(Time now, const Descriptor& descriptor, Output& out) {
   sampler_.offer(descriptor);
   neighbours_.offer(descriptor, distance_to(descriptor));
   // A leaf must be there, or keys next to it get lost.
-  if (ring_.learn(descriptor, seconds_to(descriptor)) == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever)
-    detector_.on_silence(now, descriptor.id, out);
+  const Ring::Learned learned = ring_.learn(descriptor, seconds_to(descriptor));
+  if (learned == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever) detector_.on_silence(now, descriptor.id, out);
+  if (learned == Ring::Learned::hearsay) detector_.on_hearsay(now, descriptor, out);
 }
 
 void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) { learn(now, read(message, notary_), out); }

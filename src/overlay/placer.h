@@ -23,7 +23,7 @@ class Placer {
  public:
   struct Config {
     std::uint32_t diversions = 3;
-    std::uint32_t searches = 2;  // of those: to somebody who is not known to have room
+    std::uint32_t searches = 2;                // of those: to somebody who is not known to have room
     Time given_for = std::chrono::seconds(1);  // a claim comes within a round trip or two
     std::size_t given = 64;
   };

@@ -9,6 +9,8 @@
 namespace gw::overlay {
 
 Ring::Learned Ring::learn(const Descriptor& peer, float distance) {
+  if (peer.age > config_.hearsay && leafset_.find(peer.id) == nullptr && table_.find(peer.id) == nullptr)
+    return leafset_.wants(peer.id, peer.incarnation) ? Learned::hearsay : Learned::other;
   const Leafset::Offered leaf = leafset_.offer(peer);
   const PrefixTable::Offered entry = table_.offer(peer, distance);
   if (leaf == Leafset::Offered::entered || entry == PrefixTable::Offered::filled) unchanged_ = 0;
@@ -51,6 +53,13 @@ void Ring::on_request(const Descriptor& partner, const Descriptor& self, Known k
 
 void Ring::on_reply(const PeerId& partner) {
   if (waiting_for_ == partner) waiting_for_.reset();
+}
+
+const Descriptor* Ring::stale_leaf() {
+  std::vector<const Descriptor*> stale;
+  for (const Descriptor& leaf : leafset_.members())
+    if (leaf.age > config_.hearsay) stale.push_back(&leaf);
+  return stale.empty() ? nullptr : stale[rng_.below(stale.size())];
 }
 
 const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples) {

@@ -19,7 +19,8 @@ namespace gw::overlay {
 // log2(n) rounds, and again after deaths and healed partitions. When nothing has changed for ten rounds only every tenth is used.
 //
 // Invariants: those of Leafset and PrefixTable; a message carries at most Config::most descriptors besides the sender's; suspected peers
-// are not recommended, so the dead do not circulate. A machine without I/O or threads; whatever it learns was checked before.
+// are not recommended and old descriptors not taken up, so the dead do not circulate. A machine without I/O or threads; whatever it learns
+// was checked before.
 //
 // Differences from the paper: the random sample is the sampler's whole cache, which costs no bytes since only what fits is sent; an answer
 // leaves out what the request held; partners are not suspected ones; the second half of a message is random among slots, not complete,
@@ -30,6 +31,7 @@ class Ring {
     std::size_t most = 48;
     unsigned quiet_after = 10;  // rounds without a change
     unsigned quiet_every = 10;
+    std::uint16_t hearsay = 12;  // age of a descriptor from which on its peer must have been heard before it is taken up
   };
 
   Ring(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
@@ -39,7 +41,8 @@ class Ring {
   bool wants(const Descriptor& peer, float distance) const {
     return leafset_.wants(peer.id, peer.incarnation) || table_.wants(peer, distance);
   }
-  enum class Learned : std::uint8_t { new_leaf, other };
+  // Hearsay: it would be a leaf, but nobody has heard of it for so long that it may be dead.
+  enum class Learned : std::uint8_t { new_leaf, hearsay, other };
   // Somebody was heard of. REQUIRES: signed by its owner, under no tombstone. `distance`: estimated round trip in seconds, finite.
   Learned learn(const Descriptor& peer, float distance);
   void forget(const PeerId& peer);
@@ -55,6 +58,8 @@ class Ring {
   // Answers a `ring`. Called before what it holds is learned.
   void on_request(const Descriptor& partner, const Descriptor& self, Known known, Output& out);
   void on_reply(const PeerId& partner);
+  // Some leaf of which only old words are known; nullptr: there is none.
+  const Descriptor* stale_leaf();
 
   const Leafset& leafset() const { return leafset_; }
   const PrefixTable& table() const { return table_; }

@@ -28,8 +28,10 @@ bool Tombstones::covers(const Descriptor& peer, std::uint64_t round) const {
   const Tombstone* tombstone = find(peer.id);
   if (tombstone == nullptr) return false;
   if (peer.incarnation <= tombstone->peer.incarnation) return true;
-  // Newer than what was known when it died, but made before: such words go round for a while. Another life is always believed.
-  return peer.incarnation.boot == tombstone->peer.incarnation.boot && peer.age > round - tombstone->round;
+  // Newer than what was known when it died, but made before: such words go round for a while. Ages are counted in whole rounds by several
+  // carriers, so they may be too low by a part. Another life is always believed.
+  const std::uint64_t age = peer.age + peer.age / 4u + 2;
+  return peer.incarnation.boot == tombstone->peer.incarnation.boot && peer.age > 1 && age > round - tombstone->round;
 }
 
 std::vector<const Tombstones::Tombstone*> Tombstones::all() const {
