@@ -22,6 +22,7 @@ Lookup::Lookup(const Config& config, const Descriptor& self, const Notary& notar
       self_(self),
       notary_(notary),
       rng_(rng),
+      turnstile_(config.others),
       router_(config.router, self, ring, contacts, Rng(rng_.next())),
       placer_(config.placer, self, ring.leafset(), contacts) {}
 
@@ -109,7 +110,7 @@ void Lookup::on_route(Time now, const Message::Route& request, Output& out) {
   if (request.diversions() > 0) {
     decide(now, request, out);
   } else {
-    router_.on_route(now, request, out);
+    router_.send(now, request, {}, out);
     answer_arrived(now, out);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "overlay/placer.h"
 #include "overlay/router.h"
+#include "overlay/turnstile.h"
 
 namespace gw::overlay {
 
@@ -25,6 +26,7 @@ class Lookup {
     std::uint32_t salts = 3;                     // besides the key itself
     Time pause = std::chrono::seconds(1);        // before the first other salt
     std::size_t requests = 256;
+    Turnstile::Config others{.period = std::chrono::seconds(1), .per_peer = 32, .peers = 256};  // whose requests come by
     Router::Config router;
     Placer::Config placer;
   };
@@ -35,6 +37,8 @@ class Lookup {
   // Returns the number that the Located will have. `demand` 0: only who answers for the key.
   std::uint64_t ask(Time now, const Hash256& key, std::uint32_t demand, Output& out);
 
+  // Whether a request that this peer sends on is served: not if too many come. Asked before anything in it is read.
+  bool admits(Time now, const PeerId& from) { return turnstile_.admit(now, from); }
   // REQUIRES of both: the descriptor in it is genuine.
   void on_route(Time now, const Message::Route& request, Output& out);
   void on_found(Time now, const Message::Found& answer, const Descriptor& host, Output& out);
@@ -68,6 +72,7 @@ class Lookup {
   const Descriptor& self_;
   const Notary& notary_;
   Rng rng_;
+  Turnstile turnstile_;
   Router router_;
   Placer placer_;
   std::map<std::uint64_t, Request> requests_;

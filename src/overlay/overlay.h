@@ -141,7 +141,7 @@ class Overlay {
   void on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_ping(Time now, const PeerId& from, const Message::Ping& ping, Output& out);
   void on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out);
-  void on_route(Time now, const Message::Route& request, Output& out);
+  void on_route(Time now, const PeerId& from, const Message::Route& request, Output& out);
   void on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out);
   void refuse(const PeerId& peer, const char* sentence, Output& out);
 

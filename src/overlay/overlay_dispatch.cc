@@ -37,7 +37,7 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
       if (message.pong_for().has_self()) learn(now, message.pong_for().self(), out);
       return;
     case Message::kRoute:
-      return on_route(now, message.route(), out);
+      return on_route(now, from, message.route(), out);
     case Message::kFound:
       return on_found(now, from, message.found(), out);
     case Message::kLeave:
@@ -69,6 +69,10 @@ void Overlay::learn_samples(Time now, const Message::Gossip& gossip, Output& out
 }
 
 void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
+  if (!ring_.admits(now, from)) {
+    GW_REACHED("overlay: too many ring requests");
+    return;
+  }
   const std::optional<Descriptor> sender = learn_sender(now, from, gossip.self(), out);
   if (!sender) return;
   std::vector<Descriptor> others;
@@ -80,11 +84,12 @@ void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossi
 
 void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
   if (!learn_sender(now, from, gossip.self(), out)) return;
-  ring_.on_reply(from);
+  if (!ring_.on_reply(from)) return refuse(from, "it answers what was not asked", out);
   for (const wire::pb::Descriptor& other : gossip.others()) learn(now, other, out);
 }
 
-void Overlay::on_route(Time now, const Message::Route& request, Output& out) {
+void Overlay::on_route(Time now, const PeerId& from, const Message::Route& request, Output& out) {
+  if (!lookup_.admits(now, from)) return;
   // Not the fault of who sent it on.
   if (is_genuine(config_.grid, notary_, read(request.origin(), notary_))) lookup_.on_route(now, request, out);
 }

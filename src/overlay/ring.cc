@@ -8,6 +8,12 @@
 
 namespace gw::overlay {
 
+namespace {
+
+constexpr std::size_t kAsked = 8;  // a reply may come some rounds late
+
+}  // namespace
+
 Ring::Learned Ring::learn(const Descriptor& peer, float distance) {
   if (peer.age > config_.hearsay && leafset_.find(peer.id) == nullptr && table_.find(peer.id) == nullptr)
     return leafset_.wants(peer.id, peer.incarnation) ? Learned::hearsay : Learned::other;
@@ -40,6 +46,8 @@ std::optional<PeerId> Ring::on_round(const Descriptor& self, std::span<const Des
   write(self, *message.mutable_ring()->mutable_self());
   recommend(partner->id, {samples, {}}, *message.mutable_ring());
   waiting_for_ = partner->id;
+  if (asked_.size() >= kAsked) asked_.erase(asked_.begin());
+  asked_.push_back(partner->id);
   out.sends.push_back({partner->id, partner->address, std::move(message)});
   return silent;
 }
@@ -51,8 +59,12 @@ void Ring::on_request(const Descriptor& partner, const Descriptor& self, Known k
   out.sends.push_back({partner.id, partner.address, std::move(message)});
 }
 
-void Ring::on_reply(const PeerId& partner) {
+bool Ring::on_reply(const PeerId& partner) {
+  const auto asked = std::ranges::find(asked_, partner);
+  if (asked == asked_.end()) return false;
+  asked_.erase(asked);
   if (waiting_for_ == partner) waiting_for_.reset();
+  return true;
 }
 
 const Descriptor* Ring::stale_leaf() {

@@ -10,6 +10,7 @@
 #include "overlay/leafset.h"
 #include "overlay/output.h"
 #include "overlay/prefix_table.h"
+#include "overlay/turnstile.h"
 
 namespace gw::overlay {
 
@@ -31,11 +32,12 @@ class Ring {
     std::size_t most = 48;
     unsigned quiet_after = 10;  // rounds without a change
     unsigned quiet_every = 10;
+    Turnstile::Config requests{.period = std::chrono::milliseconds(500), .per_peer = 1, .peers = 2048};
     std::uint16_t hearsay = 12;  // age of a descriptor from which on its peer must have been heard before it is taken up
   };
 
   Ring(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
-      : config_(config), self_(self), contacts_(contacts), rng_(rng), leafset_(self), table_(self) {}
+      : config_(config), self_(self), contacts_(contacts), rng_(rng), requests_(config.requests), leafset_(self), table_(self) {}
 
   // Whether learn() would do something: for the sake of signatures that need not be checked.
   bool wants(const Descriptor& peer, float distance) const {
@@ -55,9 +57,12 @@ class Ring {
     std::span<const Descriptor> samples;   // random peers
     std::span<const Descriptor> partners;  // what the partner has sent; need not be genuine: at worst it gets less
   };
+  // Whether a `ring` of that peer is to be answered: not if it comes too often. Asked before anything in it is read.
+  bool admits(Time now, const PeerId& partner) { return requests_.admit(now, partner); }
   // Answers a `ring`. Called before what it holds is learned.
   void on_request(const Descriptor& partner, const Descriptor& self, Known known, Output& out);
-  void on_reply(const PeerId& partner);
+  // False: nobody has asked it.
+  bool on_reply(const PeerId& partner);
   // Some leaf of which only old words are known; nullptr: there is none.
   const Descriptor* stale_leaf();
 
@@ -74,9 +79,11 @@ class Ring {
   const PeerId self_;
   const Contacts& contacts_;
   Rng rng_;
+  Turnstile requests_;
   Leafset leafset_;
   PrefixTable table_;
-  unsigned unchanged_ = 0;  // rounds
+  std::vector<PeerId> asked_;  // the last few, whose replies are taken
+  unsigned unchanged_ = 0;     // rounds
   std::optional<PeerId> waiting_for_;
 };
 

@@ -205,8 +205,36 @@ TEST(Ring, TellsOfAPartnerThatDidNotAnswer) {
   Output out;
   EXPECT_EQ(ring.on_round(self, {}, out), std::nullopt);
   EXPECT_EQ(ring.on_round(self, {}, out), test_id(2));
-  ring.on_reply(test_id(2));
+  EXPECT_TRUE(ring.on_reply(test_id(2)));
   EXPECT_EQ(ring.on_round(self, {}, out), std::nullopt);
+  EXPECT_FALSE(ring.on_reply(test_id(3))) << "nobody has asked it";
+}
+
+TEST(Ring, TakesNobodyUpOnOldWordsAlone) {
+  FewContacts contacts;
+  Ring ring({}, test_id(1), contacts, Rng(1));
+  Descriptor old = test_peer(2);
+  old.age = 30;
+  EXPECT_EQ(ring.learn(old, 0), Ring::Learned::hearsay);
+  EXPECT_TRUE(ring.leafset().members().empty());
+  EXPECT_EQ(ring.learn(test_peer(2, 2), 0), Ring::Learned::new_leaf);
+  EXPECT_EQ(ring.stale_leaf(), nullptr);
+  for (int i = 0; i < 13; ++i) ring.grow_older();
+  ASSERT_NE(ring.stale_leaf(), nullptr);
+  EXPECT_EQ(ring.stale_leaf()->id, test_id(2));
+}
+
+TEST(Ring, ServesEachPartnerOnceInAWhile) {
+  FewContacts contacts;
+  Ring ring({}, test_id(1), contacts, Rng(1));
+  const Time now = std::chrono::seconds(5);
+  EXPECT_TRUE(ring.admits(now, test_id(2)));
+  EXPECT_FALSE(ring.admits(now, test_id(2)));
+  EXPECT_TRUE(ring.admits(now, test_id(3)));
+  EXPECT_TRUE(ring.admits(now + std::chrono::milliseconds(500), test_id(2)));
+  std::uint64_t served = 0;
+  for (std::uint64_t i = 0; i < 5000; ++i) served += ring.admits(now + std::chrono::seconds(2), test_id(10 + i));
+  EXPECT_EQ(served, 2048u);
 }
 
 TEST(Ring, AloneItAsksASampleAndNobodyElse) {

@@ -8,10 +8,6 @@
 
 namespace gw::overlay {
 
-void Router::on_route(Time now, Message::Route request, Output& out) {
-  if (allowance_.take(now)) send(now, std::move(request), {}, out);
-}
-
 const Descriptor* Router::send(Time now, Message::Route request, std::vector<PeerId> avoid, Output& out) {
   const Descriptor* hop = nullptr;
   if (request.hops() < config_.hops) hop = next_hop(wire::hash_of(request.key()), self_, ring_, contacts_, avoid);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "overlay/allowance.h"
 #include "overlay/output.h"
 #include "overlay/routing.h"
 
@@ -16,7 +15,7 @@ namespace gw::overlay {
 //
 // Invariants: a request makes at most Config::hops hops under any state of any table; it arrives nowhere or at several peers in
 // bad cases, at one in good ones, and who asked takes the first answer. Limits: Config; beyond them requests are sent on
-// without being watched, and too frequent ones not at all. A machine without I/O or threads.
+// without being watched. A machine without I/O or threads.
 //
 // Difference from Pastry: acknowledgement by hop, as FreePastry has it, but by any sign of life.
 class Router {
@@ -25,17 +24,13 @@ class Router {
     std::uint32_t hops = 31;
     Time patience = std::chrono::milliseconds(1500);  // until a hop must be heard
     std::size_t watched = 256;
-    std::size_t ways = 4;                        // hops that are tried in vain, for one request at one peer
-    Time every = std::chrono::milliseconds(10);  // requests of others
-    int burst = 200;
+    std::size_t ways = 4;  // hops that are tried in vain, for one request at one peer
   };
 
   Router(const Config& config, const Descriptor& self, const Ring& ring, const Contacts& contacts, Rng rng)
-      : config_(config), self_(self), ring_(ring), contacts_(contacts), rng_(rng), allowance_(config.every, config.burst) {}
+      : config_(config), self_(self), ring_(ring), contacts_(contacts), rng_(rng) {}
 
-  // A request of another peer's.
-  void on_route(Time now, Message::Route request, Output& out);
-  // One of its own, not by the first hops in `avoid`. Returns its first hop; nullptr: it has arrived.
+  // Not by the hops in `avoid`. Returns the next hop; nullptr: it has arrived.
   const Descriptor* send(Time now, Message::Route request, std::vector<PeerId> avoid, Output& out);
 
   void on_heard(const PeerId& peer);
@@ -64,7 +59,6 @@ class Router {
   const Ring& ring_;
   const Contacts& contacts_;
   Rng rng_;
-  Allowance allowance_;
   std::vector<Flight> flights_;  // by time
   std::vector<Message::Route> arrived_;
   std::vector<PeerId> silent_;
