@@ -145,7 +145,9 @@ void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Ou
     ping(now, peer, doubt, out);
     return;
   }
-  if (is_hidden(peer) && peer.age <= config_.hidden_rounds) {
+  // Its machine says no, and somebody else has lost it as well: that is more than a wall between the two of us.
+  const bool is_missed = doubt.refused && !doubt.accusers.empty() && peer.reach == Reach::unknown;
+  if (is_hidden(peer) && !is_missed && peer.age <= config_.hidden_rounds) {
     clear(peer.id);
     return;
   }
@@ -251,6 +253,7 @@ void FailureDetector::on_unreachable(Time now, const PeerId& peer, Failure failu
     return;
   }
   Doubt& doubt = found->second;
+  doubt.refused |= failure == Failure::refused;
   // A refusal came from its machine. No answer may be the fault of this peer's own network.
   if (doubt.broken && (failure == Failure::refused || heard_ >= doubt.asked)) {
     GW_REACHED("failure detector: a broken connection could not be made again");

@@ -29,7 +29,8 @@ namespace gw::overlay {
 // length of a suspicion does not grow with the grid, because a refutation is asked for directly instead of spreading by gossip.
 // Several pings a round if many are known, so that a turn takes at most forty rounds. Instead of nacks, helpers get a ping of their own:
 // if none of them is heard either, the fault is here. A refused connection is as good as three rumours, for those that can be dialled.
-// Peers that only dial are judged by the age of their descriptor: nobody can ping them but over a connection they opened.
+// Peers that only dial, or may be such, are judged by the age of their descriptor: nobody can ping them but over a connection they opened;
+// unless somebody else has missed them and their machine refuses.
 class FailureDetector {
  public:
   struct Config {
@@ -103,7 +104,8 @@ class FailureDetector {
     Time suspected{0};             // since when
     Time until{0};                 // the next step
     std::vector<PeerId> accusers;  // each once, at most Config::witnesses
-    bool broken = false;           // a connection was reset or refused
+    bool refused = false;          // a dial was
+    bool broken = false;           // a connection was reset, or refused by somebody who can be dialled
   };
   using Doubts = std::map<PeerId, Doubt>;
 

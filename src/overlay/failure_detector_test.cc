@@ -225,6 +225,18 @@ TEST_F(Detector, WhoOnlyDialsIsJudgedByTheAgeOfItsWord) {
   EXPECT_EQ(state(3), State::dead);
 }
 
+TEST_F(Detector, WhoMayOnlyDialIsDeadIfOthersMissItAndItsMachineRefuses) {
+  book.peers[test_id(3)].reach = Reach::unknown;
+  book.peers[test_id(4)].reach = Reach::unknown;
+  hear_rumour(5, 3);
+  detector.on_unreachable(now, test_id(3), Failure::refused, out);
+  hear_rumour(5, 4);
+  detector.on_unreachable(now, test_id(4), Failure::no_answer, out);
+  pass(seconds(25), {3, 4});
+  EXPECT_EQ(state(3), State::dead);
+  EXPECT_EQ(state(4), State::alive) << "there may be a wall";
+}
+
 TEST_F(Detector, OldWordsDoNotReviveButTheOwnerDoes) {
   detector.on_reset(now, test_id(3), out);
   detector.on_unreachable(now, test_id(3), Failure::refused, out);
