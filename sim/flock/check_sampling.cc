@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "flock/checks.h"
 
@@ -36,6 +37,18 @@ double dead_cache_entries(std::span<const Host> hosts, const Index& index) {
     if (!host.up()) dead += count[host.index];
   }
   return all == 0 ? 0 : dead / all;
+}
+
+double good_size_estimates(std::span<const Host> hosts) {
+  const auto size = static_cast<double>(std::ranges::count_if(hosts, &Host::up));
+  double good = 0;
+  double all = 0;
+  for (const Host& host : hosts) {
+    if (!counts(host)) continue;
+    all += 1;
+    good += std::abs(host.overlay->size() - size) <= 0.2 * size;
+  }
+  return all == 0 ? 0 : good / all;
 }
 
 }  // namespace gw::sim::flock

@@ -34,9 +34,10 @@ std::string check_tables(const Host& host, std::span<const Host> hosts, const In
 // check_distances.cc: relative errors of estimated round trips between random live honest peers, sorted.
 std::vector<double> coordinate_errors(std::span<const Host> hosts, const Internet& internet, Rng rng);
 
-// check_sampling.cc: in how many sampler caches each live honest peer is, sorted; the share of entries in sampler caches that are of the
-// dead.
+// check_sampling.cc: in how many sampler caches each live honest peer is, sorted; the share of peers that estimate the size within 20 %;
+// the share of entries in sampler caches that are of the dead.
 std::vector<double> in_degrees(std::span<const Host> hosts, const Index& index);
+double good_size_estimates(std::span<const Host> hosts);
 double dead_cache_entries(std::span<const Host> hosts, const Index& index);
 
 // The middle of a sorted list; 0 of none.

@@ -14,7 +14,7 @@ namespace {
 // Looking at ten thousand peers takes a while.
 constexpr std::uint32_t kMany = 1000;
 constexpr Time kYouth = seconds(60);     // rounds take a second, afterwards five
-constexpr std::uint64_t kLookedAt = 50;  // of many, each second
+constexpr std::uint64_t kLookedAt = 50;  // of many, each second; of few a fifth
 
 std::uint64_t bytes_sent(const std::vector<Host>& hosts) {
   std::uint64_t sum = 0;
@@ -34,7 +34,7 @@ Time Flock::sample_every() const { return hosts_.size() >= kMany ? seconds(10) :
 void Flock::watch() {
   perfect_leafsets_ = perfect_leafsets(hosts_);
   if (perfect_leafsets_ == 1 && ring_perfect_ < disturbed_) ring_perfect_ = now_;
-  const std::uint64_t stride = std::max<std::uint64_t>(1, hosts_.size() / kLookedAt);
+  const std::uint64_t stride = std::max<std::uint64_t>(5, hosts_.size() / kLookedAt);
   for (std::uint64_t i = rng_.below(stride); i < hosts_.size(); i += stride)
     if (hosts_[i].up()) complain(Verdict::safety, check_tables(hosts_[i], hosts_, index_));
 }
@@ -81,6 +81,7 @@ void Flock::measure() {
   figures_["leafset_seconds"] = ring_perfect_ < disturbed_ ? patience : in_seconds(ring_perfect_ - disturbed_);
   figures_["leafset_rounds"] = figures_["leafset_seconds"] / (disturbed_ < kYouth ? 1 : 5);
   figures_["coordinate_error"] = median(coordinate_errors(hosts_, internet_, Rng(rng_.next())));
+  figures_["good_size_estimates"] = good_size_estimates(hosts_);
   const double minutes = in_seconds(now_ - mark_) / 60;
   figures_["bytes_per_peer_minute"] = static_cast<double>(bytes_sent(hosts_) - bytes_at_mark_) / honest_up(hosts_) / minutes;
   requests_.report(figures_);
