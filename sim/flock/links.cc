@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace gw::sim::flock {
+namespace {
+
+std::uint32_t in_milliseconds(Time time) { return static_cast<std::uint32_t>(time / std::chrono::milliseconds(1)); }
+
+}  // namespace
 
 Links::Ends::iterator Links::place(std::uint32_t host, std::uint32_t other) {
   return std::ranges::lower_bound(ends_[host], other, {}, &End::other);
@@ -11,8 +16,8 @@ Links::Ends::iterator Links::place(std::uint32_t host, std::uint32_t other) {
 bool Links::use(std::uint32_t from, std::uint32_t to, Time now) {
   const auto end = place(from, to);
   if (end == ends_[from].end() || end->other != to) return false;
-  end->used = now;
-  place(to, from)->used = now;
+  end->used = in_milliseconds(now);
+  place(to, from)->used = in_milliseconds(now);
   return true;
 }
 
@@ -29,7 +34,7 @@ void Links::add_end(std::uint32_t host, std::uint32_t other, Time now) {
     const std::uint32_t oldest = std::ranges::min_element(ends_[host], {}, &End::used)->other;
     remove(host, oldest);
   }
-  ends_[host].insert(place(host, other), {other, now});
+  ends_[host].insert(place(host, other), {other, in_milliseconds(now)});
 }
 
 void Links::remove(std::uint32_t a, std::uint32_t b) {

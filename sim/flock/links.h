@@ -25,9 +25,9 @@ class Links {
   std::vector<std::uint32_t> remove_all(std::uint32_t host);
 
  private:
-  struct End {
+  struct End {  // small: there are a million of them
     std::uint32_t other;
-    Time used;
+    std::uint32_t used;  // in milliseconds of the run
   };
   using Ends = std::vector<End>;  // by `other`
 

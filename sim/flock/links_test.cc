@@ -17,9 +17,9 @@ TEST(Links, AreKnownAtBothEnds) {
 
 TEST(Links, AHostWithTooManyClosesTheOneUnusedForLongest) {
   Links links(Links::kMostOfAHost + 3);
-  for (std::uint32_t other = 1; other <= Links::kMostOfAHost; ++other) links.add(0, other, Time(other));
-  EXPECT_TRUE(links.use(1, 0, Time(1000)));
-  links.add(Links::kMostOfAHost + 1, 0, Time(1001));
+  for (std::uint32_t other = 1; other <= Links::kMostOfAHost; ++other) links.add(0, other, std::chrono::milliseconds(other));
+  EXPECT_TRUE(links.use(1, 0, std::chrono::milliseconds(1000)));
+  links.add(Links::kMostOfAHost + 1, 0, std::chrono::milliseconds(1001));
   EXPECT_TRUE(links.open(0, 1));
   EXPECT_FALSE(links.open(0, 2));
   EXPECT_FALSE(links.open(2, 0));

@@ -46,14 +46,16 @@ FailureDetector::State FailureDetector::state(const PeerId& peer) const {
 // ---- asking ----
 
 void FailureDetector::on_round(Time now, Output& out) {
-  if (now - whole_round_at_ >= config_.round * 9 / 10) {
+  const bool is_whole = now - whole_round_at_ >= config_.round * 9 / 10;
+  if (is_whole) {
     whole_round_at_ = now;
     ++whole_rounds_;
     tombstones_.expire(now);
   }
   if (++rounds_ % (health_ + 1) != 0) return;
   if (next_ >= turn_.size()) begin_turn();
-  const std::size_t pings = std::min(turn_.size() / config_.rounds_per_turn + 1, config_.pings_per_round);
+  // The short rounds of a young peer are there to find others, not to lose them.
+  const std::size_t pings = is_whole ? std::min(turn_.size() / config_.rounds_per_turn + 1, config_.pings_per_round) : 1;
   for (std::size_t asked = 0; asked < pings && next_ < turn_.size(); ++next_)
     if (ask(now, turn_[next_], out) != nullptr) ++asked;
 }

@@ -3,6 +3,22 @@
 #include <algorithm>
 
 namespace gw::overlay {
+namespace {
+
+// An answer goes back over the connection that the question came on: if that is gone, so is the answer.
+bool is_answer(const Message& message) {
+  switch (message.kind_case()) {
+    case Message::kGossipReply:
+    case Message::kRingReply:
+    case Message::kPong:
+    case Message::kPongFor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, Rng rng)
     : config_(config),
@@ -85,7 +101,7 @@ void Overlay::finish(Time now, std::size_t before, Output& out) {
     Send& send = out.sends[i];
     send.message.set_grid(config_.grid.hash.bytes.data(), config_.grid.hash.bytes.size());
     detector_.add_rumours(send.message);
-    if (!send.address.empty()) continue;
+    if (!send.address.empty() || is_answer(send.message)) continue;
     if (const Descriptor* known = tables_.find(send.to)) send.address = known->address;
   }
 }
