@@ -25,7 +25,9 @@ World::World(const Scenario& scenario, std::uint64_t seed, Trace trace)
   for (std::size_t i = 0; i < scenario.peers; ++i) {
     auto& node = nodes_.emplace_back(std::make_unique<Node>());
     node->index = i;
-    node->id = {sha256(key_of(i).public_key())};
+    node->key = key_of(i).public_key();
+    node->id = {sha256(node->key)};
+    node->notary = std::make_unique<WorldNotary>(node->key);
   }
   for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home, seed));
 }

@@ -18,6 +18,7 @@
 #include "outcome.h"
 #include "peer/peer.h"
 #include "scenario.h"
+#include "world_notary.h"
 
 namespace gw::sim {
 
@@ -36,7 +37,9 @@ class World {
   using Call = std::function<void(Node&, Time, std::vector<job::Action>&)>;
   struct Node {
     std::size_t index = 0;
+    PublicKey key{};
     job::PeerId id;
+    std::unique_ptr<WorldNotary> notary;
     std::uint64_t boot = 0;
     std::unique_ptr<peer::Peer> peer;  // null: down
     Disk disk;
@@ -45,7 +48,8 @@ class World {
     std::deque<Call> deferred;  // what came while it was paused
     Time clock_offset{0};
     Time tick_at = job::kNever;
-    bool buried = false;  // it does not come back
+    bool buried = false;   // it does not come back
+    bool refuses = false;  // while it is down its host is there, and says so
   };
   struct Job {
     std::size_t home = 0;
@@ -85,6 +89,7 @@ class World {
   void carry_out(Node& node, job::Action& action);
   void send(Node& node, const job::Send& send);
   void deliver(std::size_t from, std::size_t to, const Bytes& bytes);
+  void tell_unreachable(Node& sender, std::size_t to);
   void connect(Node& node, const std::string& address);
   void notice(Node& node, const job::Event& event);
   void to_disk(Node& node, Disk::Operation operation);

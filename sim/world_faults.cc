@@ -82,15 +82,14 @@ void World::crash(Node& node) {
   node.disk.crash(fault_rng_);
   node.tick_at = job::kNever;
   ++node.boot;
-  // Half of the time the others notice at once that its connections are gone.
-  const bool reset = fault_rng_.below(2) == 0;
+  // Half of the time the others notice at once that its connections are gone; otherwise the host is down, too.
+  node.refuses = fault_rng_.below(2) == 0;
   for (auto& other : nodes_) {
-    if (!reset || other->index == node.index) continue;
+    if (!node.refuses || other->index == node.index) continue;
     const job::PeerId lost = node.id;
     schedule(now_ + milliseconds(5), [this, index = other->index, lost] {
-      call(index, nodes_[index]->boot, [lost](Node& hearer, Time now, std::vector<job::Action>& out) {
-        hearer.peer->on_connection(now, lost, peer::Disconnected{}, out);
-      });
+      call(index, nodes_[index]->boot,
+           [lost](Node& hearer, Time now, std::vector<job::Action>& out) { hearer.peer->on_connection(now, lost, peer::Reset{}, out); });
     });
   }
   schedule(now_ + milliseconds(500 + fault_rng_.below(20'000)), [this, &node] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/reached.h"
+#include "wire/grid_name.h"
 #include "world.h"
 
 namespace gw::sim {
@@ -16,7 +17,7 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 
-std::string address_of(std::size_t index) { return fmt::format("peer{}", index); }
+std::string address_of(std::size_t index) { return fmt::format("peer{}:1", index); }
 
 }  // namespace
 
@@ -25,13 +26,15 @@ void World::boot(Node& node) {
   trace(node.index, "boot", "");
   node.clock_offset = Time(world_rng_.below(1'000'000'000'000));
   peer::Peer::Config config;
-  config.members.address = address_of(node.index);
-  config.members.known = {address_of(0), address_of(1)};
+  config.grids.grids = {wire::open_grid("world")};
+  config.grids.overlay.address = address_of(node.index);
+  config.grids.overlay.known = {address_of(0), address_of(1)};
   config.slots.slots = scenario_.slots;
   config.uploads.keep = std::chrono::seconds(20);
   config.home.keeper_patience = scenario_.keeper_patience;
   if (scenario_.home_dies) config.keeper.orphan_after = std::chrono::seconds(30);
-  node.peer = std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.boot}, Rng(world_rng_.next()));
+  node.peer =
+      std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.key, node.boot}, *node.notary, Rng(world_rng_.next()));
   std::vector<job::Action> out;
   const Status started = node.peer->start(now_ + node.clock_offset, node.disk.stored(), out);
   if (!started) return complain(Verdict::safety, "a peer cannot start again: " + started.error().detail);
@@ -103,6 +106,7 @@ void World::send(Node& node, const job::Send& what) {
   if (to == nodes_.size()) return complain(Verdict::safety, "a peer sends to a peer that does not exist");
   auto encoded = wire::encode(what.message);
   if (!encoded) return complain(Verdict::safety, encoded.error().detail);
+  if (nodes_[to]->peer == nullptr && !what.address.empty()) tell_unreachable(node, to);
   const Time sent = now_;
   for (const Time at : network_.arrivals(now_, node.index, to)) {
     Bytes bytes = *encoded;
@@ -113,6 +117,19 @@ void World::send(Node& node, const job::Send& what) {
     });
   }
   if (scenario_.liars > 0 && !healed_) lie(to, *encoded);
+}
+
+// What the dial of a message to a peer that is down comes to: a host without a peer refuses, one without power says nothing.
+void World::tell_unreachable(Node& sender, std::size_t to) {
+  if (!network_.reachable(now_, sender.index, to) || !network_.reachable(now_, to, sender.index)) return;
+  const bool refused = nodes_[to]->refuses;
+  const peer::Unreachable event{refused ? overlay::Failure::refused : overlay::Failure::no_answer};
+  schedule(now_ + (refused ? milliseconds(3) : milliseconds(10'000)), [this, from = sender.index, boot = sender.boot, to, event] {
+    if (nodes_[to]->peer != nullptr) return;
+    call(from, boot, [this, to, event](Node& hearer, Time now, std::vector<job::Action>& out) {
+      hearer.peer->on_connection(now, nodes_[to]->id, event, out);
+    });
+  });
 }
 
 void World::deliver(std::size_t from, std::size_t to, const Bytes& bytes) {
@@ -130,8 +147,8 @@ void World::connect(Node& node, const std::string& address) {
     if (to >= nodes_.size() || nodes_[to]->peer == nullptr || !network_.reachable(now_, from, to) || !network_.reachable(now_, to, from))
       return;
     for (const auto& [a, b] : {std::pair(from, to), std::pair(to, from)})
-      call(a, nodes_[a]->boot, [this, b = b](Node& hearer, Time now, std::vector<job::Action>& out) {
-        hearer.peer->on_connection(now, nodes_[b]->id, peer::Connected{address_of(b)}, out);
+      call(a, nodes_[a]->boot, [this, b = b, dialled = b == to](Node& hearer, Time now, std::vector<job::Action>& out) {
+        hearer.peer->on_connection(now, nodes_[b]->id, peer::Connected{dialled ? address_of(b) : ""}, out);
       });
   });
 }

@@ -38,7 +38,7 @@ class OverlayTest(EndToEnd):
 
     def views(self, hosts: list[Peer]) -> dict[str, set[str]]:
         """By id: whom each of these takes for alive, itself included."""
-        return {self.ids[host]: {row["id"] for row in host.peers() if row["state"] in ("self", "alive")} for host in hosts}
+        return {self.ids[host]: {row["id"] for row in host.peers() if row["state"] != "silent"} for host in hosts}
 
     def wait_for_equal_views(self, what: str, hosts: list[Peer], promised: float) -> None:
         """Until each of them takes exactly all of them for alive. Then A sees B if and only if B sees A."""

@@ -8,6 +8,7 @@
 #include "cli/daemon_process.h"
 #include "gateway/view_json.h"
 #include "os/io.h"
+#include "wire/grid_name.h"
 
 namespace gw::cli {
 namespace {
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 
 struct UpOptions {
   std::vector<std::string> join;
+  std::vector<std::string> grids;
   std::string listen;
   std::string state;
   std::optional<std::uint32_t> slots;
@@ -25,10 +27,12 @@ struct UpOptions {
 
 Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings& settings) {
   if (options.slots == 0u) return fail(Kind::invalid, "--slots 0 would lend nothing: give at least 1");
+  for (const std::string& grid : options.grids) GW_TRY_VOID(wire::check_grid_name(grid));
   return DaemonOptions{.socket = fs::absolute(settings.socket()),
                        .state = options.state,
                        .listen = options.listen,
                        .join = options.join,
+                       .grids = options.grids,
                        .slots = options.slots};
 }
 
@@ -101,6 +105,8 @@ void add_up_command(CommandTree& tree) {
                                             "godwit up --foreground --socket /tmp/second --state /tmp/second.state"}});
   auto options = std::make_shared<UpOptions>();
   command.add_repeatable("--join", options->join, "Join the grid of the peer at this address", "HOST:PORT");
+  command.add_repeatable("--grid", options->grids, "Be in the grid of this name; jobs that name none run in the first (default: open)",
+                         "NAME");
   command.add_option("--listen", options->listen, "Where other peers reach this one (default: any address, port chosen by the system)",
                      "HOST:PORT");
   command.add_number("--slots", options->slots, "How many threads to run at once (default: one for each core)", "N");

@@ -67,6 +67,7 @@ std::vector<std::string> daemon_words(const fs::path& program, const DaemonOptio
   if (!options.state.empty()) words.insert(words.end(), {"--state", options.state.string()});
   if (!options.listen.empty()) words.insert(words.end(), {"--listen", options.listen});
   for (const std::string& address : options.join) words.insert(words.end(), {"--join", address});
+  for (const std::string& grid : options.grids) words.insert(words.end(), {"--grid", grid});
   if (options.slots) words.insert(words.end(), {"--slots", std::to_string(*options.slots)});
   return words;
 }

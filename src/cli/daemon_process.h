@@ -17,6 +17,7 @@ struct DaemonOptions {
   std::filesystem::path state;  // empty: as the daemon likes
   std::string listen;           // empty: as the daemon likes
   std::vector<std::string> join;
+  std::vector<std::string> grids;  // none: as the daemon likes
   std::optional<std::uint32_t> slots;
 };
 

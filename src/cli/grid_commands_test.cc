@@ -70,9 +70,10 @@ TEST(SubmitterKey, DamageIsNotTakenForAKey) {
 }
 
 TEST(DaemonProcess, IsToldWhatWasAskedFor) {
-  const DaemonOptions options{.socket = "/run/s", .state = "/var/s", .listen = "0.0.0.0:7", .join = {"a:1", "b:2"}, .slots = 3};
-  const std::vector<std::string> expected{"daemon", "--socket", "/run/s", "--state", "/var/s",  "--listen", "0.0.0.0:7",
-                                          "--join", "a:1",      "--join", "b:2",     "--slots", "3"};
+  const DaemonOptions options{
+      .socket = "/run/s", .state = "/var/s", .listen = "0.0.0.0:7", .join = {"a:1", "b:2"}, .grids = {"lab"}, .slots = 3};
+  const std::vector<std::string> expected{"daemon", "--socket", "/run/s", "--state", "/var/s", "--listen", "0.0.0.0:7", "--join",
+                                          "a:1",    "--join",   "b:2",    "--grid",  "lab",    "--slots",  "3"};
   EXPECT_EQ(daemon_words("daemon", options), expected);
   EXPECT_EQ(daemon_words("daemon", {.socket = "/run/s"}).size(), 3u);
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "job/manifest.h"
+#include "wire/grid_name.h"
 #include "wire/worker_frames.h"
 
 namespace gw::cli {
@@ -35,6 +36,7 @@ void add_tasks(const GridJob& job, wire::pb::Manifest& manifest) {
 wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce) {
   wire::pb::Manifest manifest;
   manifest.set_nonce(nonce);
+  if (!job.grid.empty()) manifest.set_grid(wire::open_grid(job.grid).bytes());
   wire::pb::Manifest::Module& module = *manifest.mutable_module();
   module.set_hash(wire::bytes_of(sha256(job.module)));
   module.set_size(job.module.size());

@@ -16,6 +16,7 @@ struct GridJob {
   Bytes module;                           // mobile
   wire::pb::ThreadConfig config;          // of all tasks
   std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
+  std::string grid;                       // empty: the first of the peer it is handed to
   std::uint32_t workers = 1;              // at most so many threads at once
   std::uint64_t checkpoint_every_ns = 0;  // 0: never
   wire::pb::Limits limits;

@@ -23,12 +23,13 @@ struct Home {
   std::optional<DaemonProcess> own = std::nullopt;
 };
 
-Result<Home> find_home(Attachment attachment, Invocation& invocation) {
+Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& invocation) {
   const fs::path socket = invocation.settings.socket();
   const auto there = gateway::Client(socket).node();
   if (there) return Home{.socket = socket};
-  // Whoever names a socket wants the daemon behind it, and whoever leaves a job one that stays.
-  const bool needs_daemon = attachment == Attachment::detached || invocation.settings.is_chosen(Key::socket);
+  // Whoever names a socket or a grid wants the daemon behind it, and whoever leaves a job one that stays.
+  const bool named = invocation.settings.is_chosen(Key::socket) || !job.grid.empty();
+  const bool needs_daemon = attachment == Attachment::detached || named;
   if (there.error().kind != Kind::disconnected || needs_daemon) return there.error();
   invocation.console.progress("starting a peer for this job...");
   GW_TRY(os::TempDir folder, os::TempDir::make());
@@ -133,7 +134,7 @@ int exit_code_of(const node::JobEvent::Over& over) {
 Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& invocation) {
   GW_TRY(auto interrupts, Interrupts::make());  // before any thread, which would take the signals
   GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
-  GW_TRY(Home home, find_home(attachment, invocation));
+  GW_TRY(Home home, find_home(job, attachment, invocation));
   gateway::Client client(home.socket);
   const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("handing over {}...", human_bytes(stored))); };
   GW_TRY(const job::JobId id, submit(client, job, key, show));

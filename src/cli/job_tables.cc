@@ -24,6 +24,11 @@ std::string progress_of(const node::JobSummary& job) {
   return fmt::format("{}/{}", job.ended, std::max<std::uint64_t>(job.threads, job.tasks));
 }
 
+std::string distance_of(const PeerView& peer) {
+  if (!peer.distance) return "-";
+  return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(*peer.distance).count());
+}
+
 std::string peers_table(const node::JobView& job, const Terminal& terminal) {
   using Align = Table::Align;
   Table table({{.heading = "PEER"},
@@ -76,9 +81,19 @@ std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime n
 }
 
 std::string table_of(const std::vector<PeerView>& peers, const Terminal& terminal) {
-  Table table({{.heading = "PEER"}, {.heading = "STATE"}, {.heading = "FREE SLOTS", .align = Table::Align::right}, {.heading = "ADDRESS"}});
+  using Align = Table::Align;
+  Table table({{.heading = "PEER"},
+               {.heading = "STATE"},
+               {.heading = "DISTANCE", .align = Align::right},
+               {.heading = "HEARD", .align = Align::right},
+               {.heading = "FREE SLOTS", .align = Align::right},
+               {.heading = "CLASS"},
+               {.heading = "GRID"},
+               {.heading = "ADDRESS"}});
   for (const PeerView& peer : peers)
-    table.add_row({peer.id.brief(), std::string(gateway::name(peer.state)), std::to_string(peer.free_slots), peer.address});
+    table.add_row({peer.id.brief(), std::string(gateway::name(peer.state)), distance_of(peer),
+                   peer.heard ? human_duration(*peer.heard) + " ago" : "-", fmt::format("{}/{}", peer.free_slots, peer.slots),
+                   std::string(gateway::name(peer.reach)), peer.grid, peer.address});
   return table.render(terminal);
 }
 

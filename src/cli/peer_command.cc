@@ -22,10 +22,13 @@ void add_peer_commands(CommandTree& tree) {
                             .details = "",
                             .examples = {"godwit peer list", "godwit peer list --socket /tmp/second"}});
   peer.require_subcommand();
-  Command& command = tree.add(peer, "list",
-                              {.summary = "List the peers that the one of this machine knows",
-                               .details = "A silent peer was there and has not been heard of for some seconds.",
-                               .examples = {"godwit peer list", "godwit peer list -o json"}});
+  Command& command =
+      tree.add(peer, "list",
+               {.summary = "List the peers that the one of this machine knows",
+                .details = "A suspected peer has not answered for some seconds, a silent one for so long that it counts as gone. "
+                           "The distance is the time to there and back, measured or estimated; the class says whether a peer can "
+                           "be dialled (open) or only dials others (outbound).",
+                .examples = {"godwit peer list", "godwit peer list -o json"}});
   tree.add_setting(command, Key::socket);
   command.on_selected([](Invocation& invocation) { return list(invocation); });
 }

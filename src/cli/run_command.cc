@@ -11,6 +11,7 @@
 #include "cli/source_options.h"
 #include "os/file.h"
 #include "toolchain/build.h"
+#include "wire/grid_name.h"
 
 namespace gw::cli {
 namespace {
@@ -21,6 +22,7 @@ struct StartOptions {
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
   std::optional<std::uint32_t> workers, tasks;
+  std::string grid;
   bool detach = false;
   RunOptions run;
 };
@@ -101,6 +103,7 @@ Status check_grid_options(const StartOptions& options) {
     if (given)
       return fail(Kind::unsupported,
                   "{} does not go with --workers or --tasks: peers do not carry it yet; leave it out, or run on this machine alone", name);
+  if (!options.grid.empty()) GW_TRY_VOID(wire::check_grid_name(options.grid));
   if (options.workers == 0u || options.tasks == 0u) return fail(Kind::invalid, "--workers and --tasks are at least 1");
   return ok();
 }
@@ -116,6 +119,7 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   const GridJob job{.module = std::move(wasm),
                     .config = std::move(*spec.mutable_config()),
                     .tasks = options.tasks,
+                    .grid = options.grid,
                     .workers = options.workers.value_or(options.tasks.value_or(1)),
                     .checkpoint_every_ns = spec.checkpoint_every_ns(),
                     .limits = spec.limits()};
@@ -124,6 +128,7 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
 
 Result<int> run(const StartOptions& options, Invocation& invocation) {
   if (options.workers || options.tasks) return run_with_workers(options, invocation);
+  if (!options.grid.empty()) return fail(Kind::invalid, "--grid needs --workers or --tasks: without them the program runs in this command");
   if (options.detach) return fail(Kind::invalid, "--detach needs --workers or --tasks: without them the program runs in this command");
   GW_TRY(auto spec, make_spec(options, invocation));
   GW_TRY(auto wasm, load_program(options.source, invocation));
@@ -167,6 +172,8 @@ void add_run_command(CommandTree& tree) {
   command.add_repeatable("--env", options->env, "Environment variable of the program; NAME alone passes ours through", "NAME[=VALUE]");
   command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
   command.add_number("--workers", options->workers, "Run on peers, at most so many threads at once (default: as many as tasks)", "N");
+  command.add_option("--grid", options->grid,
+                     "Run on peers of the grid of this name (default: the first that the peer of this machine is in)", "NAME");
   command.add_number("--tasks", options->tasks, "Run it so many times, each with its own GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
   command.add_flag("--detach", options->detach, "Print the id of the job on peers and let it run; godwit job follows it");
   tree.add_setting(command, Key::socket);

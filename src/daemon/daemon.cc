@@ -49,8 +49,10 @@ Status Daemon::open() {
 }
 
 Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
-  node::Driver::Config config{.join = options_.join, .slots = options_.slots, .version = GODWIT_VERSION, .boot = boot};
+  node::Driver::Config config{
+      .join = options_.join, .grids = options_.grids, .slots = options_.slots, .version = GODWIT_VERSION, .boot = boot};
   config.worker.program = options_.worker;
+  if (options_.slots == 0) config.spare_workers = 0;  // nobody will need one
   config.on_stop = [this] { begin_stop(); };
   for (const std::string& text : options_.listen) {
     GW_TRY(const node::Endpoint where, node::parse_endpoint(text));

@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <map>
+
+#include "wire/grid_name.h"
 
 namespace gw::daemon {
 namespace {
@@ -14,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxSlots = 4096;
 constexpr std::size_t kMaxAddresses = 64;
+constexpr std::size_t kMaxGrids = 16;
 
 using Take = std::function<Status(const std::string&)>;
 
@@ -46,6 +50,14 @@ Status take_address(const std::string& text, std::vector<std::string>& list) {
   return ok();
 }
 
+Status take_grid(const std::string& name, std::vector<std::string>& grids) {
+  GW_TRY_VOID(wire::check_grid_name(name));
+  if (std::ranges::find(grids, name) != grids.end()) return fail(Kind::invalid, "grid '{}' is given twice", name);
+  if (grids.size() >= kMaxGrids) return fail(Kind::invalid, "more than {} grids are given", kMaxGrids);
+  grids.push_back(name);
+  return ok();
+}
+
 std::map<std::string, Take, std::less<>> takers(Options& options, std::vector<std::string>& listen) {
   return {
       {"--state", [&](const std::string& text) { return options.state = text, ok(); }},
@@ -53,6 +65,7 @@ std::map<std::string, Take, std::less<>> takers(Options& options, std::vector<st
       {"--worker", [&](const std::string& text) { return options.worker = text, ok(); }},
       {"--listen", [&](const std::string& text) { return take_address(text, listen); }},
       {"--join", [&](const std::string& text) { return take_address(text, options.join); }},
+      {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
       {"--slots", [&](const std::string& text) { return take_slots(text, options.slots); }},
   };
 }
@@ -64,6 +77,7 @@ Status fill_in(Options& options) {
   if (options.worker.empty()) {
     GW_TRY(options.worker, default_worker());
   }
+  if (options.grids.empty()) options.grids.emplace_back(wire::kDefaultGrid);
   if (options.socket.empty()) options.socket = options.state / "socket";
   return ok();
 }
@@ -71,7 +85,8 @@ Status fill_in(Options& options) {
 }  // namespace
 
 std::string usage() {
-  return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT]... [--slots N] [--worker PATH]"
+  return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT]... [--grid NAME]... [--slots N] "
+         "[--worker PATH]"
          " [--ephemeral]\nNormally started by `godwit up`.\n";
 }
 

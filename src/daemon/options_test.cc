@@ -11,14 +11,15 @@ Result<Options> parse(std::vector<std::string> arguments) {
 }
 
 TEST(DaemonOptions, TakesBothFormsAndRepetition) {
-  const auto options =
-      parse({"--state=/s", "--listen", "127.0.0.1:1", "--listen=[::1]:2", "--join", "a:1", "--join", "b:2", "--slots", "0"});
+  const auto options = parse({"--state=/s", "--listen", "127.0.0.1:1", "--listen=[::1]:2", "--join", "a:1", "--join", "b:2", "--slots", "0",
+                              "--grid", "one", "--grid=two"});
   ASSERT_TRUE(options) << options.error().detail;
   EXPECT_EQ(options->state, "/s");
   EXPECT_EQ(options->socket, "/s/socket");
   EXPECT_EQ(options->listen, (std::vector<std::string>{"127.0.0.1:1", "[::1]:2"}));
   EXPECT_EQ(options->join, (std::vector<std::string>{"a:1", "b:2"}));
   EXPECT_EQ(options->slots, 0u);
+  EXPECT_EQ(options->grids, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(options->life, Options::Life::own);
 }
 
@@ -27,6 +28,7 @@ TEST(DaemonOptions, HasDefaults) {
   ASSERT_TRUE(options) << options.error().detail;
   EXPECT_EQ(options->listen, std::vector<std::string>{"127.0.0.1:0"});
   EXPECT_GE(options->slots, 1u);
+  EXPECT_EQ(options->grids, std::vector<std::string>{"open"});
   EXPECT_EQ(options->life, Options::Life::starter);
 }
 
@@ -35,6 +37,8 @@ TEST(DaemonOptions, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(parse({"file"}).error().kind, Kind::invalid);
   EXPECT_EQ(parse({"--slots=-1"}).error().kind, Kind::invalid);
   EXPECT_EQ(parse({"--slots=4097"}).error().kind, Kind::invalid);
+  EXPECT_EQ(parse({"--grid=two words"}).error().kind, Kind::invalid);
+  EXPECT_EQ(parse({"--grid=one", "--grid=one"}).error().kind, Kind::invalid);
   EXPECT_EQ(parse_options(std::vector<std::string>{"--state"}).error().kind, Kind::invalid);
 }
 

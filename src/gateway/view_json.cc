@@ -12,7 +12,8 @@ using node::PeerView;
 using node::ThreadView;
 
 constexpr std::array<std::string_view, 4> kJobStates{"running", "done", "failed", "cancelled"};
-constexpr std::array<std::string_view, 3> kPeerStates{"self", "alive", "silent"};
+constexpr std::array<std::string_view, 4> kPeerStates{"self", "alive", "suspected", "silent"};
+constexpr std::array<std::string_view, 3> kReaches{"unknown", "open", "outbound"};
 constexpr std::array<std::string_view, 4> kThreadStates{"waiting", "running", "ended", "failed"};
 
 double seconds(node::WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
@@ -30,6 +31,7 @@ Json array_of(const std::vector<View>& views) {
 
 std::string_view name(JobState state) { return kJobStates[static_cast<std::size_t>(state)]; }
 std::string_view name(PeerView::State state) { return kPeerStates[static_cast<std::size_t>(state)]; }
+std::string_view name(PeerView::Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 std::string_view name(ThreadView::State state) { return kThreadStates[static_cast<std::size_t>(state)]; }
 
 // As text: many readers of JSON lose the last digits of 64-bit numbers.
@@ -48,7 +50,15 @@ Json to_json(const node::NodeView& view) {
 }
 
 Json to_json(const PeerView& view) {
-  return {{"id", view.id.hash.hex()}, {"address", view.address}, {"state", name(view.state)}, {"free_slots", view.free_slots}};
+  return {{"id", view.id.hash.hex()},
+          {"grid", view.grid},
+          {"address", view.address},
+          {"state", name(view.state)},
+          {"class", name(view.reach)},
+          {"slots", view.slots},
+          {"free_slots", view.free_slots},
+          {"distance_us", view.distance ? Json(view.distance->count()) : Json()},
+          {"heard_ms", view.heard ? Json(view.heard->count()) : Json()}};
 }
 
 Json to_json(const node::JobSummary& view) {

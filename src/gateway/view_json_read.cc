@@ -53,12 +53,18 @@ class Members {
     return bytes;
   }
   template <class State>
-  State state(std::initializer_list<State> states) const {
-    const std::string word = text("state");
+  State state(std::initializer_list<State> states, const char* key = "state") const {
+    const std::string word = text(key);
     for (const State state : states)
       if (name(state) == word) return state;
-    note(fmt::format("'{}' is no state", word));
+    note(fmt::format("'{}' is no {}", word, key));
     return *states.begin();
+  }
+  // null: none.
+  template <class Duration>
+  std::optional<Duration> maybe_duration(const char* key) const {
+    if (is_null(key)) return std::nullopt;
+    return Duration(number<std::uint32_t>(key));
   }
   bool is_null(const char* key) const { return json_.is_object() && json_.contains(key) && json_.at(key).is_null(); }
 
@@ -103,7 +109,7 @@ class Members {
 JobState job_state(const Members& json) { return json.state({JobState::running, JobState::done, JobState::failed, JobState::cancelled}); }
 
 PeerView::State peer_state(const Members& json) {
-  return json.state({PeerView::State::self, PeerView::State::alive, PeerView::State::silent});
+  return json.state({PeerView::State::self, PeerView::State::alive, PeerView::State::suspected, PeerView::State::silent});
 }
 
 std::optional<node::WallTime> maybe_time(const Members& json, const char* key) {
@@ -123,9 +129,14 @@ node::NodeView read_node(const Members& json) {
 
 PeerView read_peer(const Members& json) {
   return {.id = {json.hash("id")},
+          .grid = json.text("grid"),
           .address = json.text("address"),
           .state = peer_state(json),
-          .free_slots = json.number<std::uint32_t>("free_slots")};
+          .reach = json.state({PeerView::Reach::unknown, PeerView::Reach::open, PeerView::Reach::outbound}, "class"),
+          .slots = json.number<std::uint32_t>("slots"),
+          .free_slots = json.number<std::uint32_t>("free_slots"),
+          .distance = json.maybe_duration<std::chrono::microseconds>("distance_us"),
+          .heard = json.maybe_duration<std::chrono::milliseconds>("heard_ms")};
 }
 
 node::JobSummary read_summary(const Members& json) {

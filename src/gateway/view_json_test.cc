@@ -58,7 +58,15 @@ TEST(ViewJson, WhatIsWrittenIsReadBack) {
   const node::NodeView node{
       .id = {hash_of(7)}, .boot = 3, .version = "0.1.0", .addresses = {"10.0.0.1:7000"}, .slots = 4, .free_slots = 2, .started_at = at(5)};
   EXPECT_EQ(dump(to_json(node_view(dump(to_json(node))).value())), dump(to_json(node)));
-  const std::vector<node::PeerView> peers{{.id = {hash_of(7)}, .address = "", .state = node::PeerView::State::self, .free_slots = 2}};
+  const std::vector<node::PeerView> peers{{.id = {hash_of(7)}, .grid = "open", .state = node::PeerView::State::self, .free_slots = 2},
+                                          {.id = {hash_of(8)},
+                                           .grid = "open",
+                                           .address = "10.0.0.2:7000",
+                                           .state = node::PeerView::State::suspected,
+                                           .reach = node::PeerView::Reach::outbound,
+                                           .slots = 3,
+                                           .distance = std::chrono::microseconds(1500),
+                                           .heard = std::chrono::milliseconds(70)}};
   EXPECT_EQ(dump(to_json(peer_views(dump(to_json(peers))).value())), dump(to_json(peers)));
   const std::vector<node::JobSummary> jobs{example().summary};
   EXPECT_EQ(dump(to_json(job_summaries(dump(to_json(jobs))).value())), dump(to_json(jobs)));

@@ -76,6 +76,7 @@ class Home {
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
 
+  const Manifest& manifest() const { return manifest_; }
   // For people and checkers.
   JobStanding standing() const;
   // As it is written at the end.

@@ -29,6 +29,7 @@ Status check_module(const wire::pb::Manifest::Module& module) {
 Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.version() == kVersion, "its version is not known here; update godwit"));
   GW_TRY_VOID(check_module(content.module()));
+  GW_TRY_VOID(require(content.grid().empty() || content.grid().size() == sizeof(Hash256), "a grid is named by 32 bytes"));
   GW_TRY_VOID(wire::check_config(content.config()));
   GW_TRY_VOID(require(content.tasks_size() == 1 || content.config().outputs().empty(), "output files are one task's: an array has none"));
   GW_TRY_VOID(require(content.tasks_size() >= 1 && content.tasks_size() <= Manifest::kMaxTasks, "a job has 1 to 10000 tasks"));
@@ -60,6 +61,10 @@ Bytes Manifest::sign(wire::pb::Manifest content, const SigningKey& key) {
   envelope.set_signature(std::string(as_text(key.sign(as_bytes(envelope.manifest())))));
   const std::string bytes = envelope.SerializeAsString();
   return {bytes.begin(), bytes.end()};
+}
+
+std::optional<wire::GridId> Manifest::grid() const {
+  return content_.grid().empty() ? std::nullopt : std::optional(wire::GridId::from(content_.grid()));
 }
 
 std::string Manifest::name() const {

@@ -2,6 +2,7 @@
 // What a job is, as its submitter signed it.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/signature.h"
@@ -24,6 +25,8 @@ class Manifest {
   const JobId& id() const { return id_; }
   const wire::pb::Manifest& content() const { return content_; }
 
+  // Where it runs. None: in the first grid of its home.
+  std::optional<wire::GridId> grid() const;
   // The program's name, as its arguments say.
   std::string name() const;
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(content_.tasks_size()); }

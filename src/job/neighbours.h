@@ -12,7 +12,7 @@ class Neighbours {
  public:
   struct Neighbour {
     PeerId peer;
-    std::uint32_t free_slots;  // as it said last
+    std::uint32_t free_slots;  // as far as one can tell from here
   };
 
   virtual ~Neighbours() = default;

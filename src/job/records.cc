@@ -21,6 +21,7 @@ int numbers_of(char kind) {
   switch (static_cast<RecordKind>(kind)) {
     case RecordKind::job:
     case RecordKind::tally:
+    case RecordKind::peers:
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:

@@ -9,12 +9,12 @@
 
 namespace gw::job {
 
-enum class RecordKind : char { job = 'J', tally = 'P', thread = 'T', effect = 'E', kept = 'K', determinants = 'D' };
+enum class RecordKind : char { job = 'J', tally = 'P', thread = 'T', effect = 'E', kept = 'K', determinants = 'D', peers = 'N' };
 
 struct RecordKey {
   RecordKind kind;
-  JobId job;
-  ThreadId thread;           // all but job and tally
+  JobId job;                 // peers: a grid
+  ThreadId thread;           // all but job, tally and peers
   std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
 
   std::string encode() const;

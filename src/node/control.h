@@ -30,12 +30,19 @@ struct NodeView {
   WallTime started_at;
 };
 
+// A peer of a grid, as this one knows it.
 struct PeerView {
   job::PeerId id;
-  std::string address;  // empty: not known
-  enum class State : std::uint8_t { self, alive, silent };
+  std::string grid;     // its name
+  std::string address;  // empty: it cannot be dialled
+  enum class State : std::uint8_t { self, alive, suspected, silent };
   State state = State::silent;
-  std::uint32_t free_slots = 0;  // as it said last
+  enum class Reach : std::uint8_t { unknown, open, outbound };
+  Reach reach = Reach::unknown;                       // open: can be dialled; outbound: only dials others
+  std::uint32_t slots = 0;                            // it lends
+  std::uint32_t free_slots = 0;                       // as it said last
+  std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated
+  std::optional<std::chrono::milliseconds> heard;     // so long ago; none: only others have heard from it
 };
 
 enum class JobState : std::uint8_t { running, done, failed, cancelled };

@@ -9,8 +9,8 @@ constexpr std::string_view kArea = "node";
 
 }  // namespace
 
-Dialer::Dialer(Config config, transport::Transport& transport, NameResolver& names, Unreachable unreachable)
-    : config_(config), transport_(transport), names_(names), unreachable_(std::move(unreachable)), alive_(std::make_shared<bool>(true)) {}
+Dialer::Dialer(Config config, transport::Transport& transport, NameResolver& names, Owner& owner)
+    : config_(config), transport_(transport), names_(names), owner_(owner), alive_(std::make_shared<bool>(true)) {}
 
 Dialer::~Dialer() { *alive_ = false; }
 
@@ -21,14 +21,15 @@ void Dialer::send(const transport::PeerId& to, const std::string& address, Lette
   if (address.empty()) return;
   if (waiting_.size() >= config_.dials) return log::debug(kArea, "message dropped: too many peers are being dialled");
   keep(waiting_[to], std::move(letter));
-  connect(address, to, [this, to](const Result<transport::PeerId>& found_there) { on_dialled(to, found_there); });
+  connect(address, to, [this, to, address](const Result<transport::PeerId>& there) { on_dialled(to, address, there); });
 }
 
 void Dialer::dial(const std::string& address) {
   if (addresses_.size() >= config_.dials || !addresses_.insert(address).second) return;
   connect(address, std::nullopt, [this, address](const Result<transport::PeerId>& peer) {
     addresses_.erase(address);
-    if (!peer) log::info(kArea, "cannot reach a peer", kv("at", address), kv("why", peer.error().detail));
+    if (!peer) return log::info(kArea, "cannot reach a peer", kv("at", address), kv("why", peer.error().detail));
+    owner_.on_reached(*peer, address);
   });
 }
 
@@ -42,13 +43,14 @@ void Dialer::connect(const std::string& address, std::optional<transport::PeerId
   });
 }
 
-void Dialer::on_dialled(const transport::PeerId& peer, const Result<transport::PeerId>& found) {
+void Dialer::on_dialled(const transport::PeerId& peer, const std::string& address, const Result<transport::PeerId>& found) {
   Waiting waiting = std::move(waiting_.extract(peer).mapped());
   if (transport_.connected(peer)) {
+    if (found) owner_.on_reached(peer, address);
     for (Letter& letter : waiting.letters) hand_over(peer, std::move(letter));
   } else if (!found && found.error().kind != Kind::overloaded) {
     log::debug(kArea, "cannot reach a peer", kv("peer", peer.hex()), kv("why", found.error().detail));
-    unreachable_(peer, found.error().kind == Kind::not_found ? Failure::refused : Failure::no_answer);
+    owner_.on_unreachable(peer, found.error().kind == Kind::not_found ? Failure::refused : Failure::no_answer);
   }
 }
 

@@ -26,11 +26,19 @@ class Dialer {
     std::size_t messages = 64;     // that wait for one dial
     std::size_t bytes = 4u << 20;  // of them
   };
+  // Nobody listens where the peer was said to be; or: nothing came back, or somebody else is there.
   enum class Failure : std::uint8_t { refused, no_answer };
-  // Nobody listens where the peer was said to be; or: nothing came back, or somebody else is there. Never from inside a call of this.
-  using Unreachable = std::function<void(const transport::PeerId&, Failure)>;
+  // Told how a dial ended, never from inside a call of this.
+  class Owner {
+   public:
+    virtual void on_reached(const transport::PeerId& peer, const std::string& address) = 0;
+    virtual void on_unreachable(const transport::PeerId& peer, Failure failure) = 0;
 
-  Dialer(Config config, transport::Transport& transport, NameResolver& names, Unreachable unreachable);
+   protected:
+    ~Owner() = default;
+  };
+
+  Dialer(Config config, transport::Transport& transport, NameResolver& names, Owner& owner);
   ~Dialer();
 
   struct Letter {
@@ -41,7 +49,7 @@ class Dialer {
   void send(const transport::PeerId& to, const std::string& address, Letter letter);
   // Whoever is there. Nobody is told if nobody is.
   void dial(const std::string& address);
-  // There is a connection now.
+  // Somebody else has made the connection.
   void on_connected(const transport::PeerId& peer);
 
  private:
@@ -51,14 +59,14 @@ class Dialer {
   };
 
   void connect(const std::string& address, std::optional<transport::PeerId> expected, transport::Transport::Connected done);
-  void on_dialled(const transport::PeerId& peer, const Result<transport::PeerId>& found);
+  void on_dialled(const transport::PeerId& peer, const std::string& address, const Result<transport::PeerId>& found);
   void hand_over(const transport::PeerId& to, Letter letter);
   void keep(Waiting& waiting, Letter letter) const;
 
   const Config config_;
   transport::Transport& transport_;
   NameResolver& names_;
-  const Unreachable unreachable_;
+  Owner& owner_;
   std::map<transport::PeerId, Waiting> waiting_;
   std::set<std::string> addresses_;  // being dialled for nobody in particular
   std::shared_ptr<bool> alive_;      // shared with questions for the address of a name

@@ -25,7 +25,7 @@ class Inbox final : public transport::Receiver {
 };
 
 // Two peers on the loopback interface, of which the first has a dialer.
-class DialerTest : public testing::Test {
+class DialerTest : public testing::Test, public Dialer::Owner {
  protected:
   DialerTest() { inbox_.dialer = &dialer_; }
 
@@ -40,6 +40,15 @@ class DialerTest : public testing::Test {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!holds() && std::chrono::steady_clock::now() < deadline) io_.run_one_for(std::chrono::milliseconds(50));
     return holds();
+  }
+
+  void on_reached(const transport::PeerId& peer, const std::string& address) override {
+    EXPECT_EQ(peer, far_identity_.id());
+    reached_.push_back(address);
+  }
+  void on_unreachable(const transport::PeerId& peer, Dialer::Failure failure) override {
+    EXPECT_EQ(peer, far_identity_.id());
+    failures_.push_back(failure);
   }
 
   void send(const std::string& address, std::string_view text) {
@@ -62,10 +71,8 @@ class DialerTest : public testing::Test {
   std::unique_ptr<Transport> far_ = Transport::make(io_, far_identity_, far_inbox_, {}).value();
   NameResolver names_{io_};
   std::vector<Dialer::Failure> failures_;
-  Dialer dialer_{{.messages = 2}, *near_, names_, [this](const transport::PeerId& peer, Dialer::Failure failure) {
-                   EXPECT_EQ(peer, far_identity_.id());
-                   failures_.push_back(failure);
-                 }};
+  std::vector<std::string> reached_;
+  Dialer dialer_{{.messages = 2}, *near_, names_, *this};
 };
 
 TEST_F(DialerTest, DialsOnceForSeveralMessagesAndKeepsTheirOrder) {
@@ -78,6 +85,7 @@ TEST_F(DialerTest, DialsOnceForSeveralMessagesAndKeepsTheirOrder) {
   ASSERT_TRUE(until([&] { return far_inbox_.messages.size() == 3; }));
   EXPECT_EQ(far_inbox_.messages, (std::vector<std::string>{"first", "second", "over the connection"}));
   EXPECT_EQ(far_inbox_.connections, 1);
+  EXPECT_EQ(reached_, std::vector{address});
   EXPECT_TRUE(failures_.empty());
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "os/clock.h"
+#include "wire/grid_name.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
@@ -25,6 +26,7 @@ Driver::Driver(Parts parts, Config config)
     : io_(parts.io),
       identity_(parts.identity),
       code_(parts.code),
+      notary_(parts.identity),
       config_(std::move(config)),
       started_at_(std::chrono::system_clock::now()),
       names_(parts.io),
@@ -50,8 +52,8 @@ Result<std::unique_ptr<Driver>> Driver::start(Parts parts, Config config) {
 Status Driver::listen() {
   transport::Receiver& receiver = *this;
   GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, {.boot = config_.boot}));
-  dialer_ = std::make_unique<Dialer>(Dialer::Config{}, *transport_, names_,
-                                     [this](const transport::PeerId& peer, Dialer::Failure failure) { on_unreachable(peer, failure); });
+  Dialer::Owner& owner = *this;
+  dialer_ = std::make_unique<Dialer>(Dialer::Config{}, *transport_, names_, owner);
   for (const Endpoint& where : config_.listen) {
     GW_TRY(const Endpoint bound, transport_->listen(where));
     addresses_.push_back(text_of(bound));
@@ -63,11 +65,13 @@ Status Driver::listen() {
 
 Status Driver::start_peer(const peer::Stored& stored) {
   peer::Peer::Config config = config_.peer;
-  config.members.address = addresses_.empty() ? "" : addresses_.front();
-  config.members.known = config_.join;
+  for (const std::string& name : config_.grids) config.grids.grids.push_back(wire::open_grid(name));
+  config.grids.overlay.address = addresses_.empty() ? "" : addresses_.front();
+  config.grids.overlay.known = config_.join;
   config.slots.slots = config_.slots;
-  const peer::Peer::Identity identity{.self = {identity_.id()}, .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
-  peer_ = std::make_unique<peer::Peer>(config, identity, Rng(random_seed()));
+  const peer::Peer::Identity identity{
+      .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
+  peer_ = std::make_unique<peer::Peer>(config, identity, notary_, Rng(random_seed()));
   book_ = std::make_unique<JobBook>(*peer_, config_.boot);
   Actions actions;
   GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));
@@ -79,6 +83,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
 }
 
 asio::awaitable<void> Driver::shut_down() {
+  turn([this](job::Time now, Actions& out) { peer_->leave(now, out); });
   stopping_ = true;
   deadline_.cancel();
   workers_.clear();
@@ -131,17 +136,26 @@ void Driver::on_deadline() {
 
 // --- what happens
 
-void Driver::on_connected(const transport::PeerId& peer, const Endpoint& remote, transport::Dialer) {
+void Driver::on_connected(const transport::PeerId& peer, const Endpoint&, transport::Dialer dialer) {
+  if (dialer == transport::Dialer::us) return;  // on_reached() comes next, and knows where
   dialer_->on_connected(peer);
-  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{text_of(remote)}, out); });
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{}, out); });
 }
 
-void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended&) {
-  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Disconnected{}, out); });
+void Driver::on_reached(const transport::PeerId& peer, const std::string& address) {
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{address}, out); });
 }
 
-// What the overlay will want to know.
-void Driver::on_unreachable(const transport::PeerId&, Dialer::Failure) {}
+void Driver::on_unreachable(const transport::PeerId& peer, Dialer::Failure failure) {
+  const auto told = failure == Dialer::Failure::refused ? overlay::Failure::refused : overlay::Failure::no_answer;
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Unreachable{told}, out); });
+}
+
+// A goodbye says nothing about who is there: whoever leaves a grid says so in it.
+void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) {
+  if (ended.cause != transport::Cause::reset && ended.cause != transport::Cause::silent) return;
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Reset{}, out); });
+}
 
 void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes bytes) {
   const auto message = wire::decode_peer_message(bytes);

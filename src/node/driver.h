@@ -15,9 +15,11 @@
 #include "node/job_book.h"
 #include "node/name_resolver.h"
 #include "node/native_code.h"
+#include "node/notary.h"
 #include "node/worker_pool.h"
 #include "peer/peer.h"
 #include "transport/transport.h"
+#include "wire/grid_name.h"
 
 namespace gw::node {
 
@@ -29,21 +31,22 @@ namespace asio = boost::asio;
 //
 // Belongs to the node thread, which runs the io_context and must live as long as the workers. Made, run, then shut_down() before it goes.
 // Limits: those of the peer and of the transport; kMaxPending requests of people at once.
-class Driver final : public Control, transport::Receiver, Disk::Owner {
+class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::Owner {
  public:
   static constexpr std::size_t kMaxPending = 1024;
 
   struct Config {
-    std::vector<Endpoint> listen;   // port 0: any
-    std::string advertise;          // where others reach it; empty: where it listens
-    std::vector<std::string> join;  // host:port
+    std::vector<Endpoint> listen;                                     // port 0: any
+    std::string advertise;                                            // where others reach it; empty: where it listens
+    std::vector<std::string> join;                                    // host:port
+    std::vector<std::string> grids{std::string(wire::kDefaultGrid)};  // by name, none twice; jobs that name none run in the first
     std::uint32_t slots = 1;
     WorkerProcess::Config worker;
     std::size_t spare_workers = 1;
     std::string version;
     std::uint64_t boot = 0;
     std::function<void()> on_stop;  // somebody asked for the end, or the disk is at its own
-    peer::Peer::Config peer;        // members and slots are filled in here
+    peer::Peer::Config peer;        // grids and slots are filled in here
   };
   // What it is made of. References outlive it.
   struct Parts {
@@ -99,7 +102,8 @@ class Driver final : public Control, transport::Receiver, Disk::Owner {
   void on_message(const transport::PeerId& from, transport::Lane lane, Bytes message) override;
   void on_request(const transport::RequestId& request, Bytes message) override;
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) override;
-  void on_unreachable(const transport::PeerId& peer, Dialer::Failure failure);
+  void on_reached(const transport::PeerId& peer, const std::string& address) override;
+  void on_unreachable(const transport::PeerId& peer, Dialer::Failure failure) override;
   void on_disk(peer::DiskDone done) override;
   void on_disk_failed(const Error& error) override;
 
@@ -129,6 +133,7 @@ class Driver final : public Control, transport::Receiver, Disk::Owner {
   asio::io_context& io_;
   const transport::Identity& identity_;
   const NativeCode& code_;
+  const PeerNotary notary_;
   Config config_;
   const WallTime started_at_;
   NameResolver names_;

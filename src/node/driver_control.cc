@@ -4,6 +4,8 @@
 
 #include "job/records.h"
 #include "node/driver.h"
+#include "os/clock.h"
+#include "wire/grid_name.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
@@ -11,6 +13,26 @@ namespace {
 
 constexpr std::size_t kMaxOutputPiece = 1u << 20;
 constexpr std::size_t kMaxUploadBytes = 1u << 20;
+
+PeerView view_of(const overlay::Descriptor& peer, const std::string& grid) {
+  return {.id = peer.id,
+          .grid = grid,
+          .address = peer.address,
+          .reach = static_cast<PeerView::Reach>(peer.reach),
+          .slots = peer.slots,
+          .free_slots = peer.free_slots};
+}
+
+PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, job::Time now) {
+  using State = overlay::Overlay::Known::State;
+  PeerView view = view_of(known.descriptor, grid);
+  view.state = known.state == State::alive       ? PeerView::State::alive
+               : known.state == State::suspected ? PeerView::State::suspected
+                                                 : PeerView::State::silent;
+  if (known.distance > job::Time(0)) view.distance = std::chrono::duration_cast<std::chrono::microseconds>(known.distance);
+  if (known.heard != job::kNever) view.heard = std::chrono::duration_cast<std::chrono::milliseconds>(now - known.heard);
+  return view;
+}
 
 Error too_much() { return fail(Kind::overloaded, "too many requests are under way: try again later"); }
 
@@ -98,15 +120,13 @@ NodeView Driver::node() const {
 }
 
 std::vector<PeerView> Driver::peers() const {
-  std::vector<PeerView> views{{.id = {identity_.id()},
-                               .address = addresses_.empty() ? "" : addresses_.front(),
-                               .state = PeerView::State::self,
-                               .free_slots = peer_->slots().free_slots()}};
-  for (const peer::MemberList::Known& member : peer_->list().all())
-    views.push_back({.id = member.peer,
-                     .address = member.address,
-                     .state = member.alive ? PeerView::State::alive : PeerView::State::silent,
-                     .free_slots = member.free_slots});
+  std::vector<PeerView> views;
+  for (const std::string& name : config_.grids) {
+    const overlay::Overlay& grid = peer_->grids().find(wire::open_grid(name))->overlay;
+    views.push_back(view_of(grid.self(), name));
+    views.back().state = PeerView::State::self;
+    for (const overlay::Overlay::Known& known : grid.all()) views.push_back(view_of(known, name, os::monotonic_now()));
+  }
   return views;
 }
 
@@ -114,7 +134,7 @@ Result<JobView> Driver::job(const job::JobId& id) const {
   GW_TRY(JobView view, book_->view(id));
   for (JobPeerView& peer : view.peers) {
     const bool self = peer.id.hash == identity_.id();
-    peer.state = self ? PeerView::State::self : peer_->list().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
+    peer.state = self ? PeerView::State::self : peer_->grids().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
   }
   return view;
 }

@@ -93,6 +93,8 @@ class Overlay {
     Time distance{0};     // round trip, measured or estimated
   };
   std::vector<Known> all() const;  // the others, by id
+  // nullptr: nobody of that id is in a table.
+  const Descriptor* find(const PeerId& peer) const { return tables_.find(peer); }
   const Descriptor& self() const { return own_; }
   const Sampler& sampler() const { return sampler_; }
   const Ring& ring() const { return ring_; }

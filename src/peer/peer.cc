@@ -12,17 +12,18 @@ using job::Manifest;
 using job::Member;
 using job::Send;
 
-Peer::Peer(const Config& config, const Identity& identity, Rng rng)
+Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary& notary, Rng rng)
     : config_(config),
       identity_(identity),
       rng_(rng),
-      list_(config.members, identity.self, rng_),
+      grids_(config.grids, {identity.self, identity.key, identity.boot}, notary, rng_),
+      lives_(config.lives),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
-      keeper_(config.keeper, {list_, blobs_}),
+      keeper_(config.keeper, {grids_, blobs_}),
       past_(config.past),
       uploads_(config.uploads, blobs_) {
-  list_.set_free_slots(slots_.free_slots());
+  grids_.set_slots(config_.slots.slots, slots_.free_slots());
 }
 
 // --- a turn
@@ -31,26 +32,34 @@ Peer::Peer(const Config& config, const Identity& identity, Rng rng)
 void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
+    settle_losses(now, turn);
     end_homes(turn);
-    list_.set_free_slots(slots_.free_slots());
+    grids_.set_slots(config_.slots.slots, slots_.free_slots());
     settle_disk(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) {
       Action action = std::move(ready.front());
       ready.pop_front();
-      Send* send = std::get_if<Send>(&action);
-      if (send != nullptr && send->to == identity_.self) {
-        deliver(now, identity_.self, send->message, turn);
-        continue;
+      if (auto* send = std::get_if<Send>(&action)) {
+        dispatch(now, std::move(*send), turn, out);
+      } else {
+        out.push_back(std::move(action));
       }
-      if (send != nullptr) {
-        send->message.set_version(wire::kPeerProtocol);
-        send->message.set_boot(identity_.boot);
-      }
-      out.push_back(std::move(action));
     }
     if (ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) return;
   }
+}
+
+void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out) {
+  if (send.to == identity_.self) return deliver(now, identity_.self, send.message, turn);
+  send.message.set_version(wire::kPeerProtocol);
+  send.message.set_boot(identity_.boot);
+  if (!send.message.has_overlay()) {
+    send.address = grids_.address_of(send.to);
+    // Whoever is only asked for slots has nothing yet that could get lost with it.
+    if (!send.message.has_reserve()) grids_.in_touch(now, send.to, turn);
+  }
+  out.push_back(std::move(send));
 }
 
 void Peer::settle_disk(Actions& turn, std::deque<Action>& ready) {
@@ -89,14 +98,18 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
 
 void Peer::on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out) {
   Actions turn;
-  const MemberList::Heard heard = list_.on_heard(now, from, message.boot(), turn);
-  if (heard == MemberList::Heard::new_life) {
+  const Lives::Heard heard = lives_.on_heard(now, from, message.boot());
+  if (heard == Lives::Heard::new_life) {
     GW_REACHED("peer: another one was restarted");
-    peer_lost(now, from, turn);
+    end_life(now, from, turn);
   }
-  if (heard == MemberList::Heard::old_life) {
+  if (heard == Lives::Heard::old_life) {
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
   } else {
+    if (!message.has_overlay()) {
+      grids_.on_heard(now, from, turn);
+      if (!message.has_reserve()) grids_.in_touch(now, from, turn);
+    }
     deliver(now, from, message, turn);
   }
   finish_turn(now, turn, out);
@@ -105,16 +118,31 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
 void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out) {
   Actions turn;
   if (const auto* connected = std::get_if<Connected>(&event)) {
-    list_.on_connected(now, peer, connected->address, turn);
-  } else if (list_.on_disconnected(peer, turn)) {
+    grids_.on_connected(now, peer, connected->address, turn);
+  } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
+    grids_.on_unreachable(now, peer, unreachable->failure, turn);
+  } else {
     GW_REACHED("peer: a connection broke");
-    peer_lost(now, peer, turn);
+    grids_.on_reset(now, peer, turn);
   }
   finish_turn(now, turn, out);
 }
 
-void Peer::peer_lost(Time now, const PeerId& peer, Actions& out) {
+void Peer::leave(Time now, std::vector<Action>& out) {
+  Actions turn;
+  grids_.leave(now, turn);
+  finish_turn(now, turn, out);
+}
+
+// Whatever it had in that life is gone, in all grids.
+void Peer::end_life(Time now, const PeerId& peer, Actions& out) {
   for (auto& [job, home] : homes_) home->on_peer_lost(now, peer, out);
+}
+
+void Peer::settle_losses(Time now, Actions& out) {
+  for (const Grids::Lost& lost : grids_.take_losses())
+    for (auto& [job, home] : homes_)
+      if (grid_of(home->manifest()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
 }
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
@@ -137,7 +165,7 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
 
 void Peer::on_tick(Time now, std::vector<Action>& out) {
   Actions turn;
-  for (const PeerId& died : list_.on_tick(now, turn)) peer_lost(now, died, turn);
+  grids_.on_tick(now, turn);
   for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
@@ -153,7 +181,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 
 Time Peer::next_deadline() const {
   Time next =
-      std::min({list_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
+      std::min({grids_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
   for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
   return next;
@@ -182,6 +210,11 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   if (homes_.size() >= config_.homes)
     return out.notify(
         job::JobRefused{id, fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size())});
+  const Grid* grid = grid_of(*manifest);
+  if (grid == nullptr)
+    return out.notify(job::JobRefused{
+        id, fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
+                 manifest->grid()->brief())});
   const std::vector<Hash256> chunks = manifest->all_chunks();
   if (const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
       missing != chunks.end())
@@ -191,10 +224,14 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   for (const Hash256& chunk : held) blobs_.adopt(chunk);
   held.push_back(id.hash);
   blobs_.put({id.hash, std::string(as_text(request.manifest))}, out);
-  const Home::Place place{identity_.self, identity_.boot, identity_.wall_offset, list_, blobs_, rng_};
-  auto& home = homes_[id] = std::make_unique<Home>(config_.home, place, std::move(*manifest));
+  auto& home = homes_[id] = std::make_unique<Home>(config_.home, place_in(*grid), std::move(*manifest));
   home->begin(now, request.manifest, out);
 }
+
+// nullptr: this peer is not in it.
+const Grid* Peer::grid_of(const Manifest& manifest) const { return grids_.find(manifest.grid().value_or(grids_.main())); }
+
+Home::Place Peer::place_in(const Grid& grid) { return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_}; }
 
 void Peer::end_homes(Actions& out) {
   std::erase_if(homes_, [&](const auto& entry) {

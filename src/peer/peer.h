@@ -1,5 +1,5 @@
 #pragma once
-// One peer: member list, slots, homes of jobs, parts of other homes' jobs, and what it keeps for others, behind one door.
+// One peer: grids, slots, homes of jobs, parts of other homes' jobs, and what it keeps for others, behind one door.
 
 #include <cstdint>
 #include <deque>
@@ -18,7 +18,8 @@
 #include "job/keeper.h"
 #include "job/member.h"
 #include "job/slot_book.h"
-#include "peer/member_list.h"
+#include "peer/grids.h"
+#include "peer/lives.h"
 #include "peer/past_jobs.h"
 #include "peer/uploads.h"
 
@@ -26,16 +27,20 @@ namespace gw::peer {
 
 using job::Action;
 using job::JobId;
+using job::Message;
 using job::ThreadId;
 using job::WorkerId;
 
 // --- what a peer is told
 
 struct Connected {
-  std::string address;
+  std::string address;  // that was dialled from here; empty: the other side has dialled
 };
-struct Disconnected {};
-using Connection = std::variant<Connected, Disconnected>;
+struct Reset {};  // it broke without a goodbye
+struct Unreachable {
+  overlay::Failure failure;
+};
+using Connection = std::variant<Connected, Reset, Unreachable>;
 
 struct WorkerFrame {
   wire::pb::FromWorker frame;  // decoded, so well-formed
@@ -82,7 +87,8 @@ struct Stored {
 class Peer {
  public:
   struct Config {
-    MemberList::Config members;
+    Grids::Config grids;
+    Lives::Config lives;
     job::SlotBook::Config slots;
     job::BlobBook::Config blobs;
     job::Home::Config home;
@@ -95,11 +101,13 @@ class Peer {
   };
   struct Identity {
     PeerId self;
+    PublicKey key;
     std::uint64_t boot;   // higher than in all lives before, less than 2^31
     Time wall_offset{0};  // from Time to nanoseconds since 1970
   };
 
-  Peer(const Config& config, const Identity& identity, Rng rng);
+  // The notary signs for this peer, and outlives it.
+  Peer(const Config& config, const Identity& identity, const overlay::Notary& notary, Rng rng);
 
   // First of all, once. Kind::corrupt if what was stored cannot be used; then this peer must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
@@ -111,6 +119,8 @@ class Peer {
   void on_disk(Time now, const DiskDone& done, std::vector<Action>& out);
   void on_tick(Time now, std::vector<Action>& out);
   Time next_deadline() const;
+  // Before it stops on purpose: the others need not wait for it.
+  void leave(Time now, std::vector<Action>& out);
 
   // For people and checkers.
   const std::map<JobId, std::unique_ptr<job::Home>>& homes() const { return homes_; }
@@ -118,7 +128,8 @@ class Peer {
   const job::SlotBook& slots() const { return slots_; }
   const job::Keeper& keeper() const { return keeper_; }
   const job::BlobBook& blobs() const { return blobs_; }
-  const MemberList& list() const { return list_; }
+  const Grids& grids() const { return grids_; }
+  const Lives& lives() const { return lives_; }
   const PastJobs& past() const { return past_; }
 
  private:
@@ -129,7 +140,11 @@ class Peer {
 
   // peer.cc
   void deliver(Time now, const PeerId& from, const Message& message, Actions& out);
-  void peer_lost(Time now, const PeerId& peer, Actions& out);
+  void end_life(Time now, const PeerId& peer, Actions& out);
+  void settle_losses(Time now, Actions& out);
+  const Grid* grid_of(const job::Manifest& manifest) const;
+  job::Home::Place place_in(const Grid& grid);
+  void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
   void end_homes(Actions& out);
   void close_member(const JobId& job, Actions& out);
@@ -149,7 +164,8 @@ class Peer {
   const Config config_;
   const Identity identity_;
   Rng rng_;
-  MemberList list_;
+  Grids grids_;
+  Lives lives_;
   job::SlotBook slots_;
   job::BlobBook blobs_;
   job::Keeper keeper_;

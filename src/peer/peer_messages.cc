@@ -7,8 +7,8 @@ namespace gw::peer {
 
 void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions& out) {
   switch (message.kind_case()) {
-    case Message::kHeartbeat:
-      return list_.on_heartbeat(now, from, message.heartbeat());
+    case Message::kOverlay:
+      return grids_.on_message(now, from, message.overlay(), out);
     case Message::kReserve:
       return on_reserve(now, from, message.reserve(), out);
     case Message::kClaim:

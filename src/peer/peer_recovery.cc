@@ -14,6 +14,7 @@ using job::RecordKind;
 struct Sorted {
   std::map<JobId, HomeRecords> homes;
   std::map<job::Keeper::Name, KeeperRecords> kept;
+  std::map<GridId, std::vector<std::string>> peers;
 };
 
 template <class Value>
@@ -37,6 +38,12 @@ Status sort(const std::string& key_bytes, const std::string& value, Sorted& sort
       return parse(value, sorted.kept[{key.job, key.thread}].kept);
     case RecordKind::determinants:
       return parse(value, sorted.kept[{key.job, key.thread}].determinants[key.number]);
+    case RecordKind::peers: {
+      wire::pb::RememberedPeers peers;
+      GW_TRY_VOID(parse(value, peers));
+      sorted.peers[{key.job.hash}].assign(peers.addresses().begin(), peers.addresses().end());
+      return ok();
+    }
   }
   return fail(Kind::internal, "a kind of record was forgotten");
 }
@@ -55,6 +62,7 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
   turn.add(job::RetainBlobs{});
   GW_TRY_VOID(recover_homes(now, sorted.homes, turn));
   std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();
+  grids_.start(now, sorted.peers, turn);
   finish_turn(now, turn, out);
   return ok();
 }
@@ -66,13 +74,17 @@ Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, 
       continue;
     }
     GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
+    const Grid* grid = grid_of(manifest);
+    if (grid == nullptr)
+      return fail(Kind::not_found,
+                  "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
+                  manifest.grid()->brief());
     std::vector<Hash256>& held = home_blobs_[id];
     held = manifest.all_chunks();
     for (const Hash256& hash : held) blobs_.adopt(hash);
     held.push_back(id.hash);
     blobs_.put({id.hash, records.job.manifest()}, out);
-    const job::Home::Place place{identity_.self, identity_.boot, identity_.wall_offset, list_, blobs_, rng_};
-    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, place, std::move(manifest));
+    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, place_in(*grid), std::move(manifest));
     GW_TRY_VOID(home->recover(now, records));
   }
   return ok();

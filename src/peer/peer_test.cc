@@ -4,13 +4,16 @@
 
 #include <algorithm>
 
+#include "overlay/test_peers.h"
+#include "wire/grid_name.h"
+
 namespace gw::peer {
 namespace {
 
 using job::Message;
 using std::chrono::milliseconds;
 
-PeerId peer_id(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
+PeerId peer_id(std::uint8_t number) { return overlay::test_id(number); }
 
 SigningKey a_key() { return SigningKey(sha256(as_bytes("a submitter")).bytes); }
 
@@ -21,7 +24,9 @@ class LonelyPeer : public testing::Test {
 
   void start() {
     ++boot_;
-    peer_ = std::make_unique<Peer>(Peer::Config{.slots = {.slots = 2}}, Peer::Identity{peer_id(0), boot_}, Rng(1));
+    const Peer::Config config{.grids = {.grids = {wire::open_grid("one"), wire::open_grid("two")}, .overlay = {.address = "self:1"}},
+                              .slots = {.slots = 2}};
+    peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, notary_, Rng(1));
     std::vector<Action> out;
     ASSERT_TRUE(peer_->start(now_, {records_, [](const Hash256&) { return std::nullopt; }}, out));
     carry_out(std::move(out));
@@ -91,6 +96,7 @@ class LonelyPeer : public testing::Test {
 
   job::Time now_{milliseconds(1)};
   std::uint64_t boot_ = 0;
+  const overlay::TestNotary notary_{overlay::test_key(0)};
   std::unique_ptr<Peer> peer_;
   std::map<std::string, std::string> records_;
   std::map<Hash256, std::string> blobs_;
@@ -186,6 +192,64 @@ TEST_F(LonelyPeer, AJobWhoseBlobsAreMissingIsRefusedByName) {
   EXPECT_EQ(std::get<job::JobRefused>(events_.back()).error.kind, Kind::not_found);
 }
 
+TEST_F(LonelyPeer, AJobOfAGridItIsNotInIsRefused) {
+  wire::pb::Manifest manifest;
+  manifest.mutable_module()->set_hash(std::string(32, 'm'));
+  manifest.mutable_module()->set_size(1);
+  manifest.mutable_module()->add_chunks(std::string(32, 'm'));
+  manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  manifest.mutable_policy()->set_slots(1);
+  manifest.add_tasks();
+  manifest.set_grid(wire::open_grid("three").bytes());
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  ASSERT_EQ(count<job::JobRefused>(), 1u);
+  EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("is not in grid"), std::string::npos);
+  manifest.set_grid(wire::open_grid("two").bytes());
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  ASSERT_EQ(count<job::JobRefused>(), 2u);
+  EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("blob"), std::string::npos)
+      << "the grid is right, the module missing";
+}
+
+TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
+  const overlay::TestNotary other(overlay::test_key(7));
+  for (const char* name : {"two", "three"}) {
+    others_.clear();
+    Message message;
+    message.mutable_overlay()->set_grid(wire::open_grid(name).bytes());
+    overlay::Descriptor self = overlay::test_peer(7);
+    sign(wire::open_grid(name), other, self);
+    write(self, *message.mutable_overlay()->mutable_gossip()->mutable_self());
+    hear(7, message);
+    std::vector<std::string> grids;
+    for (const Action& action : others_)
+      if (const auto* send = std::get_if<job::Send>(&action); send != nullptr && send->message.overlay().has_gossip_reply())
+        grids.push_back(send->message.overlay().grid());
+    const bool ours = std::string(name) == "two";
+    EXPECT_EQ(grids, ours ? std::vector{wire::open_grid("two").bytes()} : std::vector<std::string>()) << name;
+  }
+  EXPECT_TRUE(peer_->grids().find(wire::open_grid("two"))->alive(peer_id(7)));
+  EXPECT_FALSE(peer_->grids().find(wire::open_grid("one"))->alive(peer_id(7)));
+}
+
+TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
+  const overlay::TestNotary other(overlay::test_key(7));
+  Message message;
+  message.mutable_overlay()->set_grid(wire::open_grid("one").bytes());
+  overlay::Descriptor self = overlay::test_peer(7);
+  sign(wire::open_grid("one"), other, self);
+  write(self, *message.mutable_overlay()->mutable_gossip()->mutable_self());
+  hear(7, message);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.leave(now_, out); });
+  others_.clear();
+  start();
+  tick(milliseconds(5000));
+  EXPECT_TRUE(std::ranges::any_of(others_, [&](const Action& action) {
+    const auto* dial = std::get_if<job::Connect>(&action);
+    return dial != nullptr && dial->address == self.address;
+  }));
+}
+
 TEST_F(LonelyPeer, RefusesAPeerThatSpeaksForAThreadItDoesNotHost) {
   const JobId job = submit(1);
   tick(milliseconds(2000));
@@ -214,7 +278,7 @@ TEST_F(LonelyPeer, RefusesOrdersOfAPeerThatIsNotHome) {
 
 TEST_F(LonelyPeer, RefusesAMessageOfAnOlderLife) {
   Message message;
-  message.mutable_heartbeat()->set_free_slots(1);
+  message.mutable_want_blob()->set_hash(std::string(32, 'b'));
   hear(7, message, 3);
   hear(7, message, 2);
   ASSERT_EQ(refusals().size(), 1u);

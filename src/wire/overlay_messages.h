@@ -9,6 +9,7 @@
 namespace gw::wire {
 
 inline constexpr std::size_t kMaxOverlayMessageBytes = 64u << 10;
+inline constexpr std::size_t kMaxAddressBytes = 256;
 inline constexpr int kCoordinateDimensions = 4;
 inline constexpr float kMaxCoordinateSeconds = 10;  // of each component, of the height and the adjustment
 inline constexpr int kMaxDescriptors = 64;          // in a message, the sender's own not counted

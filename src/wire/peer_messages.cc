@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "wire/overlay_messages.h"
 #include "wire/rules.h"
 #include "wire/worker_frames.h"
 
@@ -25,15 +26,6 @@ template <class List>
 Status check_few_determinants(const List& list) {
   GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 65536 determinants between two images"));
   return check_determinants(list);
-}
-
-Status check(const PeerMessage::Heartbeat& heartbeat) {
-  GW_TRY_VOID(require(heartbeat.address().size() <= kMaxAddressBytes, "an address has at most 256 bytes"));
-  GW_TRY_VOID(require(heartbeat.neighbours_size() <= kMaxNeighbours, "a heartbeat names at most 64 neighbours"));
-  for (const auto& neighbour : heartbeat.neighbours())
-    GW_TRY_VOID(
-        require(is_hash(neighbour.peer()) && neighbour.address().size() <= kMaxAddressBytes, "a neighbour has an id and an address"));
-  return ok();
 }
 
 Status check(const PeerMessage::Status& status) {
@@ -102,8 +94,6 @@ Status check(const PeerMessage::Blob& blob) {
 
 Status check(const PeerMessage& message) {
   switch (message.kind_case()) {
-    case PeerMessage::kHeartbeat:
-      return check(message.heartbeat());
     case PeerMessage::kReserve:
       GW_TRY_VOID(require(message.reserve().slots() > 0, "nothing is reserved"));
       return check_job(message.reserve().job());
@@ -153,6 +143,8 @@ Status check(const PeerMessage& message) {
       return check_thread(message.thread_failed());
     case PeerMessage::kBlob:
       return check(message.blob());
+    case PeerMessage::kOverlay:
+      return wire::check(message.overlay());
     case PeerMessage::KIND_NOT_SET:
       break;
   }

@@ -9,13 +9,11 @@
 
 namespace gw::wire {
 
-inline constexpr std::uint32_t kPeerProtocol = 1;
+inline constexpr std::uint32_t kPeerProtocol = 2;
 inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
-inline constexpr std::size_t kMaxAddressBytes = 256;
 inline constexpr int kMaxHeld = 16384;          // threads in a status
-inline constexpr int kMaxNeighbours = 64;       // in a heartbeat
 inline constexpr int kMaxDeterminants = 65536;  // in a message, and between two images of a thread on a grid
 
 // Kind::overloaded if the message would be longer than kMaxPeerMessageBytes.

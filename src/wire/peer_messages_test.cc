@@ -27,7 +27,7 @@ std::optional<Kind> refusal(const PeerMessage& message) {
 
 // Golden: what one version of godwit writes the next one must read.
 TEST(PeerMessages, HaveTheBytesOfTheirProtocol) {
-  EXPECT_EQ(hex(encode(assign()).value()), "080110078a014a0a20" + hex(as_bytes(std::string(32, 'j'))) + "1003" + "18012002" + "3a20" +
+  EXPECT_EQ(hex(encode(assign()).value()), "080210078a014a0a20" + hex(as_bytes(std::string(32, 'j'))) + "1003" + "18012002" + "3a20" +
                                                hex(as_bytes(std::string(32, 'k'))));
 }
 

@@ -34,6 +34,16 @@ int main(void) {
 }
 )";
 
+constexpr const char* kEndless = R"(
+#include <stdio.h>
+int main(void) {
+  puts("begun");
+  fflush(stdout);
+  for (volatile unsigned x = 1;; ++x) {
+  }
+}
+)";
+
 std::string expected_tasks(std::uint32_t tasks) {
   unsigned x = 1;
   for (int i = 0; i < 20000000; ++i) x = x * 1664525u + 1013904223u;
@@ -117,8 +127,8 @@ TEST_F(Grid, AHomeThatComesBackFindsItsJob) {
 
 TEST_F(Grid, ACancelledJobEnds) {
   Place& home = add(1);
-  const job::JobId id = submit(home, {.source = kParts});
-  ASSERT_TRUE(until([&] { return output(home, id).size() > 20; }));
+  const job::JobId id = submit(home, {.source = kEndless});
+  ASSERT_TRUE(until([&] { return output(home, id) == "begun\n"; }));
   std::optional<Status> cancelled;
   home.driver->cancel(id, [&](Status status) { cancelled = std::move(status); });
   ASSERT_TRUE(until([&] { return cancelled.has_value(); }));
@@ -136,6 +146,25 @@ TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
   EXPECT_EQ(answer->error().kind, Kind::invalid);
   EXPECT_EQ(home.driver->job({}).error().kind, Kind::not_found);
   EXPECT_EQ(home.driver->events({}, 0, 1).error().kind, Kind::not_found);
+}
+
+TEST_F(Grid, AJobStaysInItsGrid) {
+  grids_ = {"one", "two"};
+  Place& home = add(0);
+  grids_ = {"one"};
+  Place& first = add(2);
+  grids_ = {"two"};
+  Place& second = add(2);
+  const auto sees = [](const Place& place, const Place& other) {
+    const auto peers = place.driver->peers();
+    return std::ranges::any_of(peers, [&](const PeerView& peer) { return peer.id == other.driver->node().id; });
+  };
+  ASSERT_TRUE(until([&] { return sees(home, first) && sees(home, second) && sees(first, home) && sees(second, home); }));
+  const job::JobId id = submit(home, {.source = kTask, .tasks = 4, .slots = 4, .grid = "two"});
+  ASSERT_TRUE(until([&] { return over(home, id); }));
+  EXPECT_EQ(output(home, id), expected_tasks(4)) << story(home, id);
+  EXPECT_EQ(hosts(home.driver->events(id, 0, 1000).value()), std::set{second.driver->node().id});
+  EXPECT_FALSE(sees(first, second)) << "nobody has told it";
 }
 
 // An authenticated peer that means no good.

@@ -33,7 +33,7 @@ Grid::Place& Grid::add(std::uint32_t slots, const char* worker) {
 void Grid::start(Place& place, std::uint32_t slots, const char* worker) {
   RecordStore records = RecordStore::open(place.state.path() / "records.db").value();
   BlobStore blobs = BlobStore::open(place.state.path() / "blobs").value();
-  Driver::Config config{.listen = {place.at}, .slots = slots, .version = "test", .boot = records.raise_boot().value()};
+  Driver::Config config{.listen = {place.at}, .grids = grids_, .slots = slots, .version = "test", .boot = records.raise_boot().value()};
   config.worker.program = worker;
   config.spare_workers = 0;
   config.on_stop = [] {};
@@ -100,6 +100,7 @@ job::JobId Grid::submit(Place& home, const Work& work) {
   wire::pb::Manifest manifest;
   manifest.set_version(1);
   manifest.set_nonce(++nonce_);
+  if (!work.grid.empty()) manifest.set_grid(wire::open_grid(work.grid).bytes());
   manifest.mutable_module()->set_hash(wire::bytes_of(sha256(module)));
   manifest.mutable_module()->set_size(module.size());
   for (std::size_t at = 0; at < module.size(); at += kChunk) {

@@ -29,6 +29,7 @@ class Grid : public testing::Test {
     std::uint32_t slots = 4;
     std::chrono::milliseconds checkpoint_every{0};
     std::uint32_t max_failures = 3;
+    std::string grid = {};  // empty: the home's first
   };
 
   Grid();
@@ -57,6 +58,7 @@ class Grid : public testing::Test {
   os::TempDir folder_ = os::TempDir::make().value();
   NativeCode code_;
   std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::string> grids_{std::string(wire::kDefaultGrid)};  // of peers that are started from now on
   transport::TaskGroup tasks_{io_.get_executor()};
 
  private:
