@@ -68,8 +68,9 @@ soak: build build-tsan
 	@$(CTEST) --test-dir build/release -L soak
 
 bench: build
+	@tools/setup --bench
 	@mkdir -p build/bench
-	@for suite in engine mobility; do \
+	@for suite in engine mobility overlay; do \
 	  echo "== bench: $$suite"; build/bin/godwit-bench $$suite --json | tee build/bench/$$suite.json; done
 
 check: lint build

@@ -16,8 +16,11 @@ namespace {
 
 using Suite = Result<Report> (*)(const SuiteOptions&);
 
-const std::map<std::string, Suite> kSuites = {
-    {"engine", run_engine_suite}, {"mobility", run_mobility_suite}, {"threads", run_threads_suite}, {"command", run_command_suite}};
+const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite},
+                                              {"mobility", run_mobility_suite},
+                                              {"threads", run_threads_suite},
+                                              {"command", run_command_suite},
+                                              {"overlay", run_overlay_suite}};
 const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
 
 enum class Format { table, json };
@@ -43,7 +46,8 @@ int main(int argc, char** argv) {
   std::vector<Half> half;
   bool json = false;
   app.add_option("suite", suite,
-                 "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting")
+                 "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting; "
+                 "overlay: peers beside serf")
       ->required()
       ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");

@@ -24,4 +24,7 @@ Result<Report> run_command_suite(const SuiteOptions& options);
 // How fast isolates stop, are saved and are restored.
 Result<Report> run_mobility_suite(const SuiteOptions& options);
 
+// Peers that know each other, beside agents of serf.
+Result<Report> run_overlay_suite(const SuiteOptions& options);
+
 }  // namespace gw::bench
