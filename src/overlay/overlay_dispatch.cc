@@ -48,14 +48,18 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
 }
 
 void Overlay::on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
-  if (!sampler_.answer(now, from, own_, out)) return refuse(from, "it asks more often than once a round", out);
+  // No breach: who has just found an address again asks at once, and its round may come right after.
+  if (!sampler_.answer(now, from, own_, out)) return;
   if (learn_sender(now, from, gossip.self(), out)) learn_samples(now, gossip, out);
 }
 
 void Overlay::on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
   const std::optional<Descriptor> sender = learn_sender(now, from, gossip.self(), out);
   if (!sender) return;
-  if (!sampler_.on_answer(now, *sender)) return refuse(from, "it answers what was not asked", out);
+  if (!sampler_.on_answer(now, *sender)) {
+    GW_REACHED("overlay: an answer that nobody waits for");
+    return;
+  }
   learn_samples(now, gossip, out);
 }
 
