@@ -161,7 +161,7 @@ TEST(Detection, ASilentDeathIsKnownToAll) {
 TEST(Detection, LossAndPausesKillNobodyForEver) {
   Grid grid(16);
   grid.loss_percent = 20;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 32; ++i) {
     grid.pause(static_cast<std::uint64_t>(i) % 16, seconds(5));
     grid.run(seconds(10));
   }

@@ -125,16 +125,16 @@ class Web {
 };
 
 TEST(Routing, FindsTheRootInFewHops) {
-  Web web(300);
+  Web web(150);
   std::uint64_t hops = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const Hash256 key = web.any_key();
     const Web::Outcome outcome = web.ask(web.any(), key);
     ASSERT_TRUE(outcome.answered && outcome.located.found);
     EXPECT_EQ(outcome.located.host.id, web.root(key));
     hops += outcome.located.hops;
   }
-  EXPECT_LE(static_cast<double>(hops) / 300, 2.06 + 1) << "log16 of 300, and one";
+  EXPECT_LE(static_cast<double>(hops) / 200, 1.81 + 1) << "log16 of 150, and one";
 }
 
 TEST(Routing, OnesOwnIdIsOnesOwn) {
@@ -154,8 +154,8 @@ TEST(Routing, AloneOneAnswersForEverything) {
 }
 
 TEST(Routing, SilentHopsAreAvoidedAndReported) {
-  Web web(200);
-  for (int i = 0; i < 30; ++i) web.dead.insert(web.any());  // nobody has noticed
+  Web web(100);
+  for (int i = 0; i < 15; ++i) web.dead.insert(web.any());  // nobody has noticed
   int right = 0;
   for (int i = 0; i < 100; ++i) {
     const Hash256 key = web.any_key();

@@ -19,8 +19,8 @@ TEST(Overlay, AFewPeersAllKnowEachOther) {
 }
 
 TEST(Overlay, ADeathIsKnownToAllWithinSeconds) {
-  TestGrid grid(20);
-  grid.run(seconds(90));  // a round is five seconds by now
+  TestGrid grid(10);
+  grid.run(seconds(70));  // a round is five seconds by now
   grid.kill(7);
   grid.run(seconds(15));
   for (std::size_t i = 0; i < grid.size(); ++i) {
@@ -31,10 +31,10 @@ TEST(Overlay, ADeathIsKnownToAllWithinSeconds) {
 }
 
 TEST(Overlay, AKeyHasOneRootAndFreeSlotsAreFound) {
-  TestGrid grid(20);
-  grid.run(seconds(30));
+  TestGrid grid(12);
+  grid.run(seconds(10));
   for (std::size_t i = 0; i < grid.size(); ++i) grid[i].set_slots(4, i == 11 ? 1 : 0);
-  grid.run(seconds(60));
+  grid.run(seconds(20));
   std::set<PeerId> roots;
   const auto last = [&](std::size_t asker) {
     for (const Event& event : grid.events(asker))
@@ -48,9 +48,9 @@ TEST(Overlay, AKeyHasOneRootAndFreeSlotsAreFound) {
     roots.insert(last(i).host.id);
   }
   EXPECT_EQ(roots.size(), 1u);
-  grid.collect(15, [&](Output& out) { grid[15].place(grid.now(), test_id(5000).hash, 1, out); });
+  grid.collect(10, [&](Output& out) { grid[10].place(grid.now(), test_id(5000).hash, 1, out); });
   grid.run(seconds(2));
-  EXPECT_EQ(last(15).host.id, test_id(11));
+  EXPECT_EQ(last(10).host.id, test_id(11));
 }
 
 TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {

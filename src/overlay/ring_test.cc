@@ -144,25 +144,25 @@ class Rounds {
 };
 
 TEST(Ring, AStarBecomesExactLeafsetsAndFullTables) {
-  Rounds peers(200);
+  Rounds peers(100);
   peers.star();
-  EXPECT_LE(peers.rounds_until_exact(10), 14);
-  for (int i = 0; i < 10; ++i) peers.round();
+  EXPECT_LE(peers.rounds_until_exact(10), 12);
+  for (int i = 0; i < 8; ++i) peers.round();
   EXPECT_EQ(peers.empty_slots(), 0u);
   EXPECT_LE(peers.longest, 48u);
 }
 
 TEST(Ring, LossOnlySlowsItDown) {
-  Rounds peers(200);
+  Rounds peers(80);
   peers.star();
-  EXPECT_LE(peers.rounds_until_exact(10, 20), 20);
+  EXPECT_LE(peers.rounds_until_exact(10, 20), 18);
 }
 
 TEST(Ring, LeafsetsAreExactAgainAfterHalfHaveDied) {
-  Rounds peers(200);
+  Rounds peers(100);
   peers.star();
-  ASSERT_LE(peers.rounds_until_exact(10), 14);
-  peers.kill(100);
+  ASSERT_LE(peers.rounds_until_exact(10), 12);
+  peers.kill(50);
   EXPECT_GT(peers.missing(), 0u);
   EXPECT_LE(peers.rounds_until_exact(10), 10);
 }
