@@ -47,13 +47,15 @@ void World::bury(Node& node) {
   if (node.peer != nullptr) crash(node);
 }
 
-// A liar says, in its own name, what it has overheard; of effects also that they are of the next life.
+// A liar says, in its own name, what it has overheard; of effects also that they are of the next life, and of overlays that they are of
+// another grid.
 void World::lie(std::size_t to, const Bytes& overheard) {
   if (fault_rng_.below(20) != 0) return;
   const Node& liar = *nodes_[nodes_.size() - 1 - fault_rng_.below(scenario_.liars)];
   if (liar.peer == nullptr || to == liar.index) return;
   auto message = wire::decode_peer_message(overheard).value();
   message.set_boot(fault_rng_.below(10) == 0 ? 1 : liar.boot);
+  if (message.has_overlay() && fault_rng_.below(4) == 0) message.mutable_overlay()->set_grid(std::string(32, 'g'));
   if (message.has_effects() && fault_rng_.below(2) == 0) {
     message.mutable_effects()->set_epoch(message.effects().epoch() + 1);
     for (Effect& effect : *message.mutable_effects()->mutable_effects()) effect.set_epoch(message.effects().epoch());
