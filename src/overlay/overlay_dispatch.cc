@@ -1,5 +1,6 @@
 // What the overlay does with a message.
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 #include "overlay/overlay.h"
 
@@ -127,7 +128,7 @@ void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) 
 void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
   if (descriptor.id == own_.id || !wanted(descriptor)) return;
   // Nobody is blamed: who passes something on need not have checked it.
-  if (!is_genuine(config_.grid, notary_, descriptor)) {
+  if (!is_genuine(config_.grid, notary_, descriptor) && !GW_BUG(11)) {
     GW_REACHED("overlay: a forged descriptor");
     return;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 
 namespace gw::overlay {
@@ -27,7 +28,7 @@ const Tombstones::Tombstone* Tombstones::find(const PeerId& peer) const {
 bool Tombstones::covers(const Descriptor& peer, std::uint64_t round) const {
   const Tombstone* tombstone = find(peer.id);
   if (tombstone == nullptr) return false;
-  if (peer.incarnation <= tombstone->peer.incarnation) return true;
+  if (peer.incarnation <= tombstone->peer.incarnation || GW_BUG(12)) return true;
   // Newer than what was known when it died, but made before: such words go round for a while. Ages are counted in whole rounds by several
   // carriers, so they may be too low by a part. Another life is always believed.
   const std::uint64_t age = peer.age + peer.age / 4u + 2;
