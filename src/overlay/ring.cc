@@ -68,10 +68,12 @@ bool Ring::on_reply(const PeerId& partner) {
 }
 
 const Descriptor* Ring::stale_leaf() {
-  std::vector<const Descriptor*> stale;
-  for (const Descriptor& leaf : leafset_.members())
-    if (leaf.age > config_.hearsay) stale.push_back(&leaf);
-  return stale.empty() ? nullptr : stale[rng_.below(stale.size())];
+  const std::span<const Descriptor> leaves = leafset_.members();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const Descriptor& leaf = leaves[next_leaf_++ % leaves.size()];
+    if (leaf.age > config_.hearsay) return &leaf;
+  }
+  return nullptr;
 }
 
 const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples) {

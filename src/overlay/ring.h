@@ -63,7 +63,7 @@ class Ring {
   void on_request(const Descriptor& partner, const Descriptor& self, Known known, Output& out);
   // False: nobody has asked it.
   bool on_reply(const PeerId& partner);
-  // Some leaf of which only old words are known; nullptr: there is none.
+  // The next leaf of which only old words are known; nullptr: there is none. They take turns, so that none is overlooked for long.
   const Descriptor* stale_leaf();
 
   const Leafset& leafset() const { return leafset_; }
@@ -84,6 +84,7 @@ class Ring {
   PrefixTable table_;
   std::vector<PeerId> asked_;  // the last few, whose replies are taken
   unsigned unchanged_ = 0;     // rounds
+  std::size_t next_leaf_ = 0;
   std::optional<PeerId> waiting_for_;
 };
 
