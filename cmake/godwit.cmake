@@ -73,6 +73,9 @@ function(gw_link_test name)
   set_tests_properties(link.${name} PROPERTIES LABELS unit TIMEOUT 30)
 endfunction()
 
+# Libraries and programs are compiled eight files at a time (UNITY_BUILD): headers cost more than code, and a cold build has to fit into CI.
+# So the names of one folder that are not exported differ from each other, too.
+#
 # A precompiled header costs about three CPU seconds per target and saves half of each file's time in front of the optimiser: it pays from
 # some four files on. PRECOMPILE names more headers that most files of the target take in: <wire/peer.pb.h> alone is a second each time.
 add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # else ccache takes every precompiled header for a new one
@@ -96,9 +99,7 @@ function(gw_library name)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(gw_${name} PUBLIC ${ARG_DEPS} ${ARG_EXTERNAL})
   gw_precompile(gw_${name} ${ARG_PRECOMPILE})
-  if(GODWIT_SANITIZE)  # built as a whole, seldom again: headers are read once for eight files
-    set_target_properties(gw_${name} PROPERTIES UNITY_BUILD ON)
-  endif()
+  set_target_properties(gw_${name} PROPERTIES UNITY_BUILD ON)
   gw_link_test(${name})
 endfunction()
 
@@ -132,4 +133,5 @@ function(gw_program name)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_EXTERNAL})
   gw_precompile(${name} ${ARG_PRECOMPILE})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
 endfunction()

@@ -23,8 +23,6 @@ class Groups {
   std::vector<std::uint32_t> parents_;
 };
 
-bool counts(const Host& host) { return host.up() && host.liar == nullptr; }
-
 }  // namespace
 
 Membership look_at_membership(std::span<const Host> hosts, const Index& index) {
@@ -35,16 +33,16 @@ Membership look_at_membership(std::span<const Host> hosts, const Index& index) {
   double dead = 0;
   double pairs = 0;
   for (const Host& host : hosts) {
-    if (!counts(host)) continue;
+    if (!host.counts()) continue;
     for (const auto& entry : host.overlay->all()) {
       const Host& other = hosts[index.at(entry.descriptor.id.hash)];
       if (entry.state == State::dead) {
-        if (counts(other)) buried[other.index] = true;
+        if (other.counts()) buried[other.index] = true;
         continue;
       }
       entries += 1;
       if (!other.up()) dead += 1;
-      if (!counts(other)) continue;
+      if (!other.counts()) continue;
       pairs += 1;
       known[other.index] = true;
       groups.join(host.index, other.index);
@@ -53,7 +51,7 @@ Membership look_at_membership(std::span<const Host> hosts, const Index& index) {
   Membership result;
   double alive = 0;
   for (const Host& host : hosts) {
-    if (!counts(host)) continue;
+    if (!host.counts()) continue;
     alive += 1;
     result.components += groups.of(host.index) == host.index;
     result.forgotten += !known[host.index];

@@ -6,13 +6,11 @@
 namespace gw::sim::flock {
 namespace {
 
-bool counts(const Host& host) { return host.up() && host.liar == nullptr; }
-
 // How often each host is in the cache of a live honest peer.
 std::vector<double> appearances(std::span<const Host> hosts, const Index& index) {
   std::vector<double> count(hosts.size());
   for (const Host& host : hosts)
-    if (counts(host))
+    if (host.counts())
       for (const auto& entry : host.overlay->sampler().cache().entries()) count[index.at(entry.id.hash)] += 1;
   return count;
 }
@@ -23,7 +21,7 @@ std::vector<double> in_degrees(std::span<const Host> hosts, const Index& index) 
   const std::vector<double> count = appearances(hosts, index);
   std::vector<double> degrees;
   for (const Host& host : hosts)
-    if (counts(host)) degrees.push_back(count[host.index]);
+    if (host.counts()) degrees.push_back(count[host.index]);
   std::ranges::sort(degrees);
   return degrees;
 }
@@ -44,7 +42,7 @@ double good_size_estimates(std::span<const Host> hosts) {
   double good = 0;
   double all = 0;
   for (const Host& host : hosts) {
-    if (!counts(host)) continue;
+    if (!host.counts()) continue;
     all += 1;
     good += std::abs(host.overlay->size() - size) <= 0.2 * size;
   }

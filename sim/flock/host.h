@@ -22,6 +22,8 @@ struct Host {
       : index(number), notary(made_notary), id(notary.id_of(notary.key())), address(std::move(made_address)) {}
 
   bool up() const { return power == Power::on; }
+  // In what is expected of a grid: it is there, and honest.
+  bool counts() const { return up() && liar == nullptr; }
   bool paused(Time now) const { return now < paused_until; }
   // Its own clock, which drifts and jumps; and when that will show a time.
   Time local(Time now) const { return clock_offset + now + Time(static_cast<std::int64_t>(static_cast<double>(now.count()) * drift)); }
