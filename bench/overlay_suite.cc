@@ -19,10 +19,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMembers = 30;
 constexpr std::size_t kDeaths = 3;
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kGridPatience{120};
 constexpr std::chrono::seconds kSettling{75};  // peers of ours are lively in the first minute of their lives
 constexpr std::chrono::seconds kIdle{60};
-constexpr std::chrono::milliseconds kPause{10};
+constexpr std::chrono::milliseconds kLookAgain{10};
 
 struct Figures {
   double join_seconds = 0;
@@ -39,13 +39,13 @@ Result<double> wait_for_view(Membership& members, const std::vector<std::size_t>
   for (std::size_t member = 0; member < members.size(); ++member)
     if (std::ranges::find(dead, member) == dead.end()) waiting.push_back(member);
   while (!waiting.empty()) {
-    if (Clock::now() - began > kPatience) return fail(Kind::timeout, "{} members do not see what they should", waiting.size());
+    if (Clock::now() - began > kGridPatience) return fail(Kind::timeout, "{} members do not see what they should", waiting.size());
     // One that is not there yet is enough: it is asked until it is.
     GW_TRY(const std::size_t alive, members.alive(waiting.back()));
     if (alive == others) {
       waiting.pop_back();
     } else {
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kLookAgain);
     }
   }
   return std::chrono::duration<double>(Clock::now() - began).count();
