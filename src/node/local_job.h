@@ -161,6 +161,7 @@ class LocalJob {
   std::map<job::ThreadId, std::string> images_to_acknowledge_;
 
   std::optional<std::uint64_t> wanted_piece_;  // the main thread waits for this piece of input
+  Journal::Input last_input_;                  // that was read
   std::uint64_t next_piece_ = 0;
   bool input_ended_ = false;
 

@@ -41,8 +41,9 @@ bool LocalJob::finished() const {
   return all && (delivered || (drain_by_ && os::monotonic_now() >= *drain_by_));
 }
 
+// Not once it is to be suspended: what is read after that would come too late for the image, and be lost.
 bool LocalJob::wants_input() const {
-  return wanted_piece_ && !input_ended_ && (!journal_ || journal_->input_bytes() < Journal::kMaxInputBytes);
+  return stage_ == Stage::running && wanted_piece_ && !input_ended_ && (!journal_ || journal_->input_bytes() < Journal::kMaxInputBytes);
 }
 
 LocalJob::Time LocalJob::next_deadline() const {
@@ -92,6 +93,7 @@ Status LocalJob::read_input() {
   next_piece_ = input.piece + 1;
   wanted_piece_.reset();
   GW_TRY_VOID(send_input(kMainThread, input));
+  last_input_ = input;
   if (journal_) journal_->add_input(std::move(input));
   return ok();
 }

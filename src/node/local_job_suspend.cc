@@ -1,5 +1,7 @@
 // The file a suspended job goes on from.
 
+#include <unistd.h>
+
 #include "job/effect_gate.h"
 #include "node/local_job.h"
 #include "os/file.h"
@@ -19,6 +21,14 @@ Result<Bytes> trimmed(const wire::Image& image, std::uint64_t delivered) {
   GW_TRY(job::EffectGate gate, job::EffectGate::restore(state, parsed.epoch(), {}));
   if (delivered > 0) GW_TRY_VOID(gate.on_stored(delivered));
   return gate.save();
+}
+
+// Whether the program has got less input than was read for it. What comes from a file is put back there, for whoever goes on.
+bool is_unread(const Journal::Input& last, const Bytes& job_state, int input) {
+  wire::pb::GateState gate;
+  gate.ParseFromArray(job_state.data(), static_cast<int>(job_state.size()));
+  if (last.bytes.empty() || gate.input_pieces() > last.piece) return false;
+  return ::lseek(input, -static_cast<off_t>(last.bytes.size()), SEEK_CUR) < 0;
 }
 
 }  // namespace
@@ -42,14 +52,15 @@ Result<JobSuspended> LocalJob::write_suspended() {
     }
     contents.emplace(id, std::move(content));
   }
-  if (contents.size() == 1 && contents.contains(kMainThread)) {
+  const bool unread = contents.contains(kMainThread) && is_unread(last_input_, contents.at(kMainThread).job_state, config_.input);
+  if (contents.size() == 1 && contents.contains(kMainThread) && !unread) {
     wire::ImageContent& content = contents.at(kMainThread);
     content.module_wasm = module_;
     GW_TRY(const wire::Image image, wire::Image::encode(content));
     GW_TRY_VOID(os::write_file_atomic(config_.suspend_to, image.encoded()));
     return JobSuspended{config_.suspend_to, image.encoded().size()};
   }
-  // Several threads: a journal holds them all.
+  // Several threads, or input of a pipe that has not got there: a journal holds it all.
   GW_TRY(Journal journal, Journal::create(config_.suspend_to, spec_, module_));
   for (auto& [id, content] : contents) {
     GW_TRY(const wire::Image image, wire::Image::encode(content));
@@ -62,6 +73,7 @@ Result<JobSuspended> LocalJob::write_suspended() {
     GW_TRY_VOID(journal.add_thread(kMainThread, main_end_->epoch(), main_end_->sequence() - 1));
     GW_TRY_VOID(journal.add_effect(*main_end_));
   }
+  if (unread) journal.add_input(last_input_);
   GW_TRY_VOID(journal.commit());
   return JobSuspended{config_.suspend_to, journal.file_bytes()};
 }
