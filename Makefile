@@ -70,7 +70,7 @@ soak: build build-tsan
 bench: build
 	@tools/setup --bench
 	@mkdir -p build/bench
-	@for suite in engine mobility overlay; do \
+	@for suite in engine mobility overlay transport; do \
 	  echo "== bench: $$suite"; build/bin/godwit-bench $$suite --json | tee build/bench/$$suite.json; done
 
 check: lint build

@@ -1,6 +1,6 @@
 #include "loopback.h"
 
-#include <linux/if.h>
+#include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

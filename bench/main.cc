@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "echo_peer.h"
 #include "isolate/compile_main.h"
 #include "load_probe.h"
 #include "suites.h"
@@ -16,11 +17,9 @@ namespace {
 
 using Suite = Result<Report> (*)(const SuiteOptions&);
 
-const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite},
-                                              {"mobility", run_mobility_suite},
-                                              {"threads", run_threads_suite},
-                                              {"command", run_command_suite},
-                                              {"overlay", run_overlay_suite}};
+const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite},   {"mobility", run_mobility_suite},
+                                              {"threads", run_threads_suite}, {"command", run_command_suite},
+                                              {"overlay", run_overlay_suite}, {"transport", run_transport_suite}};
 const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
 
 enum class Format { table, json };
@@ -39,6 +38,7 @@ int main(int argc, char** argv) {
   // Processes this program starts itself.
   if (!words.empty() && words[0] == "compile") return isolate::compile_only_main(std::span(words).subspan(1));
   if (!words.empty() && words[0] == "load-once") return load_once_main(std::span(words).subspan(1));
+  if (!words.empty() && words[0] == "echo-peer") return echo_peer_main();
 
   CLI::App app("Measures Godwit against native code and against its goals.", "godwit-bench");
   SuiteOptions options;
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option("suite", suite,
                  "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting; "
-                 "overlay: peers beside serf")
+                 "overlay: peers beside serf; transport: connections beside bare TLS")
       ->required()
       ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");

@@ -27,4 +27,7 @@ Result<Report> run_mobility_suite(const SuiteOptions& options);
 // Peers that know each other, beside agents of serf.
 Result<Report> run_overlay_suite(const SuiteOptions& options);
 
+// A connection between two peers, beside bare TLS.
+Result<Report> run_transport_suite(const SuiteOptions& options);
+
 }  // namespace gw::bench
