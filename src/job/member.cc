@@ -190,6 +190,7 @@ void Member::on_tick(Time now, Actions& out) {
     }
     sync(now, id, thread, out);
     maybe_checkpoint(now, id, thread, out);
+    if (thread.checkpoint_at > now) wake_by(thread.checkpoint_at);
   }
 }
 

@@ -100,6 +100,7 @@ class Member {
     PeerId peer;
     std::uint64_t attempt = 0;
     std::optional<Hash256> image;    // it has
+    std::optional<Hash256> offered;  // the last one it was told of
     std::uint64_t determinants = 0;  // it has so many
     std::uint64_t sent = 0;          // determinants it was sent
     Time again{0};
@@ -164,9 +165,11 @@ class Member {
   void sync(Time now, ThreadId id, Thread& thread, Actions& out);
   void sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out);
   void settle(Time now, ThreadId id, Thread& thread, Actions& out);
-  void promote(ThreadId id, Thread& thread, Actions& out);
+  void promote(Time now, ThreadId id, Thread& thread, Actions& out);
   void replace(std::optional<ImageRef>& place, ImageRef image, Actions& out);
   void send_filled(ThreadId id, const Thread& thread, Actions& out);
+  void wake_by(Time at) { tick_at_ = std::min(tick_at_, at); }
+  void plan_checkpoint(Time now, Thread& thread);
   void maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out);
   void release(std::optional<ImageRef>& image, Actions& out);
 

@@ -101,13 +101,14 @@ void Member::hold_image(Time now, Thread& thread, const std::string& parts, Acti
 
 // --- keeping
 
-// The keeper must get the image first and then what came after it; all of it again until it says that it has it.
+// The keeper must get the image first and then what came after it; a new one at once, and all of it again until it says that it has it.
 void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out) {
   const bool again = now >= link.again;
   const bool image_lacks = image != nullptr && link.image != image->parts;
   if (again) link.sent = link.determinants;
   bool sent = false;
-  if (image_lacks && again) {
+  if (image_lacks && (again || link.offered != image->parts)) {
+    link.offered = image->parts;
     Message message;
     Message::KeepImage& keep = *message.mutable_keep_image();
     keep.set_job(claim_.job.bytes());
@@ -184,7 +185,7 @@ void Member::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Ac
 // What follows from what the keepers have.
 void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (!thread.said_filled) {
-    if (thread.candidate && thread.keeper.image == thread.candidate->parts) promote(id, thread, out);
+    if (thread.candidate && thread.keeper.image == thread.candidate->parts) promote(now, id, thread, out);
     if (thread.keeper.determinants > thread.stable_determinants) {
       thread.stable_determinants = thread.keeper.determinants;
       wire::pb::ToWorker frame;
@@ -202,12 +203,8 @@ void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
   send_filled(id, thread, out);
 }
 
-void Member::promote(ThreadId id, Thread& thread, Actions& out) {
+void Member::promote(Time now, ThreadId id, Thread& thread, Actions& out) {
   std::optional<ImageRef> old = std::exchange(thread.stable, std::exchange(thread.candidate, std::exchange(thread.newest, std::nullopt)));
-  if (thread.candidate) {
-    thread.keeper.again = Time(0);  // its turn
-    tick_at_ = Time(0);
-  }
   while (!thread.log.empty() && thread.log.front().index() < thread.stable->determinants) thread.log.pop_front();
   if (thread.child && !old) {
     for (auto& [parent, waiting] : threads_) waiting.again = Time(0);  // its fork may go now
@@ -219,6 +216,11 @@ void Member::promote(ThreadId id, Thread& thread, Actions& out) {
   tell(std::move(frame), {}, out);
   release(old, out);
   release(thread.first, out);
+  if (thread.candidate) {
+    sync(now, id, thread, out);  // its turn
+  } else {
+    wake_by(thread.checkpoint_at);
+  }
 }
 
 void Member::send_filled(ThreadId id, const Thread& thread, Actions& out) {
@@ -250,11 +252,17 @@ void Member::on_keeper_change(Time now, const Message::KeeperChange& change, Act
   settle(now, id, *thread, out);
 }
 
+void Member::plan_checkpoint(Time now, Thread& thread) {
+  const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
+  thread.checkpoint_at = every > Time(0) ? now + every : kNever;
+  wake_by(thread.checkpoint_at);
+}
+
 void Member::maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out) {
   const bool due = now >= thread.checkpoint_at || thread.log.size() > config_.checkpoint_determinants;
   if (!due || thread.checkpointing || thread.candidate || thread.next || thread.checkpoint_at == kNever) return;
   thread.checkpointing = true;
-  thread.checkpoint_at = now + Time(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
+  plan_checkpoint(now, thread);
   wire::pb::ToWorker frame;
   frame.mutable_checkpoint()->set_thread(id.value());
   tell(std::move(frame), {}, out);

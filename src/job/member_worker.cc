@@ -79,8 +79,7 @@ void Member::start_queued(Time now, Actions& out) {
 
 void Member::start_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
   thread.stage = Stage::running;
-  const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
-  thread.checkpoint_at = every > Time(0) ? now + every : kNever;
+  plan_checkpoint(now, thread);
   thread.stable_determinants = thread.recorded();
   thread.restored = thread.stable.has_value();
   ToWorker frame;
@@ -225,8 +224,7 @@ Status Member::add_born(Time now, ThreadId id, const SplitImage& image, Actions&
   child.epoch = image.epoch;
   child.again = now;
   follow_keeper(now, child);
-  const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
-  child.checkpoint_at = every > Time(0) ? now + every : kNever;
+  plan_checkpoint(now, child);
   return ok();
 }
 

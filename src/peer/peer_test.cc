@@ -60,6 +60,7 @@ class LonelyPeer : public testing::Test {
     manifest.mutable_config()->set_random_seed(std::string(32, 's'));
     manifest.mutable_config()->add_args("program");
     manifest.mutable_policy()->set_slots(2);
+    manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(checkpoint_every_.count()));
     for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
     const Bytes bytes = job::Manifest::sign(manifest, a_key());
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
@@ -95,6 +96,7 @@ class LonelyPeer : public testing::Test {
   }
 
   job::Time now_{milliseconds(1)};
+  job::Time checkpoint_every_{0};
   std::uint64_t boot_ = 0;
   const overlay::TestNotary notary_{overlay::test_key(0)};
   std::unique_ptr<Peer> peer_;
@@ -150,6 +152,28 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   EXPECT_EQ(over.threads[1].task, 1u);
   EXPECT_EQ(over.threads[1].exit_code, 3u);
   EXPECT_EQ(over.peers.at(0).finished, 2u);
+}
+
+// What is lost with a host is the work since the image before: it must not wait for some other timer.
+TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
+  checkpoint_every_ = milliseconds(130);
+  submit(1);
+  tick(milliseconds(2000));
+  wire::pb::FromWorker loaded;
+  loaded.mutable_loaded();
+  say(loaded);
+  const job::Time due = now_ + checkpoint_every_;
+  const auto asked = [&] {
+    return std::ranges::any_of(others_, [](const Action& action) {
+      const auto* frame = std::get_if<job::FrameToWorker>(&action);
+      return frame != nullptr && frame->frame.has_checkpoint();
+    });
+  };
+  while (!asked() && peer_->next_deadline() <= due) {
+    now_ = std::max(now_ + milliseconds(1), peer_->next_deadline());
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
+  }
+  EXPECT_TRUE(asked());
 }
 
 TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
