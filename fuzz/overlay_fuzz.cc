@@ -72,7 +72,8 @@ class Performance {
     peer.coordinate.error = static_cast<float>(tape_.next()) / 128;
     peer.slots = 255;
     peer.free_slots = tape_.next();
-    peer.reach = static_cast<Reach>(tape_.next() % 3);
+    peer.reach = static_cast<Reach>(tape_.next() % 4);
+    for (int i = tape_.next() % 4; i > 0; --i) peer.anchors.push_back({somebody(), "192.0.2.1:1"});
     peer.age = tape_.next();
     sign(GridId{}, TestNotary(peer.key), peer);
     if (tape_.next() % 8 == 0) peer.signature[0] ^= 1;

@@ -106,7 +106,7 @@ void World::send(Node& node, const job::Send& what) {
   if (to == nodes_.size()) return complain(Verdict::safety, "a peer sends to a peer that does not exist");
   auto encoded = wire::encode(what.message);
   if (!encoded) return complain(Verdict::safety, encoded.error().detail);
-  if (nodes_[to]->peer == nullptr && !what.address.empty()) tell_unreachable(node, to);
+  if (nodes_[to]->peer == nullptr && !what.contact.address.empty()) tell_unreachable(node, to);
   const Time sent = now_;
   for (const Time at : network_.arrivals(now_, node.index, to)) {
     Bytes bytes = *encoded;

@@ -53,7 +53,7 @@ void Flock::send(Host& host, gw::overlay::Send send) {
   GW_ASSERT(to != host.index);
   const std::uint32_t slot = parcels_.put({host.index, to, hosts_[to].life, std::move(send.message)});
   if (links_.use(host.index, to, now_)) return post(slot);
-  if (!send.address.empty()) return dial(host, to, send.address, {slot});
+  if (!send.contact.address.empty()) return dial(host, to, send.contact.address, {slot});
   parcels_.take(slot);
   const std::uint32_t news = breaks_.put({to, host.life});
   queue_.push({.at = now_, .host = host.index, .slot = news, .kind = Event::Kind::unreachable});

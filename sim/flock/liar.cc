@@ -56,7 +56,7 @@ std::vector<Send> Liar::twist(Send send) {
   const bool again = tells(replays) && !old_messages_.empty() && rng_.below(4) == 0;
   if (again) {
     GW_REACHED("sim: a liar repeated what another had said");
-    sends.push_back({send.to, send.address, old_messages_[rng_.below(old_messages_.size())]});
+    sends.push_back({send.to, send.contact, old_messages_[rng_.below(old_messages_.size())]});
   }
   const std::size_t copies = tells(floods) && rng_.below(20) == 0 ? 30 : 1;
   for (std::size_t i = 1; i < copies; ++i) sends.push_back(send);

@@ -13,7 +13,7 @@ using node::ThreadView;
 
 constexpr std::array<std::string_view, 4> kJobStates{"running", "done", "failed", "cancelled"};
 constexpr std::array<std::string_view, 4> kPeerStates{"self", "alive", "suspected", "silent"};
-constexpr std::array<std::string_view, 3> kReaches{"unknown", "open", "outbound"};
+constexpr std::array<std::string_view, 4> kReaches{"unknown", "open", "outbound", "relay_only"};
 constexpr std::array<std::string_view, 4> kThreadStates{"waiting", "running", "ended", "failed"};
 
 double seconds(node::WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
@@ -31,7 +31,7 @@ Json array_of(const std::vector<View>& views) {
 
 std::string_view name(JobState state) { return kJobStates[static_cast<std::size_t>(state)]; }
 std::string_view name(PeerView::State state) { return kPeerStates[static_cast<std::size_t>(state)]; }
-std::string_view name(PeerView::Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
+std::string_view name(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 std::string_view name(ThreadView::State state) { return kThreadStates[static_cast<std::size_t>(state)]; }
 
 // As text: many readers of JSON lose the last digits of 64-bit numbers.

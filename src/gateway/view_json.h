@@ -34,7 +34,7 @@ Result<node::JobEvent> job_event(std::string_view line);
 
 std::string_view name(node::JobState state);
 std::string_view name(node::PeerView::State state);
-std::string_view name(node::PeerView::Reach reach);
+std::string_view name(Reach reach);
 std::string_view name(node::ThreadView::State state);
 std::string thread_text(job::ThreadId thread);
 

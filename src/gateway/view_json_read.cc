@@ -132,7 +132,7 @@ PeerView read_peer(const Members& json) {
           .grid = json.text("grid"),
           .address = json.text("address"),
           .state = peer_state(json),
-          .reach = json.state({PeerView::Reach::unknown, PeerView::Reach::open, PeerView::Reach::outbound}, "class"),
+          .reach = json.state({Reach::unknown, Reach::open, Reach::outbound, Reach::relay_only}, "class"),
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
           .distance = json.maybe_duration<std::chrono::microseconds>("distance_us"),

@@ -63,7 +63,7 @@ TEST(ViewJson, WhatIsWrittenIsReadBack) {
                                            .grid = "open",
                                            .address = "10.0.0.2:7000",
                                            .state = node::PeerView::State::suspected,
-                                           .reach = node::PeerView::Reach::outbound,
+                                           .reach = Reach::outbound,
                                            .slots = 3,
                                            .distance = std::chrono::microseconds(1500),
                                            .heard = std::chrono::milliseconds(70)}};

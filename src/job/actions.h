@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/names.h"
+#include "wire/contact.h"
 #include "wire/peer.pb.h"
 #include "wire/worker.pb.h"
 
@@ -21,7 +22,7 @@ using Message = wire::pb::PeerMessage;
 struct Send {
   PeerId to;
   Message message;
-  std::string address = {};  // where it is dialled if there is no connection; empty: it is not
+  wire::Contact contact = {};  // how it is reached if there is no connection; without address and anchors: not at all
 };
 // Answered by Peer::on_connection, if somebody is there.
 struct Connect {

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/reach.h"
 #include "job/names.h"
 
 namespace gw::node {
@@ -37,8 +38,7 @@ struct PeerView {
   std::string address;  // empty: it cannot be dialled
   enum class State : std::uint8_t { self, alive, suspected, silent };
   State state = State::silent;
-  enum class Reach : std::uint8_t { unknown, open, outbound };
-  Reach reach = Reach::unknown;                       // open: can be dialled; outbound: only dials others
+  Reach reach = Reach::unknown;
   std::uint32_t slots = 0;                            // it lends
   std::uint32_t free_slots = 0;                       // as it said last
   std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated

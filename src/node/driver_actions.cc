@@ -25,7 +25,7 @@ void Driver::act(job::Send& send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
   const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
-  dialer_->send(send.to.hash, send.address, {lane, *bytes});
+  dialer_->send(send.to.hash, send.contact.address, {lane, *bytes});
 }
 
 // --- workers

@@ -15,12 +15,7 @@ constexpr std::size_t kMaxOutputPiece = 1u << 20;
 constexpr std::size_t kMaxUploadBytes = 1u << 20;
 
 PeerView view_of(const overlay::Descriptor& peer, const std::string& grid) {
-  return {.id = peer.id,
-          .grid = grid,
-          .address = peer.address,
-          .reach = static_cast<PeerView::Reach>(peer.reach),
-          .slots = peer.slots,
-          .free_slots = peer.free_slots};
+  return {.id = peer.id, .grid = grid, .address = peer.address, .reach = peer.reach, .slots = peer.slots, .free_slots = peer.free_slots};
 }
 
 PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, job::Time now) {

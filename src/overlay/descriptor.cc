@@ -10,7 +10,7 @@ namespace {
 
 static_assert(Coordinate::kDimensions == wire::kCoordinateDimensions);
 
-constexpr std::string_view kPurpose = "godwit descriptor 1";  // no other text that a peer signs begins like this
+constexpr std::string_view kPurpose = "godwit descriptor 2";  // no other text that a peer signs begins like this
 constexpr std::size_t kMaxAge = 0xffff;
 
 // Appends to a text on the stack: a descriptor is signed or checked some hundred times a minute, in a simulation a million times.
@@ -29,12 +29,19 @@ class SignedText {
     number(descriptor.slots, 4);
     number(descriptor.free_slots, 4);
     number(static_cast<std::uint64_t>(descriptor.reach), 1);
+    number(descriptor.anchors.size(), 1);
+    for (const Anchor& anchor : descriptor.anchors) {
+      bytes(anchor.peer.hash.bytes);
+      number(anchor.address.size(), 1);
+      bytes(as_bytes(anchor.address));
+    }
     bytes(as_bytes(descriptor.address));  // last, so its length needs no mention
   }
   ByteView view() const { return {text_.data(), size_}; }
 
  private:
-  static constexpr std::size_t kRest = 256;  // more than everything but the address
+  static constexpr std::size_t kAnchors = wire::kMaxAnchors * (sizeof(Hash256) + 1 + wire::kMaxAnchorAddressBytes);
+  static constexpr std::size_t kRest = 256;  // more than everything but address and anchors
 
   void bytes(ByteView value) {
     GW_ASSERT(size_ + value.size() <= text_.size());
@@ -48,7 +55,7 @@ class SignedText {
   }
   void real(float value) { number(std::bit_cast<std::uint32_t>(value), 4); }
 
-  std::array<std::uint8_t, wire::kMaxAddressBytes + kRest> text_;
+  std::array<std::uint8_t, wire::kMaxAddressBytes + kAnchors + kRest> text_;
   std::size_t size_ = 0;
 };
 
@@ -97,6 +104,7 @@ Descriptor read(const wire::pb::Descriptor& message, const Notary& notary) {
   descriptor.slots = message.slots();
   descriptor.free_slots = message.free_slots();
   descriptor.reach = static_cast<Reach>(message.reach());
+  for (const auto& anchor : message.anchors()) descriptor.anchors.push_back({PeerId::from(anchor.peer()), anchor.address()});
   descriptor.age = static_cast<std::uint16_t>(std::min<std::size_t>(message.age(), kMaxAge));
   descriptor.signature = array_of<sizeof(Signature)>(message.signature());
   return descriptor;
@@ -111,6 +119,11 @@ void write(const Descriptor& descriptor, wire::pb::Descriptor& message) {
   message.set_slots(descriptor.slots);
   message.set_free_slots(descriptor.free_slots);
   message.set_reach(static_cast<wire::pb::Descriptor::Reach>(descriptor.reach));
+  for (const Anchor& anchor : descriptor.anchors) {
+    auto& written = *message.add_anchors();
+    written.set_peer(anchor.peer.bytes());
+    written.set_address(anchor.address);
+  }
   message.set_age(descriptor.age);
   message.set_signature(descriptor.signature.data(), descriptor.signature.size());
 }

@@ -5,14 +5,19 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/signature.h"
+#include "wire/contact.h"
 #include "wire/names.h"
 #include "wire/overlay.pb.h"
 
 namespace gw::overlay {
 
+using gw::Reach;
+using wire::Anchor;
+using wire::Contact;
 using wire::GridId;
 using wire::kNever;
 using wire::PeerId;
@@ -38,21 +43,27 @@ struct Incarnation {
   auto operator<=>(const Incarnation&) const = default;
 };
 
-enum class Reach : std::uint8_t { unknown, open, outbound };
-
 // A value, kept in every table that needs it. In tables only with a signature that was checked.
 struct Descriptor {
   PeerId id;  // follows from the key
   PublicKey key{};
-  std::string address;  // empty: nobody can dial it
+  std::string address;  // as in Contact
   Incarnation incarnation;
   Coordinate coordinate;
   std::uint32_t slots = 0;
   std::uint32_t free_slots = 0;
   Reach reach = Reach::unknown;
+  std::vector<Anchor> anchors;
   std::uint16_t age = 0;  // in rounds since the owner made it, as its carriers counted them; not signed
   Signature signature{};  // over the grid and all of the above but the age
 };
+
+inline Contact contact_of(const Descriptor& peer) { return {peer.address, peer.reach, peer.anchors}; }
+
+// Whether it makes sense to dial it without the help of others.
+inline bool can_be_dialled(const Descriptor& peer) {
+  return !peer.address.empty() && (peer.reach == Reach::unknown || peer.reach == Reach::open);
+}
 
 inline bool newer(const Descriptor& a, const Descriptor& b) { return a.incarnation > b.incarnation; }
 

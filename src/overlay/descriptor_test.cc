@@ -16,6 +16,7 @@ Descriptor full() {
   descriptor.slots = 8;
   descriptor.free_slots = 3;
   descriptor.reach = Reach::outbound;
+  descriptor.anchors = {{test_id(2), "192.0.2.1:1"}, {test_id(3), "[2001:db8::1]:2"}};
   descriptor.age = 7;
   sign(GridId{}, TestNotary(descriptor.key), descriptor);
   return descriptor;
@@ -34,6 +35,7 @@ TEST(Descriptor, SurvivesItsMessage) {
   EXPECT_EQ(back.slots, full().slots);
   EXPECT_EQ(back.free_slots, full().free_slots);
   EXPECT_EQ(back.reach, full().reach);
+  EXPECT_EQ(back.anchors, full().anchors);
   EXPECT_EQ(back.age, full().age);
   EXPECT_TRUE(is_genuine(GridId{}, TestNotary(), back));
 }
@@ -58,6 +60,9 @@ TEST(Descriptor, IsNotGenuineOnceChanged) {
       [](Descriptor& d) { ++d.slots; },
       [](Descriptor& d) { ++d.free_slots; },
       [](Descriptor& d) { d.reach = Reach::open; },
+      [](Descriptor& d) { d.anchors.pop_back(); },
+      [](Descriptor& d) { d.anchors[1].peer.hash.bytes[0] ^= 1; },
+      [](Descriptor& d) { d.anchors[1].address = "192.0.2.1:2"; },
       [](Descriptor& d) { d.signature[0] ^= 1; },
   };
   for (const auto& change : changes) {

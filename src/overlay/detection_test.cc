@@ -136,7 +136,7 @@ class Grid {
       const Incarnation doubted{message.ping().suspected_boot(), message.ping().suspected_stamp()};
       if (doubted >= node.self.incarnation) ++node.self.incarnation.stamp;
       if (doubted.boot != 0) write(node.self, *answer.mutable_pong()->mutable_self());
-      out.sends.push_back({from, "", std::move(answer)});
+      out.sends.push_back({from, {}, std::move(answer)});
     }
     if (message.has_pong() && message.pong().has_self()) learn(node, message.pong().self(), out);
     if (message.has_pong_for() && message.pong_for().has_self()) learn(node, message.pong_for().self(), out);

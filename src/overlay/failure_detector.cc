@@ -78,7 +78,7 @@ FailureDetector::Doubt* FailureDetector::ask(Time now, const PeerId& peer, Outpu
 
 void FailureDetector::ping(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
   const bool wants_news = doubt.stage == Doubt::Stage::suspected || peer.age > config_.old;
-  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), wants_news ? &doubt.incarnation : nullptr)});
+  out.sends.push_back({peer.id, contact_of(peer), make_ping(rng_.next(), wants_news ? &doubt.incarnation : nullptr)});
   doubt.asked = now;
   doubt.until = now + patience();
 }
@@ -93,7 +93,7 @@ std::vector<const Descriptor*> FailureDetector::some_others(const PeerId& but, s
   const std::size_t start = turn_.empty() ? 0 : rng_.below(turn_.size());
   for (std::size_t i = 0; i < turn_.size() && chosen.size() < count; ++i) {
     const Descriptor* peer = contacts_.find(turn_[(start + i) % turn_.size()]);  // the order is random
-    if (peer != nullptr && peer->id != but && !peer->address.empty() && !doubts_.contains(peer->id)) chosen.push_back(peer);
+    if (peer != nullptr && peer->id != but && can_be_dialled(*peer) && !doubts_.contains(peer->id)) chosen.push_back(peer);
   }
   return chosen;
 }
@@ -126,7 +126,7 @@ void FailureDetector::ask_others(Time now, const Descriptor& peer, Doubt& doubt,
   doubt.until = now + patience();
   for (const Descriptor* helper : some_others(peer.id, config_.helpers)) {
     ask_for(*helper, peer, out);
-    out.sends.push_back({helper->id, helper->address, make_ping(rng_.next(), nullptr)});
+    out.sends.push_back({helper->id, contact_of(*helper), make_ping(rng_.next(), nullptr)});
   }
 }
 
@@ -136,7 +136,7 @@ void FailureDetector::ask_for(const Descriptor& helper, const Descriptor& about,
   request.set_number(rng_.next());
   request.set_peer(about.id.bytes());
   write(about, *request.mutable_self());
-  out.sends.push_back({helper.id, helper.address, std::move(message)});
+  out.sends.push_back({helper.id, contact_of(helper), std::move(message)});
 }
 
 void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
@@ -200,7 +200,7 @@ void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
   if (const Tombstones::Tombstone* tombstone = tombstones_.find(peer)) {
     GW_REACHED("failure detector: somebody dead speaks");
     // To others that descriptor is dead: it has to make a newer one.
-    out.sends.push_back({peer, tombstone->peer.address, make_ping(rng_.next(), &tombstone->peer.incarnation)});
+    out.sends.push_back({peer, contact_of(tombstone->peer), make_ping(rng_.next(), &tombstone->peer.incarnation)});
     tombstones_.remove(peer);
     rumours_.remove(peer);
     verdicts_.push_back({peer, Verdict::Kind::risen});
@@ -238,7 +238,7 @@ void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& ou
 
 void FailureDetector::on_reset(Time now, const PeerId& peer, Output& out) {
   const Descriptor* known = contacts_.find(peer);
-  if (known == nullptr || known->address.empty() || known->reach == Reach::outbound) return;
+  if (known == nullptr || !can_be_dialled(*known)) return;
   const auto found = doubts_.find(peer);
   Doubt* doubt = found != doubts_.end() ? &found->second : ask(now, peer, out);
   if (doubt == nullptr) return;
@@ -317,7 +317,7 @@ bool FailureDetector::may_follow(Time now, const PeerId& about) {
 void FailureDetector::on_hearsay(Time now, const Descriptor& peer, Output& out) {
   if (doubts_.contains(peer.id) || !may_follow(now, peer.id)) return;
   // As if it were suspected: the answer is a newer descriptor.
-  out.sends.push_back({peer.id, peer.address, make_ping(rng_.next(), &peer.incarnation)});
+  out.sends.push_back({peer.id, contact_of(peer), make_ping(rng_.next(), &peer.incarnation)});
 }
 
 void FailureDetector::on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, Output& out) {
@@ -353,7 +353,7 @@ void FailureDetector::spread_rumours(Time now, Output& out) {
   if (now < spread_at_ || !rumours_.has_news()) return;
   spread_at_ = now + config_.spread_every;
   for (const Descriptor* peer : some_others(self_, config_.spread))
-    out.sends.push_back({peer->id, peer->address, make_ping(rng_.next(), nullptr)});
+    out.sends.push_back({peer->id, contact_of(*peer), make_ping(rng_.next(), nullptr)});
 }
 
 Time FailureDetector::next_deadline() const {

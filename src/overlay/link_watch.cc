@@ -80,7 +80,7 @@ LinkWatch::State LinkWatch::state(const PeerId& peer) const {
 
 void LinkWatch::ping(const PeerId& peer, Output& out) {
   const Descriptor* known = contacts_.find(peer);
-  out.sends.push_back({peer, known != nullptr ? known->address : "", make_ping(rng_.next(), nullptr)});
+  out.sends.push_back({peer, known != nullptr ? contact_of(*known) : Contact{}, make_ping(rng_.next(), nullptr)});
 }
 
 void LinkWatch::lose(const PeerId& peer, Link& link) {

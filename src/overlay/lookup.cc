@@ -129,7 +129,7 @@ void Lookup::decide(Time now, const Message::Route& request, Output& out) {
       Message message;
       *message.mutable_route() = request;
       message.mutable_route()->set_diversions(request.diversions() + 1);
-      out.sends.push_back({divert->to->id, divert->to->address, std::move(message)});
+      out.sends.push_back({divert->to->id, contact_of(*divert->to), std::move(message)});
       return;
     }
     if (const auto* refuse = std::get_if<Placer::Refuse>(&decision)) {
@@ -146,7 +146,7 @@ void Lookup::answer(Time now, const Message::Route& request, const Message::Foun
   if (origin.id == self_.id) return on_found(now, found, self_, out);
   Message message;
   *message.mutable_found() = found;
-  out.sends.push_back({origin.id, origin.address, std::move(message)});
+  out.sends.push_back({origin.id, contact_of(origin), std::move(message)});
 }
 
 }  // namespace gw::overlay

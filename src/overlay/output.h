@@ -9,11 +9,11 @@
 
 namespace gw::overlay {
 
-// May be lost, late, doubled. Whoever carries it out dials `address` if there is no connection, and says Overlay::on_unreachable if
-// nobody is there; an empty address: only over a connection that is open.
+// May be lost, late, doubled. Whoever carries it out makes a connection if there is none, and says Overlay::on_unreachable if nobody is
+// there; without address and anchors: only over a connection that is open.
 struct Send {
   PeerId to;
-  std::string address;
+  Contact contact;
   Message message;
 };
 // Somebody unknown, at an address that was configured or remembered. Answered by Overlay::on_connected, if somebody is there.

@@ -101,8 +101,8 @@ void Overlay::finish(Time now, std::size_t before, Output& out) {
     Send& send = out.sends[i];
     send.message.set_grid(config_.grid.hash.bytes.data(), config_.grid.hash.bytes.size());
     detector_.add_rumours(send.message);
-    if (!send.address.empty() || is_answer(send.message)) continue;
-    if (const Descriptor* known = tables_.find(send.to)) send.address = known->address;
+    if (!send.contact.address.empty() || is_answer(send.message)) continue;
+    if (const Descriptor* known = tables_.find(send.to)) send.contact = contact_of(*known);
   }
 }
 
@@ -114,7 +114,7 @@ void Overlay::on_connected(Time now, const PeerId& peer, const std::string& addr
     return renew_self();
   }
   const std::size_t before = out.sends.size();
-  if (rejoin_.on_connected(now, address)) sampler_.ask(now, peer, address, own_, out);
+  if (rejoin_.on_connected(now, address)) sampler_.ask(now, peer, {.address = address}, own_, out);
   finish(now, before, out);
 }
 

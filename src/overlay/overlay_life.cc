@@ -52,7 +52,8 @@ void Overlay::settle(Time now, Output& out) {
 }
 
 void Overlay::bury(const PeerId& peer, Output& out) {
-  if (const Tombstones::Tombstone* tombstone = detector_.tombstones().find(peer)) rejoin_.on_lost(tombstone->peer.address);
+  if (const Tombstones::Tombstone* tombstone = detector_.tombstones().find(peer); tombstone != nullptr && can_be_dialled(tombstone->peer))
+    rejoin_.on_lost(tombstone->peer.address);
   const bool was_heard = heard_.forget(peer);
   sampler_.remove(peer);
   ring_.forget(peer);

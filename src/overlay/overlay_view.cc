@@ -55,9 +55,9 @@ std::vector<Overlay::Known> Overlay::all() const {
 std::vector<std::string> Overlay::to_remember() const {
   std::vector<std::string> addresses;
   for (const Descriptor& peer : sampler_.fallback().entries())
-    if (!peer.address.empty()) addresses.push_back(peer.address);
+    if (can_be_dialled(peer)) addresses.push_back(peer.address);
   for (const Descriptor& peer : sampler_.cache().entries())
-    if (!peer.address.empty() && addresses.size() < config_.rejoin.remembered && !sampler_.fallback().contains(peer.id))
+    if (can_be_dialled(peer) && addresses.size() < config_.rejoin.remembered && !sampler_.fallback().contains(peer.id))
       addresses.push_back(peer.address);
   return addresses;
 }

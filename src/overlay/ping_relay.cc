@@ -26,7 +26,7 @@ void PingRelay::on_ping_for(Time now, const PeerId& asker, const Message::PingFo
     return;
   }
   errands_.push_back({asker, request.number(), about.id, about.incarnation, now + config_.patience});
-  out.sends.push_back({about.id, about.address, make_ping(ping, &about.incarnation)});
+  out.sends.push_back({about.id, contact_of(about), make_ping(ping, &about.incarnation)});
 }
 
 bool PingRelay::wants(const Descriptor& peer) const {
@@ -43,7 +43,7 @@ void PingRelay::on_descriptor(const Descriptor& peer, Output& out) {
     answer.set_number(errand.number);
     answer.set_peer(peer.id.bytes());
     write(peer, *answer.mutable_self());
-    out.sends.push_back({errand.asker, "", std::move(message)});  // it has just asked, so there is a connection
+    out.sends.push_back({errand.asker, {}, std::move(message)});  // it has just asked, so there is a connection
     return true;
   });
 }

@@ -16,7 +16,7 @@ Placer::Decision Placer::decide(Time now, const Request& request) {
   }
   const Descriptor* best = nullptr;
   for (const Descriptor& leaf : leafset_.members()) {
-    if (leaf.address.empty() || contacts_.is_suspected(leaf.id)) continue;
+    if (!can_be_dialled(leaf) || contacts_.is_suspected(leaf.id)) continue;
     const std::uint32_t free = free_at(leaf);
     if (free >= request.demand && (best == nullptr || free > free_at(*best))) best = &leaf;
     most = std::max(most, free);
@@ -52,7 +52,7 @@ const Descriptor* Placer::farthest_from(const Hash256& key) const {
   const Descriptor* ends[] = {&leaves[half - 1], &leaves[half]};
   if (is_closer(key, ends[0]->id.hash, ends[1]->id.hash)) std::swap(ends[0], ends[1]);
   for (const Descriptor* end : ends)
-    if (!end->address.empty() && !contacts_.is_suspected(end->id)) return end;
+    if (can_be_dialled(*end) && !contacts_.is_suspected(end->id)) return end;
   return nullptr;
 }
 

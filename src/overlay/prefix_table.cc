@@ -41,14 +41,14 @@ bool PrefixTable::wants(const Descriptor& peer, float distance) const {
   const std::span<const Entry> there = slot(number);
   for (const Entry& entry : there)
     if (entry.peer.id == peer.id) return entry.peer.incarnation < peer.incarnation;
-  if (peer.address.empty()) return false;
+  if (!can_be_dialled(peer)) return false;
   return there.size() < kPerSlot || distance < there.back().distance;
 }
 
 PrefixTable::Offered PrefixTable::offer(const Descriptor& peer, float distance) {
   if (!wants(peer, distance)) return Offered::ignored;
   const bool known = remove(peer.id);
-  if (peer.address.empty()) return Offered::renewed;  // it cannot be dialled any more, so it has left its slot
+  if (!can_be_dialled(peer)) return Offered::renewed;  // it cannot be dialled any more, so it has left its slot
   const std::uint16_t number = slot_of(self_, peer.id.hash);
   const std::size_t others = slot(number).size();
   const auto order = [](const Entry& entry) { return std::pair(entry.slot, entry.distance); };

@@ -48,7 +48,7 @@ std::optional<PeerId> Ring::on_round(const Descriptor& self, std::span<const Des
   waiting_for_ = partner->id;
   if (asked_.size() >= kAsked) asked_.erase(asked_.begin());
   asked_.push_back(partner->id);
-  out.sends.push_back({partner->id, partner->address, std::move(message)});
+  out.sends.push_back({partner->id, contact_of(*partner), std::move(message)});
   return silent;
 }
 
@@ -56,7 +56,7 @@ void Ring::on_request(const Descriptor& partner, const Descriptor& self, Known k
   Message message;
   write(self, *message.mutable_ring_reply()->mutable_self());
   recommend(partner.id, known, *message.mutable_ring_reply());
-  out.sends.push_back({partner.id, partner.address, std::move(message)});
+  out.sends.push_back({partner.id, contact_of(partner), std::move(message)});
 }
 
 bool Ring::on_reply(const PeerId& partner) {
@@ -80,7 +80,7 @@ const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples) {
   const std::span<const Descriptor> leaves = leafset_.members();
   std::vector<const Descriptor*> partners;
   const auto consider = [&](const Descriptor& peer) {
-    if (!peer.address.empty() && !contacts_.is_suspected(peer.id)) partners.push_back(&peer);
+    if (can_be_dialled(peer) && !contacts_.is_suspected(peer.id)) partners.push_back(&peer);
   };
   const std::size_t near = std::max<std::size_t>(leafset_.half() / 2, 1);
   for (std::size_t i = 0; i < leaves.size(); ++i)
@@ -141,7 +141,7 @@ void Ring::recommend(const PeerId& partner, Known known, Message::Gossip& gossip
   std::array<std::uint8_t, PrefixTable::kRows * 16> sent{};
   for (std::uint8_t turn = 0; turn < PrefixTable::kPerSlot; ++turn) {
     for (const Descriptor*& peer : rest) {
-      if (peer == nullptr || peer->address.empty()) continue;
+      if (peer == nullptr || !can_be_dialled(*peer)) continue;
       const std::uint16_t slot = PrefixTable::slot_of(partner, peer->id.hash);
       if (slot >= sent.size() || sent[slot] > turn) continue;
       ++sent[slot];

@@ -18,9 +18,9 @@ const Descriptor* Router::send(Time now, Message::Route request, std::vector<Pee
   Message message;
   *message.mutable_route() = request;
   message.mutable_route()->set_hops(request.hops() + 1);
-  out.sends.push_back({hop->id, hop->address, std::move(message)});
+  out.sends.push_back({hop->id, contact_of(*hop), std::move(message)});
   if (flights_.size() < config_.watched && avoid.size() < config_.ways) {
-    out.sends.push_back({hop->id, hop->address, make_ping(rng_.next(), nullptr)});
+    out.sends.push_back({hop->id, contact_of(*hop), make_ping(rng_.next(), nullptr)});
     flights_.push_back({std::move(request), hop->id, std::move(avoid), now + config_.patience});
   }
   return hop;

@@ -8,8 +8,8 @@
 
 namespace gw::overlay {
 
-// Only who can be dialled answers for keys: nobody else could be told to.
-inline bool can_be_root(const Descriptor& peer) { return !peer.address.empty() && peer.reach != Reach::outbound; }
+// Only who can be dialled answers for keys: the way to others is longer, and breaks sooner.
+inline bool can_be_root(const Descriptor& peer) { return can_be_dialled(peer); }
 
 // Where to send it; nullptr: `self` answers for the key. Pastry's rule: within the leafset the closest of all; else somebody who shares one
 // digit more with the key; else whoever shares as many and is closer. Suspected peers are bypassed, and those in `avoid`, which is

@@ -46,14 +46,14 @@ Sampler::Need Sampler::fall_back(Time now, const Descriptor& own, Output& out) {
 
 void Sampler::attempt(Time now, Tier tier, const Descriptor& target, const Descriptor& own, Output& out) {
   attempt_ = Attempt{target.id, tier, now + patience_};
-  ask(now, target.id, target.address, own, out);
+  ask(now, target.id, contact_of(target), own, out);
 }
 
-void Sampler::ask(Time now, const PeerId& peer, const std::string& address, const Descriptor& own, Output& out) {
+void Sampler::ask(Time now, const PeerId& peer, Contact contact, const Descriptor& own, Output& out) {
   std::erase_if(asked_, [&](const Asked& asked) { return asked.until <= now || asked.peer == peer; });
   if (asked_.size() >= kMaxAsked) asked_.erase(asked_.begin());
   asked_.push_back({peer, now + config_.late});
-  Send& send = out.sends.emplace_back(Send{peer, address, {}});
+  Send& send = out.sends.emplace_back(Send{peer, std::move(contact), {}});
   fill(peer, own, *send.message.mutable_gossip());
 }
 

@@ -45,7 +45,7 @@ class Sampler {
   Time next_deadline() const { return attempt_ ? attempt_->deadline : kNever; }
   Need on_unreachable(Time now, const PeerId& peer, const Descriptor& own, Output& out);
   // Asks this one besides, whoever it is: somebody who was dialled is there.
-  void ask(Time now, const PeerId& peer, const std::string& address, const Descriptor& own, Output& out);
+  void ask(Time now, const PeerId& peer, Contact contact, const Descriptor& own, Output& out);
 
   // A request: answers it with what was known before. False: too many of that peer, or altogether.
   bool answer(Time now, const PeerId& from, const Descriptor& own, Output& out);

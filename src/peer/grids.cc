@@ -59,7 +59,7 @@ void Grids::tell_where_known(const PeerId& peer, Actions& out, const Input& inpu
 
 void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) {
   for (overlay::Send& send : output.sends) {
-    job::Send& message = std::get<job::Send>(out.now.emplace_back(job::Send{send.to, {}, std::move(send.address)}));
+    job::Send& message = std::get<job::Send>(out.now.emplace_back(job::Send{send.to, {}, std::move(send.contact)}));
     *message.message.mutable_overlay() = std::move(send.message);
   }
   for (overlay::Dial& dial : output.dials) out.add(job::Connect{std::move(dial.address)});
@@ -156,10 +156,12 @@ const Grid* Grids::find(const GridId& grid) const {
   return found == grids_.end() ? nullptr : found->second.get();
 }
 
-std::string Grids::address_of(const PeerId& peer) const {
+overlay::Contact Grids::contact_of(const PeerId& peer) const {
+  const overlay::Descriptor* newest = nullptr;
   for (const auto& [id, grid] : grids_)
-    if (const overlay::Descriptor* known = grid->overlay.find(peer); known != nullptr && !known->address.empty()) return known->address;
-  return "";
+    if (const overlay::Descriptor* known = grid->overlay.find(peer); known != nullptr && (newest == nullptr || newer(*known, *newest)))
+      newest = known;
+  return newest != nullptr ? overlay::contact_of(*newest) : overlay::Contact{};
 }
 
 bool Grids::alive(const PeerId& peer) const {

@@ -73,8 +73,8 @@ class Grids final : public job::Neighbours {
   // nullptr: this peer is not in it.
   const Grid* find(const GridId& grid) const;
   const std::map<GridId, std::unique_ptr<Grid>>& all() const { return grids_; }
-  // Where a peer is dialled; empty: not known.
-  std::string address_of(const PeerId& peer) const;
+  // How a peer is reached, as it said last; nothing in it: not known.
+  overlay::Contact contact_of(const PeerId& peer) const;
   // In any of the grids.
   bool alive(const PeerId& peer) const override;
   std::vector<Neighbour> all_alive() const override;

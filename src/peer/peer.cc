@@ -55,7 +55,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
   send.message.set_version(wire::kPeerProtocol);
   send.message.set_boot(identity_.boot);
   if (!send.message.has_overlay()) {
-    send.address = grids_.address_of(send.to);
+    send.contact = grids_.contact_of(send.to);
     // Whoever is only asked for slots has nothing yet that could get lost with it.
     if (!send.message.has_reserve()) grids_.in_touch(now, send.to, turn);
   }

@@ -44,6 +44,8 @@ void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions
       if (const Status status = blobs_.on_blob(from, message.blob(), out); !status)
         out.notify(job::PeerRefused{from, status.error().detail});
       return;
+    case Message::kDialBack:
+    case Message::kDialedBack:
     case Message::KIND_NOT_SET:
       return;
   }

@@ -15,7 +15,7 @@ constexpr std::size_t kBatchBytes = 128u << 10;
 // So much may lie in the kernel unsent: what is there cannot be overtaken by control messages any more.
 constexpr int kUnsentBytes = 128 << 10;
 
-void set_options(asio::ip::tcp::socket& socket) {
+void set_options(Socket& socket) {
   error_code ignored;  // a connection without them is slower, not wrong
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
@@ -70,7 +70,7 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<void> Connection::establish() {
-  if (dialer_ == Dialer::us) {
+  if (!stream_.next_layer().is_open()) {
     auto [refused] = co_await stream_.next_layer().async_connect(remote_, kAsTuple);
     if (refused) {
       const Cause cause = refused == asio::error::connection_refused ? Cause::nobody : Cause::silent;
@@ -94,6 +94,7 @@ asio::awaitable<void> Connection::read() {
       end(lost(error));
       co_return;
     }
+    traffic_.bytes_in += count;
     if (ended_) continue;  // they have not read our goodbye yet; closing with bytes unread would reset the connection under it
     decoder_.filled(count);
     if (Status taken = on_bytes(); !taken) say_goodbye(Goodbye::broke_rules, {Cause::broke_rules, taken.error().detail});
@@ -115,13 +116,14 @@ asio::awaitable<void> Connection::write() {
     wake_by(liveness_.next_deadline());
     auto [error, count] = co_await asio::async_write(stream_, asio::buffer(batch), kAsTuple);
     liveness_.on_write_done();
+    traffic_.bytes_out += count;
     if (error) {
       break_off(lost(error));
       co_return;
     }
   }
   error_code ignored;
-  stream_.next_layer().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.next_layer().shutdown(Socket::shutdown_send, ignored);
 }
 
 asio::awaitable<void> Connection::watch() {
@@ -191,6 +193,7 @@ void Connection::doubt() {
 
 Status Connection::push(Message message) {
   GW_TRY_VOID(queue_.push(std::move(message)));
+  ++traffic_.messages_out;
   used_ = now();
   liveness_.on_sent(used_);
   wake_by(liveness_.next_deadline());

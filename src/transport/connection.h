@@ -16,6 +16,7 @@
 namespace gw::transport {
 
 using Endpoint = asio::ip::tcp::endpoint;
+using Socket = asio::generic::stream_protocol::socket;  // TCP, or one end of a pair within this process
 
 enum class Dialer : std::uint8_t { us, them };
 
@@ -29,6 +30,12 @@ enum class Cause : std::uint8_t {
   silent,          // a deadline passed
   broke_rules,     // they sent something wrong
   untrusted,       // they are not who they should be, or their certificate is bad
+};
+
+// What a connection has carried so far, frames and their headers, without TLS.
+struct Traffic {
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+  std::uint64_t messages_in = 0, messages_out = 0;  // requests and answers included
 };
 
 struct Ended {
@@ -52,8 +59,8 @@ class Connection {
     std::size_t open_requests = 256;  // in each direction
   };
   struct Start {
-    asio::ip::tcp::socket socket;  // connected if they dialled
-    Endpoint remote;
+    Socket socket;    // connected if they dialled, or if it is one end of a circuit
+    Endpoint remote;  // of a circuit: the relay
     Dialer dialer;
     std::optional<PeerId> expected;
     std::uint64_t number;  // of this connection, unique in its transport
@@ -87,6 +94,7 @@ class Connection {
   // Known once the handshake of TLS is over.
   const Result<PeerId>& peer() const { return check_.found; }
   std::uint64_t peer_boot() const { return peer_boot_; }
+  const Traffic& traffic() const { return traffic_; }
   // When a message last went or came.
   Time used() const { return used_; }
 
@@ -126,7 +134,7 @@ class Connection {
   void close_socket();
   void wake_by(Time deadline);
 
-  using Stream = asio::ssl::stream<asio::ip::tcp::socket>;
+  using Stream = asio::ssl::stream<Socket>;
 
   const Endpoint remote_;
   const Dialer dialer_;
@@ -139,6 +147,7 @@ class Connection {
   FrameDecoder decoder_;
   MessageAssembler assembler_;
   SendQueue queue_;
+  Traffic traffic_;
   Time used_;
   RequestTable requests_;          // ours
   std::set<std::uint32_t> asked_;  // theirs that wait for our answer

@@ -74,6 +74,7 @@ Status Connection::on_part(const Frame& frame) {
   liveness_.on_lane(used_, frame.lane, assembler_.unfinished(frame.lane));
   wake_by(liveness_.next_deadline());
   if (!message) return ok();
+  ++traffic_.messages_in;
   switch (message->kind) {
     case FrameKind::request:
       return on_request(*std::move(message));

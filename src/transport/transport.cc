@@ -108,7 +108,7 @@ void Transport::connect(const Endpoint& where, std::optional<PeerId> expected, C
     Error refused = fail(Kind::overloaded, "{} connections are open or being opened already: try again later", ours);
     return servers_.spawn("refuse", refuse(std::move(done), std::move(refused)));
   }
-  std::uint64_t number = start({.socket = asio::ip::tcp::socket(io_), .remote = where, .dialer = Dialer::us, .expected = expected});
+  std::uint64_t number = start({.socket = Socket(io_), .remote = where, .dialer = Dialer::us, .expected = expected});
   dials_.emplace(number, std::move(done));
 }
 

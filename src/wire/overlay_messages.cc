@@ -17,17 +17,6 @@ constexpr float kMaxError = 10;
 
 bool within(float value, float low, float high) { return std::isfinite(value) && value >= low && value <= high; }
 
-// Whether a dial could make sense of it: something printable, a colon, a port.
-bool is_address(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (text.size() > kMaxAddressBytes || colon == std::string::npos || colon == 0) return false;
-  if (!std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; })) return false;
-  std::uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data() + colon + 1, end, port);
-  return problem == std::errc() && rest == end && port != 0;
-}
-
 Status check(const pb::Coordinate& coordinate) {
   const auto bounded = [](float value) { return within(value, -kMaxCoordinateSeconds, kMaxCoordinateSeconds); };
   GW_TRY_VOID(require(coordinate.position_size() == kCoordinateDimensions, "a coordinate has 4 dimensions"));
@@ -37,6 +26,17 @@ Status check(const pb::Coordinate& coordinate) {
   return require(bounded(coordinate.adjustment()), "an adjustment is at most 10 s");
 }
 
+Status check(const pb::Descriptor::Anchor& anchor) {
+  GW_TRY_VOID(require(is_hash(anchor.peer()), "an anchor is named by 32 bytes"));
+  return require(anchor.address().size() <= kMaxAnchorAddressBytes && is_address(anchor.address()),
+                 "the address of an anchor is host:port, of at most 64 bytes");
+}
+
+Status check(const pb::Membership& membership) {
+  GW_TRY_VOID(require(membership.serial() != 0, "memberships are counted from 1"));
+  return require(membership.signature().size() == kSignatureBytes, "a membership has a signature of 64 bytes");
+}
+
 Status check(const pb::Descriptor& descriptor) {
   GW_TRY_VOID(require(is_hash(descriptor.key()), "a public key has 32 bytes"));
   GW_TRY_VOID(require(descriptor.signature().size() == kSignatureBytes, "a signature has 64 bytes"));
@@ -44,6 +44,9 @@ Status check(const pb::Descriptor& descriptor) {
   GW_TRY_VOID(require(descriptor.boot() != 0, "the lives of a peer are counted from 1"));
   GW_TRY_VOID(require(pb::Descriptor::Reach_IsValid(descriptor.reach()), "the reach of a peer is not known"));
   GW_TRY_VOID(require(descriptor.free_slots() <= descriptor.slots(), "a peer has no more free slots than slots"));
+  GW_TRY_VOID(require(descriptor.anchors_size() <= kMaxAnchors, "a peer has at most 3 anchors"));
+  for (const pb::Descriptor::Anchor& anchor : descriptor.anchors()) GW_TRY_VOID(check(anchor));
+  if (descriptor.has_membership()) GW_TRY_VOID(check(descriptor.membership()));
   return check(descriptor.coordinate());
 }
 
@@ -110,6 +113,16 @@ Status check_kind(const OverlayMessage& message) {
 }
 
 }  // namespace
+
+bool is_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (text.size() > kMaxAddressBytes || colon == std::string::npos || colon == 0) return false;
+  if (!std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; })) return false;
+  std::uint16_t port = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data() + colon + 1, end, port);
+  return problem == std::errc() && rest == end && port != 0;
+}
 
 Status check(const OverlayMessage& message) {
   GW_TRY_VOID(require(is_hash(message.grid()), "a grid is named by 32 bytes"));

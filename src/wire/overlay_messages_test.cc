@@ -25,6 +25,12 @@ void fill(pb::Descriptor& descriptor) {
   descriptor.set_free_slots(3);
   descriptor.set_reach(pb::Descriptor::OPEN);
   descriptor.set_age(9);
+  pb::Descriptor::Anchor& anchor = *descriptor.add_anchors();
+  anchor.set_peer(std::string(32, 'a'));
+  anchor.set_address("a:2");
+  descriptor.mutable_membership()->set_serial(5);
+  descriptor.mutable_membership()->set_until(6);
+  descriptor.mutable_membership()->set_signature(std::string(64, 'm'));
   descriptor.set_signature(std::string(64, 's'));
 }
 
@@ -63,9 +69,16 @@ TEST(OverlayMessages, HaveTheBytesOfTheirProtocol) {
                                  "3803"
                                  "4001"
                                  "4809"
-                                 "7a40" +
-                                 hex(as_bytes(std::string(64, 's')));
-  EXPECT_EQ(hex(encode(gossip()).value()), "0a20" + hex(as_bytes(std::string(32, 'g'))) + "5296010a9301" + descriptor);
+                                 "5227"
+                                 "0a20" +
+                                 hex(as_bytes(std::string(32, 'a'))) +
+                                 "1203613a32"
+                                 "5a46"
+                                 "0805"
+                                 "1006"
+                                 "1a40" +
+                                 hex(as_bytes(std::string(64, 'm'))) + "7a40" + hex(as_bytes(std::string(64, 's')));
+  EXPECT_EQ(hex(encode(gossip()).value()), "0a20" + hex(as_bytes(std::string(32, 'g'))) + "5287020a8402" + descriptor);
 
   OverlayMessage ping;
   ping.set_grid(std::string(32, 'g'));
@@ -113,6 +126,14 @@ TEST(OverlayMessages, ThatBreakARuleAreRefused) {
       descriptor_with([](D& d) { d.set_boot(0); }),
       descriptor_with([](D& d) { d.set_free_slots(5); }),
       descriptor_with([](D& d) { d.set_reach(static_cast<D::Reach>(9)); }),
+      descriptor_with([](D& d) { d.mutable_anchors(0)->set_peer("short"); }),
+      descriptor_with([](D& d) { d.mutable_anchors(0)->clear_address(); }),
+      descriptor_with([](D& d) { d.mutable_anchors(0)->set_address(std::string(63, 'a') + ":1"); }),
+      descriptor_with([](D& d) {
+        for (int i = 0; i < kMaxAnchors; ++i) *d.add_anchors() = d.anchors(0);
+      }),
+      descriptor_with([](D& d) { d.mutable_membership()->set_serial(0); }),
+      descriptor_with([](D& d) { d.mutable_membership()->set_signature("short"); }),
       coordinate_with([](C& c) { c.add_position(0); }),
       coordinate_with([](C& c) { c.set_position(3, std::numeric_limits<float>::quiet_NaN()); }),
       coordinate_with([](C& c) { c.set_position(3, -10.5F); }),

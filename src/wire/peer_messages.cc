@@ -92,6 +92,11 @@ Status check(const PeerMessage::Blob& blob) {
   return require(blob.bytes().size() <= kMaxBlobBytes, "a blob has at most 1 MiB");
 }
 
+Status check(const PeerMessage::DialedBack& answer) {
+  GW_TRY_VOID(require(answer.address().empty() || is_address(answer.address()), "an address is host:port, of at most 256 bytes"));
+  return require(!answer.reached() || !answer.address().empty(), "who was reached was reached somewhere");
+}
+
 Status check(const PeerMessage& message) {
   switch (message.kind_case()) {
     case PeerMessage::kReserve:
@@ -145,6 +150,10 @@ Status check(const PeerMessage& message) {
       return check(message.blob());
     case PeerMessage::kOverlay:
       return wire::check(message.overlay());
+    case PeerMessage::kDialBack:
+      return require(message.dial_back().port() > 0 && message.dial_back().port() <= 0xffff, "a port is from 1 to 65535");
+    case PeerMessage::kDialedBack:
+      return check(message.dialed_back());
     case PeerMessage::KIND_NOT_SET:
       break;
   }
