@@ -6,6 +6,8 @@ namespace gw::wire {
 
 GridId open_grid(std::string_view name) { return {sha256(as_bytes(name))}; }
 
+GridId private_grid(const PublicKey& grid_key) { return {sha256(grid_key)}; }
+
 Status check_grid_name(std::string_view name) {
   constexpr std::size_t kLongest = 64;
   constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";

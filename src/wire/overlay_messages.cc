@@ -1,9 +1,9 @@
 #include "wire/overlay_messages.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "wire/address.h"
 #include "wire/peer_messages.h"
 #include "wire/rules.h"
 
