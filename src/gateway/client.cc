@@ -5,9 +5,9 @@
 #include <boost/asio/post.hpp>
 #include <optional>
 
-#include "gateway/error_answer.h"
 #include "gateway/http.h"
 #include "gateway/view_json.h"
+#include "httpd/error_answer.h"
 
 namespace gw::gateway {
 namespace {
@@ -95,7 +95,7 @@ asio::awaitable<Result<std::string>> Client::Exchange::ask(const std::filesystem
   auto [error, bytes] = co_await http::async_read(*stream, buffer, parser, kAsTuple);
   if (error) co_return broken(error);
   auto response = parser.release();
-  if (response.result_int() >= 300) co_return error_of(response.result_int(), response.body());
+  if (response.result_int() >= 300) co_return httpd::error_of(response.result_int(), response.body());
   co_return std::move(response.body());
 }
 
@@ -121,7 +121,7 @@ asio::awaitable<Status> Client::Exchange::read_stream(const std::filesystem::pat
       co_return ok();
     }
   }
-  if (status >= 300) co_return error_of(status, refusal);
+  if (status >= 300) co_return httpd::error_of(status, refusal);
   co_return ok();
 }
 

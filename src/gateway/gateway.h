@@ -2,12 +2,11 @@
 // The door for the people of this machine: HTTP over a unix socket.
 
 #include <filesystem>
-#include <list>
 #include <memory>
 
 #include "gateway/session.h"
+#include "httpd/door.h"
 #include "os/local_socket.h"
-#include "transport/task_group.h"
 
 namespace gw::gateway {
 
@@ -25,26 +24,16 @@ class Gateway {
 
   // Kind::overloaded: another daemon listens there.
   static Result<std::unique_ptr<Gateway>> open(asio::io_context& io, node::Control& control, Config config);
-  ~Gateway();
 
   // Closes all connections and waits for their end; nothing new begins.
-  asio::awaitable<void> stop();
+  asio::awaitable<void> stop() { return door_.stop(); }
 
  private:
   Gateway(asio::io_context& io, node::Control& control, Config config, os::LocalListener listener);
 
-  asio::awaitable<void> accept();
-  void admit(Local::socket socket);
-  asio::awaitable<void> serve(std::list<Session>::iterator session);
-
-  asio::io_context& io_;
-  node::Control& control_;
   const Config config_;
   os::LocalListener listener_;
-  Local::acceptor acceptor_;
-  bool stopping_ = false;
-  std::list<Session> sessions_;
-  transport::TaskGroup tasks_;
+  httpd::Door<Local, Session> door_;
 };
 
 }  // namespace gw::gateway

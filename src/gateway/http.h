@@ -1,23 +1,15 @@
 #pragma once
-// The parts of Boost.Beast that the gateway uses, in one place: they are slow to compile, and precompiled together (CMakeLists.txt).
+// HTTP as the gateway speaks it: the names of src/httpd.
 
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http.hpp>
-
-#include "transport/asio.h"
+#include "httpd/beast.h"
 
 namespace gw::gateway {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-using boost::system::error_code;
-using transport::kAsTuple;
-
-using Local = asio::local::stream_protocol;
+namespace asio = httpd::asio;
+namespace beast = httpd::beast;
+namespace http = httpd::http;
+using httpd::error_code;
+using httpd::kAsTuple;
+using httpd::Local;
 
 }  // namespace gw::gateway

@@ -8,6 +8,8 @@
 #include "gateway/http.h"
 #include "gateway/route.h"
 #include "gateway/wake.h"
+#include "httpd/error_answer.h"
+#include "httpd/exchange.h"
 #include "node/control.h"
 
 namespace gw::gateway {
@@ -19,36 +21,29 @@ namespace gw::gateway {
 class Session {
  public:
   struct Config {
-    std::uint32_t header_bytes = 8u << 10;
-    std::chrono::milliseconds idle = std::chrono::seconds(60);     // until the head of the next request is there
-    std::chrono::milliseconds receive = std::chrono::seconds(30);  // for its body
-    std::chrono::milliseconds answer = std::chrono::seconds(60);   // of the peer behind us
-    std::chrono::milliseconds send = std::chrono::seconds(30);     // for a piece, which the client has to take
-    std::size_t piece_bytes = 64u << 10;                           // of output
+    httpd::Exchange<Local>::Config http{.error_body = httpd::error_body};
+    std::chrono::milliseconds answer = std::chrono::seconds(60);  // of the peer behind us
+    std::size_t piece_bytes = 64u << 10;                          // of output
     std::size_t piece_events = 256;
   };
 
   Session(Local::socket socket, node::Control& control, const Config& config);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   // Ends when the client goes, breaks a rule or is too slow, or after stop().
   asio::awaitable<void> run();
   void stop();
 
  private:
-  using Request = http::request<http::string_body>;
-  struct Answer {
-    unsigned status = 200;
-    std::string body = {};
-    std::string allow = {};  // methods, of a 405
-  };
-  enum class After : std::uint8_t { next_request, close };
+  using Answer = httpd::Answer;
+  using After = httpd::After;
+  using Request = httpd::Exchange<Local>::Request;
 
   // session.cc
   asio::awaitable<After> serve_one();
   asio::awaitable<After> serve(const Call& call, Request request);
-  asio::awaitable<bool> read_body(http::request_parser<http::string_body>& parser, std::size_t limit);
-  asio::awaitable<After> send(Answer answer, After after);
-  asio::awaitable<After> refuse(error_code error);
+  asio::awaitable<After> send(Answer answer, After after) { return exchange_.send(std::move(answer), after); }
   static Answer refusal(const Error& error);
 
   // session_calls.cc: each answers one kind of call.
@@ -71,10 +66,10 @@ class Session {
   asio::awaitable<bool> send_chunk(std::string_view bytes);
   void watch_client();
 
-  beast::basic_stream<Local> stream_;
+  httpd::Exchange<Local> exchange_;
+  beast::basic_stream<Local>& stream_;  // of the exchange, for what is sent in pieces
   node::Control& control_;
   const Config config_;
-  beast::flat_buffer buffer_;
   std::shared_ptr<Wake> wake_;  // callbacks own it too
 };
 

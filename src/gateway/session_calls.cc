@@ -1,6 +1,6 @@
-#include "gateway/error_answer.h"
 #include "gateway/session.h"
 #include "gateway/view_json.h"
+#include "httpd/error_answer.h"
 
 namespace gw::gateway {
 namespace {

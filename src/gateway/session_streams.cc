@@ -1,9 +1,9 @@
 #include <optional>
 
 #include "base/log.h"
-#include "gateway/error_answer.h"
 #include "gateway/session.h"
 #include "gateway/view_json.h"
+#include "httpd/error_answer.h"
 
 namespace gw::gateway {
 namespace {
@@ -35,13 +35,13 @@ asio::awaitable<bool> Session::send_head(std::string_view type) {
   response.keep_alive(false);
   response.chunked(true);
   http::response_serializer<http::empty_body> serializer(response);
-  stream_.expires_after(config_.send);
+  stream_.expires_after(config_.http.send);
   auto [error, bytes] = co_await http::async_write_header(stream_, serializer, kAsTuple);
   co_return !error;
 }
 
 asio::awaitable<bool> Session::send_chunk(std::string_view bytes) {
-  stream_.expires_after(config_.send);
+  stream_.expires_after(config_.http.send);
   if (bytes.empty()) {
     auto [error, sent] = co_await asio::async_write(stream_, http::make_chunk_last(), kAsTuple);
     co_return !error;

@@ -1,8 +1,7 @@
 #include "gateway/view_json.h"
+#include "httpd/error_answer.h"
 
 #include <gtest/gtest.h>
-
-#include "gateway/error_answer.h"
 
 namespace gw::gateway {
 namespace {
@@ -123,12 +122,12 @@ TEST(ErrorAnswer, IsReadBackAndSaysWhatToDo) {
   for (const Kind kind : {Kind::invalid, Kind::not_found, Kind::overloaded, Kind::disconnected, Kind::timeout, Kind::corrupt,
                           Kind::guest_fault, Kind::unsupported, Kind::internal}) {
     const Error error{kind, "a sentence"};
-    const Error back = error_of(status_of(kind), error_body(error));
+    const Error back = httpd::error_of(httpd::status_of(kind), httpd::error_body(error));
     EXPECT_EQ(back.kind, kind);
     EXPECT_EQ(back.detail, "a sentence");
-    EXPECT_GE(status_of(kind), 400u);
+    EXPECT_GE(httpd::status_of(kind), 400u);
   }
-  EXPECT_EQ(error_of(502, "<html>").kind, Kind::internal);
+  EXPECT_EQ(httpd::error_of(502, "<html>").kind, Kind::internal);
 }
 
 }  // namespace

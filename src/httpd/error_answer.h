@@ -1,11 +1,11 @@
 #pragma once
-// Errors as the local API tells them.
+// Errors as they are told over HTTP.
 
 #include <string>
 
 #include "base/result.h"
 
-namespace gw::gateway {
+namespace gw::httpd {
 
 // The HTTP status of an error of this kind; the one table.
 unsigned status_of(Kind kind);
@@ -16,4 +16,4 @@ std::string error_body(const Error& error);
 // Back again; `status` says what happened when the body does not.
 Error error_of(unsigned status, std::string_view body);
 
-}  // namespace gw::gateway
+}  // namespace gw::httpd

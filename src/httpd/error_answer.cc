@@ -1,11 +1,12 @@
-#include "gateway/error_answer.h"
+#include "httpd/error_answer.h"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
-#include "gateway/view_json.h"
-
-namespace gw::gateway {
+namespace gw::httpd {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Row {
   Kind kind;
@@ -17,13 +18,13 @@ struct Row {
 // In the order of Kind.
 constexpr std::array<Row, 9> kRows{{
     {Kind::invalid, "invalid", 400, "correct the request"},
-    {Kind::not_found, "not_found", 404, "check the name; GET /v1/jobs and GET /v1/peers list what there is"},
+    {Kind::not_found, "not_found", 404, "check the name"},
     {Kind::overloaded, "overloaded", 429, "try again later, or ask for less"},
     {Kind::disconnected, "disconnected", 503, "the daemon stops: try again when it is back"},
     {Kind::timeout, "timeout", 504, "try again"},
     {Kind::corrupt, "corrupt", 422, "send it again"},
     {Kind::guest_fault, "guest_fault", 422, "correct the program"},
-    {Kind::unsupported, "unsupported", 405, "docs/api/openapi.yaml says what can be asked"},
+    {Kind::unsupported, "unsupported", 405, "the documentation says what can be asked"},
     {Kind::internal, "internal", 500, "look into the log of the daemon"},
 }};
 
@@ -38,7 +39,8 @@ const Row& row_of(Kind kind) {
 unsigned status_of(Kind kind) { return row_of(kind).status; }
 
 std::string error_body(const Error& error) {
-  return dump({{"error", {{"kind", row_of(error.kind).word}, {"message", error.detail}, {"next", row_of(error.kind).next}}}}) + "\n";
+  const Json json{{"error", {{"kind", row_of(error.kind).word}, {"message", error.detail}, {"next", row_of(error.kind).next}}}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Error error_of(unsigned status, std::string_view body) {
@@ -52,4 +54,4 @@ Error error_of(unsigned status, std::string_view body) {
   return fail(Kind::internal, "the daemon answered with HTTP status {} and no reason", status);
 }
 
-}  // namespace gw::gateway
+}  // namespace gw::httpd

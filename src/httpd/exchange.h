@@ -1,0 +1,120 @@
+#pragma once
+// The server's side of one HTTP connection.
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/result.h"
+#include "httpd/beast.h"
+
+namespace gw::httpd {
+
+struct Answer {
+  unsigned status = 200;
+  std::string body = {};
+  std::string allow = {};  // methods, of a 405
+  std::string type = "application/json";
+};
+enum class After : std::uint8_t { next_request, close };
+inline constexpr unsigned kHttp11 = 11;
+
+// Reads a request, whatever comes, and sends what answers it. Nothing of a body is read before somebody has said how long it may be; a
+// client that is silent, slow or makes no sense is told so if it can be, and its connection is over.
+//
+// Belongs to one coroutine at a time. Limits: Config, and what `route` allows.
+template <class Protocol>
+class Exchange {
+ public:
+  using Request = http::request<http::string_body>;
+  struct Config {
+    std::uint32_t header_bytes = 8u << 10;
+    std::chrono::milliseconds idle = std::chrono::seconds(60);     // until the head of the next request is there
+    std::chrono::milliseconds receive = std::chrono::seconds(30);  // for its body
+    std::chrono::milliseconds send = std::chrono::seconds(30);     // for a piece, which the client has to take
+    std::string (*error_body)(const Error&) = nullptr;             // how an error is told
+  };
+
+  Exchange(typename Protocol::socket socket, const Config& config) : stream_(std::move(socket)), config_(config) {}
+
+  beast::basic_stream<Protocol>& stream() { return stream_; }
+
+  // `route` gets the head and returns how many bytes the body may have, or the answer that refuses. Nothing: the connection is over, and
+  // whatever could be said was.
+  template <class Route>
+  asio::awaitable<std::optional<Request>> read(Route route) {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(config_.header_bytes);
+    parser.body_limit(boost::none);  // until it is known what is asked for
+    stream_.expires_after(config_.idle);
+    auto [error, bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAsTuple);
+    if (error) co_return co_await refuse(error);
+    if (parser.get().version() != kHttp11) co_return co_await give_up(505, fail(Kind::unsupported, "only HTTP/1.1 is spoken here"));
+    std::variant<std::size_t, Answer> allowed = route(parser.get());
+    if (auto* refusal = std::get_if<Answer>(&allowed)) {
+      co_await send(std::move(*refusal), After::close);  // there may be a body nobody has read
+      co_return std::nullopt;
+    }
+    const std::size_t limit = std::get<std::size_t>(allowed);
+    if (parser.content_length().value_or(0) > limit) co_return co_await give_up(413, too_long(limit));
+    parser.body_limit(limit);
+    if (!co_await read_body(parser, limit)) co_return std::nullopt;
+    co_return parser.release();
+  }
+
+  asio::awaitable<After> send(Answer answer, After after) {
+    http::response<http::string_body> response(static_cast<http::status>(answer.status), kHttp11);
+    response.set(http::field::server, "godwit");
+    response.keep_alive(after == After::next_request);
+    response.set(http::field::content_type, answer.type);
+    if (!answer.allow.empty()) response.set(http::field::allow, answer.allow);
+    response.body() = std::move(answer.body);
+    response.prepare_payload();
+    stream_.expires_after(config_.send);
+    auto [error, bytes] = co_await http::async_write(stream_, response, kAsTuple);
+    co_return error ? After::close : after;
+  }
+
+ private:
+  static Error too_long(std::size_t limit) { return fail(Kind::invalid, "the body is longer than {} bytes", limit); }
+
+  asio::awaitable<std::optional<Request>> give_up(unsigned status, Error why) {
+    co_await send({.status = status, .body = config_.error_body(why)}, After::close);
+    co_return std::nullopt;
+  }
+
+  // Of what could not be read as a request. Who is silent or gone is told nothing.
+  asio::awaitable<std::optional<Request>> refuse(error_code error) {
+    if (error == http::error::header_limit)
+      co_return co_await give_up(431, fail(Kind::invalid, "the head of the request is longer than {} bytes", config_.header_bytes));
+    const bool nonsense = error.category() == make_error_code(http::error::bad_method).category() && error != http::error::end_of_stream &&
+                          error != http::error::partial_message;
+    if (nonsense) co_return co_await give_up(400, fail(Kind::invalid, "this is no HTTP request: {}", error.message()));
+    co_return std::nullopt;
+  }
+
+  asio::awaitable<bool> read_body(http::request_parser<http::string_body>& parser, std::size_t limit) {
+    if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      http::response<http::empty_body> go_on(http::status::continue_, kHttp11);
+      stream_.expires_after(config_.send);
+      auto [error, bytes] = co_await http::async_write(stream_, go_on, kAsTuple);
+      if (error) co_return false;
+    }
+    stream_.expires_after(config_.receive);
+    auto [error, bytes] = co_await http::async_read(stream_, buffer_, parser, kAsTuple);
+    if (!error) co_return true;
+    if (error == http::error::body_limit) {
+      co_await give_up(413, too_long(limit));
+    } else {
+      co_await refuse(error);
+    }
+    co_return false;
+  }
+
+  beast::basic_stream<Protocol> stream_;
+  const Config config_;
+  beast::flat_buffer buffer_;
+};
+
+}  // namespace gw::httpd
