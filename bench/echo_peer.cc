@@ -32,7 +32,7 @@ Status serve() {
   asio::io_context io(1);
   GW_TRY(const auto identity, transport::Identity::make());
   Echo echo;
-  GW_TRY(const auto transport, transport::Transport::make(io, identity, echo, measured_config()));
+  GW_TRY(const auto transport, transport::Transport::make(io, identity, echo, {}));
   echo.transport = transport.get();
   GW_TRY(const auto at, transport->listen({asio::ip::address_v4::loopback(), 0}));
   GW_TRY(auto tls, transport::make_tls_context(identity.key().get(), identity.certificate().get()));
@@ -61,8 +61,6 @@ Result<std::array<std::uint16_t, 2>> read_ports(int fd) {
 }
 
 }  // namespace
-
-transport::Transport::Config measured_config() { return {.connection = {.open_requests = 4096}}; }
 
 Result<EchoPeer> EchoPeer::start() {
   std::array<int, 2> ends{};

@@ -28,9 +28,6 @@ class EchoPeer {
   std::uint16_t transport_port_, bare_tls_port_;
 };
 
-// What both sides allow, so that a window of many small requests is open at once.
-transport::Transport::Config measured_config();
-
 // What that process does: `godwit-bench echo-peer` prints its two ports, then answers until it is killed.
 int echo_peer_main();
 

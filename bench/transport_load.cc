@@ -1,7 +1,5 @@
 #include "transport_load.h"
 
-#include "echo_peer.h"
-
 namespace gw::bench {
 namespace {
 
@@ -31,7 +29,7 @@ Result<std::unique_ptr<TransportLoad>> TransportLoad::connect(const transport::E
 
 Status TransportLoad::dial(const transport::Endpoint& to) {
   GW_TRY(identity_, transport::Identity::make());
-  GW_TRY(transport_, transport::Transport::make(io_, *identity_, *this, measured_config()));
+  GW_TRY(transport_, transport::Transport::make(io_, *identity_, *this, {}));
   std::optional<Result<transport::PeerId>> found;
   transport_->connect(to, std::nullopt, [&](Result<transport::PeerId> peer) { found = std::move(peer); });
   while (!found) io_.run_one();

@@ -13,6 +13,9 @@ namespace {
 // A deadline that has passed comes soon, not at once: nothing here may keep the loop busy by itself.
 constexpr job::Time kSoonest = std::chrono::milliseconds(1);
 
+// A message costs tens of microseconds here, much more than its way: no peer may fill this thread with them alone.
+constexpr transport::TokenBucket::Config kReadFrames{.per_second = 50e3, .burst = 100e3}, kReadBytes{.per_second = 1e9, .burst = 1e9};
+
 std::uint64_t random_seed() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
@@ -51,7 +54,8 @@ Result<std::unique_ptr<Driver>> Driver::start(Parts parts, Config config) {
 
 Status Driver::listen() {
   transport::Receiver& receiver = *this;
-  GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, {.boot = config_.boot}));
+  const transport::Transport::Config config{.boot = config_.boot, .connection = {.read_frames = kReadFrames, .read_bytes = kReadBytes}};
+  GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, config));
   Dialer::Owner& owner = *this;
   dialer_ = std::make_unique<Dialer>(Dialer::Config{}, *transport_, names_, owner);
   for (const Endpoint& where : config_.listen) {

@@ -48,11 +48,16 @@ Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owne
       stream_(std::move(start.socket), tls),
       liveness_(config.liveness, now()),
       queue_(config.queue),
+      window_(config.bulk),
       used_(now()),
       requests_(config.open_requests),
-      to_write_(stream_.get_executor()),
-      deadline_(stream_.get_executor()),
-      tasks_(stream_.get_executor()) {
+      read_frames_(config.read_frames, used_),
+      read_bytes_(config.read_bytes, used_),
+      came_(used_),
+      to_write_(stream_.socket().get_executor()),
+      deadline_(stream_.socket().get_executor()),
+      read_pause_(stream_.socket().get_executor()),
+      tasks_(stream_.socket().get_executor()) {
   set_check(stream_.native_handle(), check_);
 }
 
@@ -70,26 +75,24 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<void> Connection::establish() {
-  if (!stream_.next_layer().is_open()) {
-    auto [refused] = co_await stream_.next_layer().async_connect(remote_, kAsTuple);
+  if (!stream_.socket().is_open()) {
+    auto [refused] = co_await stream_.socket().async_connect(remote_, kAsTuple);
     if (refused) {
       const Cause cause = refused == asio::error::connection_refused ? Cause::nobody : Cause::silent;
       end({cause, fmt::format("it cannot be reached: {}", refused.message())});
       co_return;
     }
   }
-  set_options(stream_.next_layer());
-  auto side = dialer_ == Dialer::us ? asio::ssl::stream_base::client : asio::ssl::stream_base::server;
-  auto [error] = co_await stream_.async_handshake(side, kAsTuple);
+  set_options(stream_.socket());
+  const error_code error = co_await stream_.handshake(dialer_ == Dialer::us ? TlsStream::Side::client : TlsStream::Side::server);
   if (!error) co_return;
   bool certificate_refused = ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_CERTIFICATE_VERIFY_FAILED;
   end(certificate_refused && !check_.found ? Ended{Cause::untrusted, check_.found.error().detail} : lost(error));
 }
 
 asio::awaitable<void> Connection::read() {
-  while (stream_.next_layer().is_open()) {
-    auto space = decoder_.space();
-    auto [error, count] = co_await stream_.async_read_some(asio::buffer(space.data(), space.size()), kAsTuple);
+  while (stream_.socket().is_open()) {
+    auto [error, count] = co_await stream_.read_some(decoder_.space());
     if (error) {
       end(lost(error));
       co_return;
@@ -97,49 +100,67 @@ asio::awaitable<void> Connection::read() {
     traffic_.bytes_in += count;
     if (ended_) continue;  // they have not read our goodbye yet; closing with bytes unread would reset the connection under it
     decoder_.filled(count);
+    came_ = now();
+    read_bytes_.take(came_, static_cast<double>(count));
     if (Status taken = on_bytes(); !taken) say_goodbye(Goodbye::broke_rules, {Cause::broke_rules, taken.error().detail});
+    co_await pay();
   }
+}
+
+// Who sent more than the limits allow is not read until the time for it has passed; its own sending then stops.
+asio::awaitable<void> Connection::pay() {
+  const Time paid = std::max(read_bytes_.paid(came_), read_frames_.paid(came_));
+  if (paid <= came_ || !stream_.socket().is_open()) co_return;
+  read_pause_.expires_at(paid);
+  co_await read_pause_.async_wait(kAsTuple);
 }
 
 asio::awaitable<void> Connection::write() {
   Bytes batch;
-  while (stream_.next_layer().is_open()) {
+  while (stream_.socket().is_open()) {
     batch.clear();
-    queue_.take(batch, kBatchBytes);
+    const std::size_t bulk = queue_.take(batch, kBatchBytes, window_.room());
     if (batch.empty()) {
       if (ended_) break;  // the goodbye is out
+      write_waits_ = true;
       to_write_.expires_at(Time::max());
       co_await to_write_.async_wait(kAsTuple);
       continue;
     }
-    liveness_.on_write_started(now());
+    const Time began = now();
+    window_.on_sent(began, bulk);
+    liveness_.on_write_started(began);
     wake_by(liveness_.next_deadline());
-    auto [error, count] = co_await asio::async_write(stream_, asio::buffer(batch), kAsTuple);
+    const error_code error = co_await stream_.write(batch);
     liveness_.on_write_done();
-    traffic_.bytes_out += count;
+    traffic_.bytes_out += batch.size();
     if (error) {
       break_off(lost(error));
       co_return;
     }
   }
   error_code ignored;
-  stream_.next_layer().shutdown(Socket::shutdown_send, ignored);
+  stream_.socket().shutdown(Socket::shutdown_send, ignored);
 }
 
 asio::awaitable<void> Connection::watch() {
-  while (stream_.next_layer().is_open() || !ended_) {
+  while (stream_.socket().is_open() || !ended_) {
     deadline_.expires_at(std::min(liveness_.next_deadline(), requests_.next_deadline()));
     co_await deadline_.async_wait(kAsTuple);
-    if (ended_ && !stream_.next_layer().is_open()) co_return;
+    if (ended_ && !stream_.socket().is_open()) co_return;
     requests_.on_tick(now());
     auto need = liveness_.on_tick(now());
     if (!need) {
       break_off({Cause::silent, need.error().detail});
     } else if (*need == Liveness::Need::ping) {
       queue_.push_ping(next_ping_++);
-      to_write_.cancel();
+      wake_writer();
     }
   }
+}
+
+void Connection::wake_writer() {
+  if (std::exchange(write_waits_, false)) to_write_.cancel();
 }
 
 void Connection::wake_by(Time deadline) {
@@ -166,9 +187,10 @@ void Connection::break_off(Ended ended) {
 
 void Connection::close_socket() {
   error_code ignored;
-  stream_.next_layer().close(ignored);  // what waits for it fails
-  to_write_.cancel();
+  stream_.socket().close(ignored);  // what waits for it fails
+  wake_writer();
   deadline_.cancel();
+  read_pause_.cancel();
 }
 
 void Connection::say_goodbye(Goodbye reason, Ended ended) {
@@ -182,7 +204,7 @@ void Connection::say_goodbye(Goodbye reason, Ended ended) {
   end(std::move(ended));
   liveness_.on_goodbye(now());
   wake_by(liveness_.next_deadline());
-  to_write_.cancel();
+  wake_writer();
 }
 
 void Connection::doubt() {
@@ -197,7 +219,7 @@ Status Connection::push(Message message) {
   used_ = now();
   liveness_.on_sent(used_);
   wake_by(liveness_.next_deadline());
-  to_write_.cancel();
+  wake_writer();
   return ok();
 }
 

@@ -6,17 +6,20 @@
 #include <set>
 #include <string>
 
+#include "transport/bulk_window.h"
 #include "transport/liveness.h"
 #include "transport/message_assembler.h"
 #include "transport/request_table.h"
 #include "transport/send_queue.h"
 #include "transport/task_group.h"
 #include "transport/tls.h"
+#include "transport/tls_stream.h"
+#include "transport/token_bucket.h"
 
 namespace gw::transport {
 
 using Endpoint = asio::ip::tcp::endpoint;
-using Socket = asio::generic::stream_protocol::socket;  // TCP, or one end of a pair within this process
+using Socket = TlsStream::Socket;  // TCP, or one end of a pair within this process
 
 enum class Dialer : std::uint8_t { us, them };
 
@@ -47,7 +50,8 @@ struct Ended {
 enum class Goodbye : std::uint8_t { closing = 1, duplicate, overloaded, broke_rules, idle };
 
 // Runs the handshake, then reads and writes until somebody ends it. Deadlines are those of Liveness, memory is bounded by SendQueue,
-// FrameDecoder and MessageAssembler, so a hostile peer can cost a few MiB and its own connection.
+// FrameDecoder, TlsStream and MessageAssembler, so a hostile peer can cost a few MiB and its own connection. Time is bounded by the read
+// limits: who sends faster is read slower. Bulk on its way is kept to a BulkWindow, so that control does not wait long behind it.
 //
 // run() is the whole life: connect, TLS, hello in both directions, then frames; it returns when nothing of the connection is left running.
 // It belongs to the node thread. What it finds goes to its Owner, never from inside a call of the owner's.
@@ -56,7 +60,11 @@ class Connection {
   struct Config {
     Liveness::Config liveness;
     SendQueue::Config queue;
-    std::size_t open_requests = 256;  // in each direction
+    BulkWindow::Config bulk;
+    // What is read of one peer. The bursts are worth a second at least, so that its pings are answered in time.
+    TokenBucket::Config read_frames{.per_second = 1e6, .burst = 1e6};
+    TokenBucket::Config read_bytes{.per_second = 4e9, .burst = 4e9};
+    std::size_t open_requests = 1024;  // in each direction
   };
   struct Start {
     Socket socket;    // connected if they dialled, or if it is one end of a circuit
@@ -119,6 +127,7 @@ class Connection {
   asio::awaitable<void> write();
   asio::awaitable<void> watch();
   asio::awaitable<void> report();
+  asio::awaitable<void> pay();
 
   Status on_bytes();
   Status on_frame(const Frame& frame);
@@ -133,8 +142,8 @@ class Connection {
   void break_off(Ended ended);
   void close_socket();
   void wake_by(Time deadline);
-
-  using Stream = asio::ssl::stream<Socket>;
+  void wake_writer();
+  void credit(const Frame& frame);
 
   const Endpoint remote_;
   const Dialer dialer_;
@@ -142,11 +151,12 @@ class Connection {
   const Config config_;
   Owner& owner_;
   PeerCheck check_;
-  Stream stream_;
+  TlsStream stream_;
   Liveness liveness_;
   FrameDecoder decoder_;
   MessageAssembler assembler_;
   SendQueue queue_;
+  BulkWindow window_;
   Traffic traffic_;
   Time used_;
   RequestTable requests_;          // ours
@@ -156,8 +166,13 @@ class Connection {
   bool ready_ = false;    // their hello came
   std::uint64_t peer_boot_ = 0;
   std::uint64_t next_ping_ = 1;
+  std::uint64_t bulk_taken_ = 0, bulk_credited_ = 0;  // from them: so far, and as far as they know
+  TokenBucket read_frames_, read_bytes_;
+  Time came_;  // when the bytes that are looked at did
+  bool write_waits_ = false;
   asio::steady_timer to_write_;  // cancelled when there is something to write, or nothing ever again
   asio::steady_timer deadline_;
+  asio::steady_timer read_pause_;
   TaskGroup tasks_;
 };
 

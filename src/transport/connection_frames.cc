@@ -9,6 +9,7 @@ namespace gw::transport {
 namespace {
 
 constexpr std::uint16_t kProtocol = 1;
+constexpr std::uint64_t kCreditBytes = 64u << 10;  // less than any window, so that no sender waits for credit that is not given
 
 }  // namespace
 
@@ -24,6 +25,7 @@ Status Connection::on_bytes() {
   while (!ended_) {
     GW_TRY(auto frame, decoder_.next());
     if (!frame) return ok();
+    read_frames_.take(came_, 1);
     GW_TRY_VOID(on_frame(*frame));
   }
   return ok();
@@ -36,16 +38,22 @@ Status Connection::on_frame(const Frame& frame) {
   }
   if (frame.kind == FrameKind::hello) return on_hello(frame);
   if (!ready_) return fail(Kind::invalid, "it sent something before its hello");
-  liveness_.on_frame(now());
+  liveness_.on_frame(came_);
   switch (frame.kind) {
     case FrameKind::ping: {
       GW_TRY(std::uint64_t number, ByteReader(frame.payload).u64());
       queue_.push_pong(number);
-      to_write_.cancel();
+      wake_writer();
       return ok();
     }
     case FrameKind::pong:
       return ok();  // a frame came: that is all it says
+    case FrameKind::credit: {
+      GW_TRY(std::uint64_t taken, ByteReader(frame.payload).u64());
+      GW_TRY_VOID(window_.on_credit(came_, taken));
+      wake_writer();
+      return ok();
+    }
     case FrameKind::refusal:
       requests_.on_answer(frame.stream, decode_refusal(frame.payload));
       return ok();
@@ -62,7 +70,7 @@ Status Connection::on_hello(const Frame& frame) {
     return fail(Kind::unsupported, "it speaks version {} of the protocol, not {}: update the older side", protocol, kProtocol);
   GW_TRY(peer_boot_, reader.u64());
   ready_ = true;
-  liveness_.on_ready(now());
+  liveness_.on_ready(came_);
   wake_by(liveness_.next_deadline());
   owner_.on_ready(*this);
   return ok();
@@ -70,7 +78,8 @@ Status Connection::on_hello(const Frame& frame) {
 
 Status Connection::on_part(const Frame& frame) {
   GW_TRY(auto message, assembler_.add(frame));
-  used_ = now();
+  used_ = came_;
+  if (frame.lane == Lane::bulk) credit(frame);
   liveness_.on_lane(used_, frame.lane, assembler_.unfinished(frame.lane));
   wake_by(liveness_.next_deadline());
   if (!message) return ok();
@@ -85,6 +94,14 @@ Status Connection::on_part(const Frame& frame) {
       owner_.on_message(*this, *std::move(message));
       return ok();
   }
+}
+
+void Connection::credit(const Frame& frame) {
+  bulk_taken_ += frame.payload.size();
+  if (bulk_taken_ - bulk_credited_ < kCreditBytes) return;
+  bulk_credited_ = bulk_taken_;
+  queue_.push_credit(bulk_taken_);
+  wake_writer();
 }
 
 Status Connection::on_request(Message message) {

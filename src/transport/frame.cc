@@ -33,7 +33,7 @@ struct Header {
 Result<Header> parse_header(ByteView bytes) {
   Header header{.length = u32_at(bytes, 0)};
   std::uint8_t kind = bytes[4], flags = bytes[5];
-  if (kind < static_cast<std::uint8_t>(FrameKind::hello) || kind > static_cast<std::uint8_t>(FrameKind::goodbye))
+  if (kind < static_cast<std::uint8_t>(FrameKind::hello) || kind > static_cast<std::uint8_t>(FrameKind::credit))
     return fail(Kind::invalid, "a frame of unknown kind {} came", kind);
   if ((flags & ~(kBulkFlag | kMoreFlag)) != 0) return fail(Kind::invalid, "a frame with unknown flags {:#x} came", flags);
   header.frame = {.kind = static_cast<FrameKind>(kind),

@@ -33,6 +33,7 @@ enum class FrameKind : std::uint8_t {
   ping,     // u64, which the pong repeats
   pong,
   goodbye,  // the last frame: u8 reason, then a sentence
+  credit,   // u64: how many bytes of bulk were taken since the connection began
 };
 
 struct Frame {

@@ -56,7 +56,7 @@ TEST(FrameDecoder, RefusesByTheHeaderAlone) {
   EXPECT_NE(complaint(0xffffffff, 2, 0, 0), "");
   EXPECT_NE(complaint(1025, 8, 0, 0), "") << "a goodbye is short";
   EXPECT_NE(complaint(0, 0, 0, 0), "");
-  EXPECT_NE(complaint(0, 9, 0, 0), "");
+  EXPECT_NE(complaint(0, 99, 0, 0), "");
   EXPECT_NE(complaint(1, 2, 4, 0), "") << "an unknown flag";
   EXPECT_NE(complaint(0, 2, 2, 0), "") << "empty, and more follow: could go on for ever";
   EXPECT_NE(complaint(8, 6, 2, 0), "") << "a ping is one frame";

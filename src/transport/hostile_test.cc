@@ -152,6 +152,27 @@ TEST_F(Hostile, OneWhoAsksTooMuchIsRefusedBeyondTheLimit) {
   EXPECT_TRUE(node.inbox.disconnected.empty());
 }
 
+TEST_F(Hostile, OneWhoSendsFasterThanAllowedIsReadSlowlyAndNotLost) {
+  constexpr std::size_t kMessages = 60;
+  Node& node = start({.connection = {.read_frames = {.per_second = 100, .burst = 10}}});
+  Bytes all = hello(), payload(1000);
+  for (std::size_t i = 0; i < kMessages; ++i) append_frame(all, {.payload = payload});
+  const auto began = std::chrono::steady_clock::now();
+  stranger(node, tls_of(Identity::make().value()), std::move(all));
+  ASSERT_TRUE(until([&] { return node.inbox.messages.size() == kMessages; }));
+  // What came with the last read is free: it is owed by what would come next.
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(300));
+  EXPECT_TRUE(node.inbox.disconnected.empty());
+}
+
+TEST_F(Hostile, OneWhoGivesCreditForWhatItWasNotSent) {
+  ByteWriter taken;
+  taken.u64(1);
+  Bytes frame;
+  append_frame(frame, {.kind = FrameKind::credit, .payload = taken.view()});
+  EXPECT_EQ(fate_after(std::move(frame)).cause, Cause::broke_rules);
+}
+
 TEST_F(Hostile, OneWhoNeverReads) {
   Node& node = start({.connection = {.liveness = {.write = milliseconds(100)}, .queue = {.bulk_bytes = 4u << 20}}});
   stranger(node, tls_of(Identity::make().value()), hello(), Manner::ignores);

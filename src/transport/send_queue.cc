@@ -33,40 +33,39 @@ void SendQueue::end_with(Bytes goodbye, Rest rest) {
     if (rest == Rest::nothing || lane != static_cast<std::size_t>(Lane::control)) lanes_[lane] = {};
   ping_.reset();
   pong_.reset();
+  credit_.reset();
   goodbye_ = std::move(goodbye);
 }
 
 bool SendQueue::empty() const {
-  return !ping_ && !pong_ && !goodbye_ && std::ranges::all_of(lanes_, [](const LaneQueue& lane) { return lane.waiting.empty(); });
+  return !ping_ && !pong_ && !credit_ && !goodbye_ &&
+         std::ranges::all_of(lanes_, [](const LaneQueue& lane) { return lane.waiting.empty(); });
 }
 
-void SendQueue::take(Bytes& batch, std::size_t batch_bytes) {
+std::size_t SendQueue::take(Bytes& batch, std::size_t batch_bytes, std::size_t bulk_bytes) {
   if (ping_) append_number(batch, FrameKind::ping, *std::exchange(ping_, std::nullopt));
   if (pong_) append_number(batch, FrameKind::pong, *std::exchange(pong_, std::nullopt));
-  while (batch.size() < batch_bytes) {
-    LaneQueue* lane = next_lane();
-    if (lane == nullptr) break;
-    take_frame(batch, *lane);
-  }
-  if (goodbye_ && next_lane() == nullptr)
+  if (credit_) append_number(batch, FrameKind::credit, *std::exchange(credit_, std::nullopt));
+  LaneQueue &control = lane(Lane::control), &bulk = lane(Lane::bulk);
+  while (batch.size() < batch_bytes && !control.waiting.empty()) take_frame(batch, control);
+  std::size_t taken = 0;
+  while (batch.size() < batch_bytes && taken < bulk_bytes && !bulk.waiting.empty()) taken += take_frame(batch, bulk);
+  if (goodbye_ && control.waiting.empty())
     append_frame(batch, {.kind = FrameKind::goodbye, .payload = *std::exchange(goodbye_, std::nullopt)});
+  return taken;
 }
 
-SendQueue::LaneQueue* SendQueue::next_lane() {
-  auto found = std::ranges::find_if(lanes_, [](const LaneQueue& lane) { return !lane.waiting.empty(); });
-  return found == lanes_.end() ? nullptr : &*found;
-}
-
-void SendQueue::take_frame(Bytes& batch, LaneQueue& lane) {
+std::size_t SendQueue::take_frame(Bytes& batch, LaneQueue& lane) {
   Outgoing& first = lane.waiting.front();
   const Message& message = first.message;
   std::size_t size = std::min(message.bytes.size() - first.sent, kMaxFramePayload);
   bool more = first.sent + size < message.bytes.size();
   append_frame(batch, {message.kind, message.lane, more, message.stream, ByteView(message.bytes).subspan(first.sent, size)});
   first.sent += size;
-  if (more) return;
+  if (more) return size;
   lane.bytes -= message.bytes.size();
   lane.waiting.pop_front();
+  return size;
 }
 
 }  // namespace gw::transport

@@ -12,8 +12,8 @@ namespace gw::transport {
 
 // Control before bulk, first come first served within a lane, messages cut into frames. Pure.
 //
-// Bounded by what a connection may hold: a peer that does not read makes push() fail, nothing more. Pings, pongs and the goodbye have
-// places of their own, one each, so that they neither wait for room nor pile up.
+// Bounded by what a connection may hold: a peer that does not read makes push() fail, nothing more. Pings, pongs, credit and the goodbye
+// have places of their own, one each, so that they neither wait for room nor pile up.
 class SendQueue {
  public:
   struct Config {
@@ -29,6 +29,7 @@ class SendQueue {
   // An earlier one that has not been written yet is replaced.
   void push_ping(std::uint64_t number) { ping_ = number; }
   void push_pong(std::uint64_t number) { pong_ = number; }
+  void push_credit(std::uint64_t taken) { credit_ = taken; }
   // What goes before the goodbye.
   enum class Rest : std::uint8_t { nothing, control };
   // Drops everything else that is queued; a message whose first frames have been written may stay unfinished.
@@ -37,8 +38,9 @@ class SendQueue {
   bool empty() const;
   std::size_t queued_bytes(Lane lane) const { return lanes_[static_cast<std::size_t>(lane)].bytes; }
 
-  // Appends frames until the queue is empty or `batch` has `batch_bytes` (it may pass that by one frame).
-  void take(Bytes& batch, std::size_t batch_bytes);
+  // Appends frames until the queue is empty or `batch` has `batch_bytes`, and of bulk `bulk_bytes` (it may pass both by one frame). How
+  // many bytes of bulk it took.
+  std::size_t take(Bytes& batch, std::size_t batch_bytes, std::size_t bulk_bytes);
 
  private:
   struct Outgoing {
@@ -49,12 +51,12 @@ class SendQueue {
     std::deque<Outgoing> waiting;
     std::size_t bytes = 0;
   };
-  void take_frame(Bytes& batch, LaneQueue& lane);
-  LaneQueue* next_lane();
+  std::size_t take_frame(Bytes& batch, LaneQueue& lane);
+  LaneQueue& lane(Lane which) { return lanes_[static_cast<std::size_t>(which)]; }
 
   const Config config_;
   std::array<LaneQueue, kLanes> lanes_;
-  std::optional<std::uint64_t> ping_, pong_;
+  std::optional<std::uint64_t> ping_, pong_, credit_;
   std::optional<Bytes> goodbye_;
 };
 

@@ -8,6 +8,7 @@ namespace gw::transport {
 namespace {
 
 constexpr SendQueue::Config kSmall{.control_bytes = 1000, .bulk_bytes = 2 * kMaxMessageBytes, .messages = 4};
+constexpr std::size_t kAnyBulk = 1u << 30;
 
 Message message(Lane lane, std::size_t size, std::uint8_t fill = 0) { return {.lane = lane, .bytes = Bytes(size, fill)}; }
 
@@ -36,17 +37,32 @@ TEST(SendQueue, ControlOvertakesBulkThatHasBegun) {
   SendQueue queue(kSmall);
   ASSERT_TRUE(queue.push(message(Lane::bulk, 3 * kMaxFramePayload)));
   Bytes batch;
-  queue.take(batch, 1);
+  queue.take(batch, 1, kAnyBulk);
   ASSERT_EQ(frames(batch).size(), 1u);
   ASSERT_TRUE(queue.push(message(Lane::control, 10)));
   batch.clear();
-  queue.take(batch, 1u << 20);
+  queue.take(batch, 1u << 20, kAnyBulk);
   auto kinds = frames(batch);
   ASSERT_EQ(kinds.size(), 3u);
   EXPECT_EQ(kinds[0].first, Lane::control);
   EXPECT_EQ(kinds[1].first, Lane::bulk);
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.queued_bytes(Lane::bulk), 0u);
+}
+
+TEST(SendQueue, BulkStopsWhereItIsToldAndControlDoesNot) {
+  SendQueue queue(kSmall);
+  ASSERT_TRUE(queue.push(message(Lane::bulk, 3 * kMaxFramePayload)));
+  ASSERT_TRUE(queue.push(message(Lane::control, 10)));
+  queue.push_credit(7);
+  Bytes batch;
+  EXPECT_EQ(queue.take(batch, 1u << 20, 0), 0u);
+  auto kinds = frames(batch);
+  ASSERT_EQ(kinds.size(), 2u);
+  EXPECT_EQ(kinds[0].second, FrameKind::credit);
+  EXPECT_EQ(kinds[1].first, Lane::control);
+  batch.clear();
+  EXPECT_EQ(queue.take(batch, 1u << 20, kMaxFramePayload + 1), 2 * kMaxFramePayload) << "passes it by one frame at most";
 }
 
 TEST(SendQueue, StopsAtItsLimitsAndGoesOnWhenThereIsRoom) {
@@ -57,7 +73,7 @@ TEST(SendQueue, StopsAtItsLimitsAndGoesOnWhenThereIsRoom) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.push(message(Lane::control, 0)));
   EXPECT_EQ(queue.push(message(Lane::control, 0)).error().kind, Kind::overloaded) << "too many messages";
   Bytes batch;
-  queue.take(batch, 1u << 20);
+  queue.take(batch, 1u << 20, kAnyBulk);
   EXPECT_TRUE(queue.push(message(Lane::control, 600)));
 }
 
@@ -65,7 +81,7 @@ TEST(SendQueue, AFloodOfPingsIsAnsweredOnce) {
   SendQueue queue(kSmall);
   for (std::uint64_t i = 0; i < 1000; ++i) queue.push_pong(i);
   Bytes batch;
-  queue.take(batch, 1);
+  queue.take(batch, 1, kAnyBulk);
   EXPECT_EQ(frames(batch).size(), 1u);
   EXPECT_TRUE(queue.empty());
 }
@@ -76,7 +92,7 @@ TEST(SendQueue, TheGoodbyeIsTheLast) {
   queue.push_ping(1);
   queue.end_with({1}, SendQueue::Rest::nothing);
   Bytes batch;
-  queue.take(batch, 1u << 20);
+  queue.take(batch, 1u << 20, kAnyBulk);
   auto kinds = frames(batch);
   ASSERT_EQ(kinds.size(), 1u);
   EXPECT_EQ(kinds[0].second, FrameKind::goodbye);
@@ -89,9 +105,9 @@ TEST(SendQueue, AnOrderlyGoodbyeComesAfterControlMessages) {
   ASSERT_TRUE(queue.push(message(Lane::control, 20)));
   queue.end_with({1}, SendQueue::Rest::control);
   Bytes batch;
-  queue.take(batch, 1);
+  queue.take(batch, 1, kAnyBulk);
   EXPECT_FALSE(queue.empty()) << "there was room for one";
-  queue.take(batch, 1u << 20);
+  queue.take(batch, 1u << 20, kAnyBulk);
   auto kinds = frames(batch);
   ASSERT_EQ(kinds.size(), 3u);
   EXPECT_EQ(kinds[1].first, Lane::control);
