@@ -11,19 +11,10 @@ import time
 import unittest
 
 from support.harness import GODWIT, EndToEnd
+from support.strangers import MESSAGE, MORE, frame, hello, recorded_session, tls_context
 
 DAEMON = GODWIT.parent / "godwit-daemon"
 PATIENCE_SECONDS = 90  # for what must happen; never what decides a test
-HELLO, MESSAGE = 1, 2  # kinds of frames, transport/frame.h
-MORE = 2
-
-
-def frame(kind: int, payload: bytes, flags: int = 0) -> bytes:
-    return struct.pack("<IBBI", len(payload), kind, flags, 0) + payload
-
-
-def hello() -> bytes:
-    return frame(HELLO, struct.pack("<HQ", 1, 1))
 
 
 class Daemon:
@@ -70,20 +61,13 @@ class Strangers(EndToEnd):
         self.addCleanup(daemon.stop)
         return daemon
 
-    def certificate(self, algorithm: str):
-        key, certificate = self.folder / f"{algorithm}.key", self.folder / f"{algorithm}.pem"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", algorithm, "-nodes", "-keyout", key, "-out", certificate, "-subj", "/CN=x", "-days", "2"],
-                       check=True, capture_output=True)
-        return certificate, key
-
-    def connect(self, algorithm: str = "ed25519") -> ssl.SSLSocket:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        context.load_cert_chain(*self.certificate(algorithm))
+    def plain(self) -> socket.socket:
         plain = socket.create_connection(("127.0.0.1", self.daemon.port), PATIENCE_SECONDS)
         self.addCleanup(plain.close)
-        secured = context.wrap_socket(plain)
+        return plain
+
+    def connect(self, algorithm: str = "ed25519") -> ssl.SSLSocket:
+        secured = tls_context(self.folder, algorithm).wrap_socket(self.plain())
         self.addCleanup(secured.close)
         return secured
 
@@ -132,9 +116,16 @@ class Strangers(EndToEnd):
         self.daemon.wait_for("warn node: message refused")
         self.assert_honest_peers_are_served()
 
+    def test_a_handshake_that_is_played_again(self):
+        session = recorded_session(self.plain(), tls_context(self.folder), hello())
+        self.daemon.wait_for("info transport: connected")
+        again = self.plain()
+        again.sendall(session)  # the certificate and its proof are those of another conversation
+        self.assert_refused("it broke the rules of TLS", again)
+        self.assert_honest_peers_are_served()
+
     def test_a_slow_sender(self):
-        stranger = socket.create_connection(("127.0.0.1", self.daemon.port), PATIENCE_SECONDS)
-        self.addCleanup(stranger.close)
+        stranger = self.plain()
         try:
             for byte in b"\x16\x03\x01\x02\x00\x01" * 100:  # the beginning of TLS, and never more than that
                 stranger.sendall(bytes([byte]))

@@ -1,10 +1,12 @@
 """Daemons on hosts of their own: network namespaces joined by a bridge, one state folder and one socket each."""
 
+import concurrent.futures
 import ctypes
 import http.client
 import itertools
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -65,6 +67,29 @@ def cpu_seconds() -> float:
     """Of all daemons that are gone, and of their workers."""
     _reap_orphans()
     return _children_cpu_seconds() - _Commands.cpu_seconds
+
+
+class Namespace:
+    """A thread that lives in a network namespace and does there what it is asked to."""
+
+    def __init__(self, name: str):
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, initializer=self._enter, initargs=(name,))
+
+    @staticmethod
+    def _enter(name: str) -> None:
+        clone_newnet = 0x40000000
+        with open(f"/run/netns/{name}", "rb") as handle:
+            if ctypes.CDLL(None, use_errno=True).setns(handle.fileno(), clone_newnet) != 0:
+                raise OSError(ctypes.get_errno(), f"namespace {name} cannot be entered")
+
+    def begin(self, work, *args) -> concurrent.futures.Future:
+        return self._thread.submit(work, *args)
+
+    def run(self, work, *args):
+        return self.begin(work, *args).result()
+
+    def close(self) -> None:
+        self._thread.shutdown()
 
 
 class Network:
@@ -236,17 +261,25 @@ class Peer:
         finally:
             connection.close()
 
+    def memory_mib(self, which: str) -> float:
+        """Of the daemon, by its name in /proc: VmRSS now, VmHWM at most so far."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(re.search(rf"{which}:\s+(\d+) kB", status).group(1)) / 1024
+
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-3000:]
 
 
 class Grid:
-    """Peers 1 to n; the others join the first."""
+    """Peers 1 to n; the others join the first. Bystanders are hosts with the numbers after theirs, without a daemon."""
 
-    def __init__(self, case: unittest.TestCase, peers: int, slots: int):
+    def __init__(self, case: unittest.TestCase, peers: int, slots: int, bystanders: int = 0):
         folder = tempfile.TemporaryDirectory(prefix="gw-grid-")  # sockets have short paths
         case.addCleanup(folder.cleanup)
-        network = Network(peers)
+        self.network = network = Network(peers + bystanders)
         case.addCleanup(network.close)
         self.peers = [Peer(network, Path(folder.name), n, slots, join=None if n == 1 else 1) for n in range(1, peers + 1)]
         for peer in self.peers:
