@@ -91,6 +91,7 @@ class World {
   void deliver(std::size_t from, std::size_t to, const Bytes& bytes);
   void tell_unreachable(Node& sender, std::size_t to);
   void connect(Node& node, const std::string& address);
+  void dial_back(Node& node, const job::DialBack& what);
   void notice(Node& node, const job::Event& event);
   void to_disk(Node& node, Disk::Operation operation);
   void to_worker(Node& node, const job::FrameToWorker& action);

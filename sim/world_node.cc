@@ -29,6 +29,7 @@ void World::boot(Node& node) {
   config.grids.grids = {wire::open_grid("world")};
   config.grids.overlay.address = address_of(node.index);
   config.grids.overlay.known = {address_of(0), address_of(1)};
+  config.reachability.address = address_of(node.index);
   config.slots.slots = scenario_.slots;
   config.uploads.keep = std::chrono::seconds(20);
   config.home.keeper_patience = scenario_.keeper_patience;
@@ -91,6 +92,8 @@ void World::carry_out(Node& node, job::Action& action) {
   std::visit(Overloaded{
                  [&](job::Send& what) { send(node, what); },
                  [&](job::Connect& what) { connect(node, what.address); },
+                 [&](job::DialBack& what) { dial_back(node, what); },
+                 [&](job::Publish&) {},  // whoever can be reached at all is reached by what it was configured with
                  [&](job::StartWorker& what) { node.workers.emplace(what.worker, FakeWorker(what.job, sha256(as_bytes(module_)))); },
                  [&](job::KillWorker& what) { node.workers.erase(what.worker); },
                  [&](job::FrameToWorker& what) { to_worker(node, what); },
@@ -148,8 +151,20 @@ void World::connect(Node& node, const std::string& address) {
       return;
     for (const auto& [a, b] : {std::pair(from, to), std::pair(to, from)})
       call(a, nodes_[a]->boot, [this, b = b, dialled = b == to](Node& hearer, Time now, std::vector<job::Action>& out) {
-        hearer.peer->on_connection(now, nodes_[b]->id, peer::Connected{dialled ? address_of(b) : ""}, out);
+        hearer.peer->on_connection(
+            now, nodes_[b]->id, peer::Connected{dialled ? address_of(b) : "", dialled ? peer::Link::dialled : peer::Link::accepted}, out);
       });
+  });
+}
+
+void World::dial_back(Node& node, const job::DialBack& what) {
+  schedule(now_ + milliseconds(6), [this, index = node.index, boot = node.boot, whom = what.peer] {
+    std::size_t to = 0;
+    while (to < nodes_.size() && nodes_[to]->id != whom) ++to;
+    const bool reached = to < nodes_.size() && nodes_[to]->peer != nullptr && network_.reachable(now_, index, to);
+    call(index, boot, [whom, reached, to](Node& asked, Time now, std::vector<job::Action>& out) {
+      asked.peer->on_connection(now, whom, peer::DialledBack{address_of(to), reached}, out);
+    });
   });
 }
 

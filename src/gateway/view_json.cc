@@ -46,6 +46,7 @@ Json to_json(const node::NodeView& view) {
           {"addresses", view.addresses},
           {"slots", view.slots},
           {"free_slots", view.free_slots},
+          {"relayed_for_others", view.relayed_for_others},
           {"started_at", seconds(view.started_at)}};
 }
 
@@ -58,7 +59,10 @@ Json to_json(const PeerView& view) {
           {"slots", view.slots},
           {"free_slots", view.free_slots},
           {"distance_us", view.distance ? Json(view.distance->count()) : Json()},
-          {"heard_ms", view.heard ? Json(view.heard->count()) : Json()}};
+          {"heard_ms", view.heard ? Json(view.heard->count()) : Json()},
+          {"way", view.link ? Json(name(view.link->way)) : Json()},
+          {"bytes_in", view.link ? view.link->bytes_in : 0},
+          {"bytes_out", view.link ? view.link->bytes_out : 0}};
 }
 
 Json to_json(const node::JobSummary& view) {

@@ -124,7 +124,16 @@ node::NodeView read_node(const Members& json) {
           .addresses = json.texts("addresses"),
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
+          .relayed_for_others = json.number<std::uint64_t>("relayed_for_others"),
           .started_at = json.time("started_at")};
+}
+
+std::optional<PeerView::Link> read_link(const Members& json) {
+  using transport::Way;
+  if (json.is_null("way")) return std::nullopt;
+  return PeerView::Link{.way = json.state({Way::direct, Way::reverse, Way::relayed}, "way"),
+                        .bytes_in = json.number<std::uint64_t>("bytes_in"),
+                        .bytes_out = json.number<std::uint64_t>("bytes_out")};
 }
 
 PeerView read_peer(const Members& json) {
@@ -136,7 +145,8 @@ PeerView read_peer(const Members& json) {
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
           .distance = json.maybe_duration<std::chrono::microseconds>("distance_us"),
-          .heard = json.maybe_duration<std::chrono::milliseconds>("heard_ms")};
+          .heard = json.maybe_duration<std::chrono::milliseconds>("heard_ms"),
+          .link = read_link(json)};
 }
 
 node::JobSummary read_summary(const Members& json) {

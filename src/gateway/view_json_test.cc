@@ -65,7 +65,8 @@ TEST(ViewJson, WhatIsWrittenIsReadBack) {
                                            .reach = Reach::outbound,
                                            .slots = 3,
                                            .distance = std::chrono::microseconds(1500),
-                                           .heard = std::chrono::milliseconds(70)}};
+                                           .heard = std::chrono::milliseconds(70),
+                                           .link = {{.way = transport::Way::relayed, .bytes_in = 5, .bytes_out = 6}}}};
   EXPECT_EQ(dump(to_json(peer_views(dump(to_json(peers))).value())), dump(to_json(peers)));
   const std::vector<node::JobSummary> jobs{example().summary};
   EXPECT_EQ(dump(to_json(job_summaries(dump(to_json(jobs))).value())), dump(to_json(jobs)));

@@ -29,6 +29,16 @@ struct Connect {
   std::string address;
 };
 
+// Dials the peer at the address its connection comes from, at this port and nowhere else. Answered by Peer::on_connection (DialledBack).
+struct DialBack {
+  PeerId peer;
+  std::uint16_t port;
+};
+// So others reach this peer from now on; connections to its anchors are kept.
+struct Publish {
+  wire::Contact contact;
+};
+
 // --- workers
 
 struct StartWorker {
@@ -158,8 +168,8 @@ struct Notify {
   Event event;
 };
 
-using Action = std::variant<Send, Connect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords, StoreBlob, LoadBlob, DropBlob,
-                            RetainBlobs, Notify>;
+using Action = std::variant<Send, Connect, DialBack, Publish, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords, StoreBlob,
+                            LoadBlob, DropBlob, RetainBlobs, Notify>;
 
 // What one turn of a peer leaves. Filled by the machines, emptied by Peer.
 //

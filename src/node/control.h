@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/reach.h"
 #include "job/names.h"
+#include "transport/ways.h"
 
 namespace gw::node {
 
@@ -28,6 +29,7 @@ struct NodeView {
   std::vector<std::string> addresses;  // where other peers reach it
   std::uint32_t slots = 0;             // it lends
   std::uint32_t free_slots = 0;
+  std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
 };
 
@@ -43,6 +45,11 @@ struct PeerView {
   std::uint32_t free_slots = 0;                       // as it said last
   std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated
   std::optional<std::chrono::milliseconds> heard;     // so long ago; none: only others have heard from it
+  struct Link {
+    transport::Way way = transport::Way::direct;
+    std::uint64_t bytes_in = 0, bytes_out = 0;  // since it was made
+  };
+  std::optional<Link> link;  // the connection to it, if there is one now
 };
 
 enum class JobState : std::uint8_t { running, done, failed, cancelled };

@@ -21,6 +21,12 @@ std::uint64_t random_seed() {
   return std::uint64_t{device()} << 32 | device();
 }
 
+peer::Link link_of(const transport::Met& met) {
+  if (met.way == transport::Way::relayed) return peer::Link::relayed;
+  if (met.way == transport::Way::reverse) return peer::Link::reversed;
+  return met.dialer == transport::Dialer::us ? peer::Link::dialled : peer::Link::accepted;
+}
+
 }  // namespace
 
 // --- beginning and end
@@ -56,14 +62,16 @@ Status Driver::listen() {
   transport::Receiver& receiver = *this;
   const transport::Transport::Config config{.boot = config_.boot, .connection = {.read_frames = kReadFrames, .read_bytes = kReadBytes}};
   GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, config));
-  Dialer::Owner& owner = *this;
-  dialer_ = std::make_unique<Dialer>(Dialer::Config{}, *transport_, names_, owner);
+  std::uint16_t port = 0;  // of the first, which is the one that others are told
   for (const Endpoint& where : config_.listen) {
     GW_TRY(const Endpoint bound, transport_->listen(where));
     addresses_.push_back(text_of(bound));
     if (!config_.advertise.empty()) addresses_.back() = fmt::format("{}:{}", config_.advertise, bound.port());
+    if (port == 0) port = bound.port();
     log::info(kArea, "listening", kv("at", text_of(bound)), kv("as", addresses_.back()));
   }
+  Dialer::Owner& owner = *this;
+  dialer_ = std::make_unique<Dialer>(Dialer::Config{.port = port, .seed = random_seed()}, io_, *transport_, names_, owner);
   return ok();
 }
 
@@ -72,6 +80,8 @@ Status Driver::start_peer(const peer::Stored& stored) {
   for (const std::string& name : config_.grids) config.grids.grids.push_back(wire::open_grid(name));
   config.grids.overlay.address = addresses_.empty() ? "" : addresses_.front();
   config.grids.overlay.known = config_.join;
+  config.reachability.address = config.grids.overlay.address;
+  dialer_->set_self({.address = config.reachability.address});
   config.slots.slots = config_.slots;
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
@@ -140,14 +150,13 @@ void Driver::on_deadline() {
 
 // --- what happens
 
-void Driver::on_connected(const transport::PeerId& peer, const Endpoint&, transport::Dialer dialer) {
-  if (dialer == transport::Dialer::us) return;  // on_reached() comes next, and knows where
-  dialer_->on_connected(peer);
-  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{}, out); });
+void Driver::on_connected(const transport::PeerId& peer, const transport::Met& met) {
+  dialer_->on_connected(peer, met);
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{"", link_of(met)}, out); });
 }
 
 void Driver::on_reached(const transport::PeerId& peer, const std::string& address) {
-  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{address}, out); });
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{address, peer::Link::dialled}, out); });
 }
 
 void Driver::on_unreachable(const transport::PeerId& peer, Dialer::Failure failure) {
@@ -157,8 +166,10 @@ void Driver::on_unreachable(const transport::PeerId& peer, Dialer::Failure failu
 
 // A goodbye says nothing about who is there: whoever leaves a grid says so in it.
 void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) {
-  if (ended.cause != transport::Cause::reset && ended.cause != transport::Cause::silent) return;
-  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Reset{}, out); });
+  dialer_->on_disconnected(peer, ended);
+  const bool broken = ended.cause == transport::Cause::reset || ended.cause == transport::Cause::silent;
+  const peer::Connection event = broken ? peer::Connection(peer::Reset{}) : peer::Closed{};
+  turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, event, out); });
 }
 
 void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes bytes) {

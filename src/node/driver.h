@@ -98,7 +98,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void carry_out(Actions actions);
   void arm();
   void on_deadline();
-  void on_connected(const transport::PeerId& peer, const Endpoint& remote, transport::Dialer dialer) override;
+  void on_connected(const transport::PeerId& peer, const transport::Met& met) override;
   void on_message(const transport::PeerId& from, transport::Lane lane, Bytes message) override;
   void on_request(const transport::RequestId& request, Bytes message) override;
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) override;
@@ -110,6 +110,8 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   // driver_actions.cc
   void act(job::Send& send);
   void act(job::Connect& connect) { dialer_->dial(connect.address); }
+  void act(job::DialBack& dial);
+  void act(job::Publish& publish);
   void act(job::StartWorker& start);
   void act(job::KillWorker& kill);
   void act(job::FrameToWorker& frame);

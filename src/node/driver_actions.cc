@@ -25,7 +25,24 @@ void Driver::act(job::Send& send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
   const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
-  dialer_->send(send.to.hash, send.contact.address, {lane, *bytes});
+  dialer_->send(send.to.hash, send.contact, {lane, *bytes});
+}
+
+void Driver::act(job::DialBack& dial) {
+  const auto told = [this, peer = dial.peer](const std::string& address, bool reached) {
+    turn([&](job::Time now, Actions& out) { peer_->on_connection(now, peer, peer::DialledBack{address, reached}, out); });
+  };
+  const auto met = transport_->met(dial.peer.hash);
+  if (!met || met->way == transport::Way::relayed) return post([told] { told("", false); });
+  const Endpoint where(met->remote.address(), dial.port);
+  transport_->probe(where, dial.peer.hash, [told, where](const Status& there) { told(text_of(where), there.has_value()); });
+}
+
+void Driver::act(job::Publish& publish) {
+  std::set<transport::PeerId> anchors;
+  for (const wire::Anchor& anchor : publish.contact.anchors) anchors.insert(anchor.peer.hash);
+  transport_->keep(std::move(anchors));
+  dialer_->set_self(publish.contact);
 }
 
 // --- workers

@@ -111,16 +111,22 @@ NodeView Driver::node() const {
           .addresses = addresses_,
           .slots = config_.slots,
           .free_slots = peer_->slots().free_slots(),
+          .relayed_for_others = transport_->totals().relayed.bytes,
           .started_at = started_at_};
 }
 
 std::vector<PeerView> Driver::peers() const {
+  std::map<transport::PeerId, PeerView::Link> links;
+  for (const auto& [id, met, traffic] : transport_->peers()) links[id] = {met.way, traffic.bytes_in, traffic.bytes_out};
   std::vector<PeerView> views;
   for (const std::string& name : config_.grids) {
     const overlay::Overlay& grid = peer_->grids().find(wire::open_grid(name))->overlay;
     views.push_back(view_of(grid.self(), name));
     views.back().state = PeerView::State::self;
-    for (const overlay::Overlay::Known& known : grid.all()) views.push_back(view_of(known, name, os::monotonic_now()));
+    for (const overlay::Overlay::Known& known : grid.all()) {
+      views.push_back(view_of(known, name, os::monotonic_now()));
+      if (const auto link = links.find(known.descriptor.id.hash); link != links.end()) views.back().link = link->second;
+    }
   }
   return views;
 }

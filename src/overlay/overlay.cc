@@ -126,6 +126,14 @@ void Overlay::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
   renew_self();
 }
 
+void Overlay::set_contact(const Contact& contact) {
+  if (contact_of(own_) == contact) return;
+  own_.address = contact.address;
+  own_.reach = contact.reach;
+  own_.anchors = contact.anchors;
+  renew_self();
+}
+
 std::uint64_t Overlay::locate(Time now, const Hash256& key, Output& out) { return place(now, key, 0, out); }
 
 std::uint64_t Overlay::place(Time now, const Hash256& key, std::uint32_t demand, Output& out) {

@@ -76,6 +76,8 @@ class Overlay {
   Time next_deadline() const;
 
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
+  // How this peer is reached, as it has found out.
+  void set_contact(const Contact& contact);
   // Leaves on purpose.
   void leave(Time now, Output& out);
 

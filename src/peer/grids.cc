@@ -149,6 +149,10 @@ void Grids::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
   for (auto& [id, grid] : grids_) grid->overlay.set_slots(slots, free_slots);
 }
 
+void Grids::set_contact(const overlay::Contact& contact) {
+  for (auto& [id, grid] : grids_) grid->overlay.set_contact(contact);
+}
+
 // --- what is known
 
 const Grid* Grids::find(const GridId& grid) const {

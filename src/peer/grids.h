@@ -65,6 +65,7 @@ class Grids final : public job::Neighbours {
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
+  void set_contact(const overlay::Contact& contact);
 
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }

@@ -12,11 +12,20 @@ using job::Manifest;
 using job::Member;
 using job::Send;
 
+namespace {
+
+// Whether something could get lost with the other side: not so if it is only asked for slots, or where this peer is.
+bool is_of_job(const Message& message) { return !message.has_reserve() && !message.has_dial_back() && !message.has_dialed_back(); }
+
+}  // namespace
+
 Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary& notary, Rng rng)
     : config_(config),
       identity_(identity),
       rng_(rng),
       grids_(config.grids, {identity.self, identity.key, identity.boot}, notary, rng_),
+      reachability_(
+          config.reachability, [this](const PeerId& peer) { return grids_.contact_of(peer); }, Rng(rng_.next())),
       lives_(config.lives),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
@@ -33,6 +42,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
     settle_losses(now, turn);
+    publish(turn);
     end_homes(turn);
     grids_.set_slots(config_.slots.slots, slots_.free_slots());
     settle_disk(turn, ready);
@@ -56,8 +66,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
   send.message.set_boot(identity_.boot);
   if (!send.message.has_overlay()) {
     send.contact = grids_.contact_of(send.to);
-    // Whoever is only asked for slots has nothing yet that could get lost with it.
-    if (!send.message.has_reserve()) grids_.in_touch(now, send.to, turn);
+    if (is_of_job(send.message)) grids_.in_touch(now, send.to, turn);
   }
   out.push_back(std::move(send));
 }
@@ -108,7 +117,7 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
   } else {
     if (!message.has_overlay()) {
       grids_.on_heard(now, from, turn);
-      if (!message.has_reserve()) grids_.in_touch(now, from, turn);
+      if (is_of_job(message)) grids_.in_touch(now, from, turn);
     }
     deliver(now, from, message, turn);
   }
@@ -118,11 +127,20 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
 void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out) {
   Actions turn;
   if (const auto* connected = std::get_if<Connected>(&event)) {
-    grids_.on_connected(now, peer, connected->address, turn);
+    if (connected->link == Link::accepted || !connected->address.empty()) grids_.on_connected(now, peer, connected->address, turn);
+    reachability_.on_connected(now, peer, connected->link);
+  } else if (const auto* dialled = std::get_if<DialledBack>(&event)) {
+    Message::DialedBack result;
+    result.set_address(dialled->address);
+    result.set_reached(dialled->reached);
+    reachability_.on_dialled(peer, result, turn);
+  } else if (std::holds_alternative<Closed>(event)) {
+    reachability_.on_disconnected(now, peer);
   } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
     grids_.on_unreachable(now, peer, unreachable->failure, turn);
   } else {
     GW_REACHED("peer: a connection broke");
+    reachability_.on_disconnected(now, peer);
     grids_.on_reset(now, peer, turn);
   }
   finish_turn(now, turn, out);
@@ -137,6 +155,13 @@ void Peer::leave(Time now, std::vector<Action>& out) {
 // Whatever it had in that life is gone, in all grids.
 void Peer::end_life(Time now, const PeerId& peer, Actions& out) {
   for (auto& [job, home] : homes_) home->on_peer_lost(now, peer, out);
+}
+
+void Peer::publish(Actions& out) {
+  const std::optional<wire::Contact> contact = reachability_.take_change();
+  if (!contact) return;
+  grids_.set_contact(*contact);
+  out.add(job::Publish{*contact});
 }
 
 void Peer::settle_losses(Time now, Actions& out) {
@@ -166,6 +191,7 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
 void Peer::on_tick(Time now, std::vector<Action>& out) {
   Actions turn;
   grids_.on_tick(now, turn);
+  reachability_.on_tick(now, turn);
   for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
@@ -180,8 +206,8 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 }
 
 Time Peer::next_deadline() const {
-  Time next =
-      std::min({grids_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
+  Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(),
+                        uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
   for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
   return next;

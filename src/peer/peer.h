@@ -21,6 +21,7 @@
 #include "peer/grids.h"
 #include "peer/lives.h"
 #include "peer/past_jobs.h"
+#include "peer/reachability.h"
 #include "peer/uploads.h"
 
 namespace gw::peer {
@@ -34,13 +35,20 @@ using job::WorkerId;
 // --- what a peer is told
 
 struct Connected {
-  std::string address;  // that was dialled from here; empty: the other side has dialled
+  std::string address;  // of Link::dialled, if it was dialled for this peer
+  Link link = Link::dialled;
 };
-struct Reset {};  // it broke without a goodbye
+struct Closed {};  // in order, or with what it ran over: not a word about who is there
+struct Reset {};   // it broke without a goodbye
+// What has come of job::DialBack.
+struct DialledBack {
+  std::string address;  // that was dialled; empty: the connection shows none
+  bool reached;
+};
 struct Unreachable {
   overlay::Failure failure;
 };
-using Connection = std::variant<Connected, Reset, Unreachable>;
+using Connection = std::variant<Connected, Closed, Reset, Unreachable, DialledBack>;
 
 struct WorkerFrame {
   wire::pb::FromWorker frame;  // decoded, so well-formed
@@ -96,6 +104,7 @@ class Peer {
     job::Keeper::Config keeper;
     PastJobs::Config past;
     Uploads::Config uploads;
+    Reachability::Config reachability;
     std::size_t homes = 1024;    // jobs at once
     std::size_t batches = 1024;  // on their way to the disk; home takes no more effects then
   };
@@ -131,6 +140,7 @@ class Peer {
   const Grids& grids() const { return grids_; }
   const Lives& lives() const { return lives_; }
   const PastJobs& past() const { return past_; }
+  const Reachability& reachability() const { return reachability_; }
 
  private:
   struct Batch {
@@ -142,6 +152,7 @@ class Peer {
   void deliver(Time now, const PeerId& from, const Message& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
   void settle_losses(Time now, Actions& out);
+  void publish(Actions& out);
   const Grid* grid_of(const job::Manifest& manifest) const;
   job::Home::Place place_in(const Grid& grid);
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
@@ -165,6 +176,7 @@ class Peer {
   const Identity identity_;
   Rng rng_;
   Grids grids_;
+  Reachability reachability_;
   Lives lives_;
   job::SlotBook slots_;
   job::BlobBook blobs_;

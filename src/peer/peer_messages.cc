@@ -45,7 +45,9 @@ void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions
         out.notify(job::PeerRefused{from, status.error().detail});
       return;
     case Message::kDialBack:
+      return reachability_.on_dial_back(now, from, static_cast<std::uint16_t>(message.dial_back().port()), out);
     case Message::kDialedBack:
+      return reachability_.on_answer(now, from, message.dialed_back());
     case Message::KIND_NOT_SET:
       return;
   }

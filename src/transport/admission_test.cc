@@ -41,7 +41,7 @@ TEST(Admission, LimitsAll) {
 TEST(Duplicate, BothSidesKeepTheSameOne) {
   PeerId small{}, large{};
   large.bytes[0] = 1;
-  Candidate by_small{small, 1}, by_large{large, 1};
+  Candidate by_small{small, 1, Way::direct}, by_large{large, 1, Way::direct};
   // Whatever order they come in, and the order may differ between the two sides, the one of the smaller id is left.
   EXPECT_TRUE(replaces(by_small, by_large));
   EXPECT_FALSE(replaces(by_large, by_small));
@@ -50,9 +50,18 @@ TEST(Duplicate, BothSidesKeepTheSameOne) {
 TEST(Duplicate, WhoDialsAgainHasLostTheOneBefore) {
   PeerId small{}, large{};
   large.bytes[0] = 1;
-  EXPECT_TRUE(replaces({large, 1}, {large, 1}));
-  EXPECT_TRUE(replaces({large, 2}, {small, 1})) << "a later life of the peer";
-  EXPECT_FALSE(replaces({small, 1}, {large, 2})) << "something late from an earlier life";
+  EXPECT_TRUE(replaces({large, 1, Way::direct}, {large, 1, Way::direct}));
+  EXPECT_TRUE(replaces({large, 2, Way::direct}, {small, 1, Way::direct})) << "a later life of the peer";
+  EXPECT_FALSE(replaces({small, 1, Way::direct}, {large, 2, Way::direct})) << "something late from an earlier life";
+}
+
+TEST(Duplicate, ARelayGivesWayWhoeverDialled) {
+  PeerId small{}, large{};
+  large.bytes[0] = 1;
+  EXPECT_TRUE(replaces({large, 1, Way::direct}, {small, 1, Way::relayed}));
+  EXPECT_FALSE(replaces({small, 1, Way::relayed}, {large, 1, Way::reverse}));
+  EXPECT_TRUE(replaces({large, 2, Way::relayed}, {small, 1, Way::direct})) << "a later life has lost everything";
+  EXPECT_TRUE(replaces({small, 1, Way::reverse}, {large, 1, Way::direct})) << "both are one connection";
 }
 
 }  // namespace

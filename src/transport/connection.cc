@@ -26,20 +26,12 @@ bool is_alert(const error_code& error) {
          ERR_GET_REASON(static_cast<unsigned long>(error.value())) >= SSL_AD_REASON_OFFSET;
 }
 
-Ended lost(const error_code& error) {
-  if (is_alert(error)) return {Cause::untrusted, fmt::format("it did not accept us: {}", error.message())};
-  if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
-    return {Cause::reset, "it closed the connection without a word"};
-  if (error.category() == asio::error::get_ssl_category())
-    return {Cause::broke_rules, fmt::format("it broke the rules of TLS: {}", error.message())};
-  return {Cause::reset, fmt::format("the connection broke: {}", error.message())};
-}
-
 }  // namespace
 
 Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owner& owner)
     : remote_(std::move(start.remote)),
       dialer_(start.dialer),
+      way_(start.way),
       number_(start.number),
       boot_(start.boot),
       config_(config),
@@ -51,6 +43,7 @@ Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owne
       window_(config.bulk),
       used_(now()),
       requests_(config.open_requests),
+      next_circuit_(start.dialer == Dialer::us ? 1 : 2),
       read_frames_(config.read_frames, used_),
       read_bytes_(config.read_bytes, used_),
       came_(used_),
@@ -59,6 +52,17 @@ Connection::Connection(Start start, asio::ssl::context& tls, Config config, Owne
       read_pause_(stream_.socket().get_executor()),
       tasks_(stream_.socket().get_executor()) {
   set_check(stream_.native_handle(), check_);
+}
+
+Ended Connection::lost(const error_code& error) const {
+  if (is_alert(error)) return {Cause::untrusted, fmt::format("it did not accept us: {}", error.message())};
+  const bool ended = error == asio::error::eof || error == asio::ssl::error::stream_truncated;
+  if (way_ == Way::relayed && (ended || error == asio::error::connection_reset || error == asio::error::broken_pipe))
+    return {Cause::carrier, "the circuit to it ended"};
+  if (ended) return {Cause::reset, "it closed the connection without a word"};
+  if (error.category() == asio::error::get_ssl_category())
+    return {Cause::broke_rules, fmt::format("it broke the rules of TLS: {}", error.message())};
+  return {Cause::reset, fmt::format("the connection broke: {}", error.message())};
 }
 
 asio::awaitable<void> Connection::run() {
@@ -152,6 +156,8 @@ asio::awaitable<void> Connection::watch() {
     auto need = liveness_.on_tick(now());
     if (!need) {
       break_off({Cause::silent, need.error().detail});
+    } else if (way_ == Way::relayed && ready_ && now() - used_ >= config_.relayed_idle) {
+      say_goodbye(Goodbye::idle, {Cause::idle, "it was not used, and takes a place at a relay"});
     } else if (*need == Liveness::Need::ping) {
       queue_.push_ping(next_ping_++);
       wake_writer();
@@ -213,9 +219,30 @@ void Connection::doubt() {
   wake_by(liveness_.next_deadline());
 }
 
+std::uint32_t Connection::next_circuit() {
+  const std::uint32_t number = next_circuit_;
+  next_circuit_ += 2;  // comes round after 2^31 circuits, and keeps its parity
+  return number != 0 ? number : next_circuit();
+}
+
+void Connection::attend(Liveness::Attention attention) {
+  liveness_.attend(now(), attention);
+  wake_by(liveness_.next_deadline());
+}
+
 Status Connection::push(Message message) {
-  GW_TRY_VOID(queue_.push(std::move(message)));
+  GW_TRY_VOID(enqueue(std::move(message)));
   ++traffic_.messages_out;
+  return ok();
+}
+
+Status Connection::send_frame(Message frame) {
+  if (!open()) return fail(Kind::disconnected, "the connection is not open");
+  return enqueue(std::move(frame));
+}
+
+Status Connection::enqueue(Message message) {
+  GW_TRY_VOID(queue_.push(std::move(message)));
   used_ = now();
   liveness_.on_sent(used_);
   wake_by(liveness_.next_deadline());

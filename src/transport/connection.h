@@ -7,19 +7,19 @@
 #include <string>
 
 #include "transport/bulk_window.h"
+#include "transport/circuit.h"
 #include "transport/liveness.h"
 #include "transport/message_assembler.h"
 #include "transport/request_table.h"
 #include "transport/send_queue.h"
 #include "transport/task_group.h"
 #include "transport/tls.h"
-#include "transport/tls_stream.h"
 #include "transport/token_bucket.h"
+#include "transport/ways.h"
 
 namespace gw::transport {
 
 using Endpoint = asio::ip::tcp::endpoint;
-using Socket = TlsStream::Socket;  // TCP, or one end of a pair within this process
 
 enum class Dialer : std::uint8_t { us, them };
 
@@ -28,6 +28,7 @@ enum class Cause : std::uint8_t {
   goodbye_ours,    // we ended it in order
   goodbye_theirs,  // they did
   idle,            // one of us closed it in order because nobody used it: not a word about who is there
+  carrier,         // what it ran over is gone: not a word about who is there either
   nobody,          // nobody listens where we dialled
   reset,           // it broke without a word
   silent,          // a deadline passed
@@ -64,13 +65,15 @@ class Connection {
     // What is read of one peer. The bursts are worth a second at least, so that its pings are answered in time.
     TokenBucket::Config read_frames{.per_second = 1e6, .burst = 1e6};
     TokenBucket::Config read_bytes{.per_second = 4e9, .burst = 4e9};
-    std::size_t open_requests = 1024;  // in each direction
+    std::size_t open_requests = 1024;                // in each direction
+    std::chrono::milliseconds relayed_idle{60'000};  // a circuit that nobody uses is closed: it takes a place at the relay
   };
   struct Start {
     Socket socket;    // connected if they dialled, or if it is one end of a circuit
     Endpoint remote;  // of a circuit: the relay
     Dialer dialer;
     std::optional<PeerId> expected;
+    Way way = Way::direct;
     std::uint64_t number;  // of this connection, unique in its transport
     std::uint64_t boot;    // ours, for the hello
   };
@@ -81,6 +84,8 @@ class Connection {
     virtual void on_ready(Connection& connection) = 0;
     // REQUIRES (of the connection): only after on_ready, and not after it has ended.
     virtual void on_message(Connection& connection, Message message) = 0;
+    // A call, or a frame of a circuit, after on_ready. Kind::invalid: it broke a rule.
+    virtual Status on_circuit_frame(Connection& connection, const Frame& frame) = 0;
     // Once. What was queued is lost; requests fail afterwards.
     virtual void on_ended(Connection& connection, const Ended& ended) = 0;
 
@@ -98,12 +103,15 @@ class Connection {
   bool was_ready() const { return ready_; }
   std::uint64_t number() const { return number_; }
   Dialer dialer() const { return dialer_; }
+  Way way() const { return way_; }
+  // They have dialled because we had them asked to.
+  void answers_call() { way_ = Way::reverse; }
   const Endpoint& remote() const { return remote_; }
   // Known once the handshake of TLS is over.
   const Result<PeerId>& peer() const { return check_.found; }
   std::uint64_t peer_boot() const { return peer_boot_; }
   const Traffic& traffic() const { return traffic_; }
-  // When a message last went or came.
+  // When a message last went or came, or a ping came over a wire of its own: whoever pings often wants to keep it.
   Time used() const { return used_; }
 
   // Kind::disconnected if it is not open, Kind::overloaded if the peer does not read, Kind::invalid if the message is too long.
@@ -113,6 +121,15 @@ class Connection {
   // To a request that came in on_message. Kind::not_found: there is no such request (any more).
   Status answer(Lane lane, std::uint32_t stream, Result<Bytes> answer);
 
+  // A frame of a circuit, or a call. Kind::overloaded, Kind::disconnected.
+  Status send_frame(Message frame);
+  // A number for a circuit that no other one of this connection has.
+  std::uint32_t next_circuit();
+  // Its end must be noticed soon, or not.
+  void attend(Liveness::Attention attention);
+
+  // What it runs over is gone, or was never there.
+  void lose_carrier(std::string sentence) { break_off({Cause::carrier, std::move(sentence)}); }
   // Ends it in order, and they are told why. What has not been written is dropped, but a closing or idle goodbye comes after the control
   // messages. Only the first end counts.
   void say_goodbye(Goodbye reason, Ended ended);
@@ -137,6 +154,8 @@ class Connection {
   void on_goodbye(const Frame& frame);
 
   Status push(Message message);
+  Status enqueue(Message message);
+  Ended lost(const error_code& error) const;
   void push_hello();
   void end(Ended ended);
   void break_off(Ended ended);
@@ -147,6 +166,7 @@ class Connection {
 
   const Endpoint remote_;
   const Dialer dialer_;
+  Way way_;
   const std::uint64_t number_, boot_;
   const Config config_;
   Owner& owner_;
@@ -166,6 +186,7 @@ class Connection {
   bool ready_ = false;    // their hello came
   std::uint64_t peer_boot_ = 0;
   std::uint64_t next_ping_ = 1;
+  std::uint32_t next_circuit_;
   std::uint64_t bulk_taken_ = 0, bulk_credited_ = 0;  // from them: so far, and as far as they know
   TokenBucket read_frames_, read_bytes_;
   Time came_;  // when the bytes that are looked at did

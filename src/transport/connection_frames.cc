@@ -18,7 +18,7 @@ void Connection::push_hello() {
   payload.u16(kProtocol);
   payload.u64(boot_);
   // The queue is empty, so there is room.
-  GW_ASSERT(push({FrameKind::hello, Lane::control, 0, payload.take()}).has_value());
+  GW_ASSERT(enqueue({FrameKind::hello, Lane::control, 0, payload.take()}).has_value());
 }
 
 Status Connection::on_bytes() {
@@ -43,6 +43,7 @@ Status Connection::on_frame(const Frame& frame) {
     case FrameKind::ping: {
       GW_TRY(std::uint64_t number, ByteReader(frame.payload).u64());
       queue_.push_pong(number);
+      if (way_ != Way::relayed) used_ = now();
       wake_writer();
       return ok();
     }
@@ -57,6 +58,15 @@ Status Connection::on_frame(const Frame& frame) {
     case FrameKind::refusal:
       requests_.on_answer(frame.stream, decode_refusal(frame.payload));
       return ok();
+    case FrameKind::call:
+    case FrameKind::called:
+    case FrameKind::circuit_open:
+    case FrameKind::circuit_offer:
+    case FrameKind::circuit_data:
+    case FrameKind::circuit_credit:
+    case FrameKind::circuit_close:
+      used_ = now();
+      return owner_.on_circuit_frame(*this, frame);
     default:
       return on_part(frame);
   }

@@ -22,7 +22,20 @@ void append_u32(Bytes& to, std::uint32_t value) {
 
 bool carries_message(FrameKind kind) { return kind == FrameKind::message || kind == FrameKind::request || kind == FrameKind::answer; }
 
-bool names_stream(FrameKind kind) { return kind == FrameKind::request || kind == FrameKind::answer || kind == FrameKind::refusal; }
+bool is_of_circuit(FrameKind kind) { return kind >= FrameKind::circuit_open && kind <= FrameKind::circuit_close; }
+
+bool names_stream(FrameKind kind) {
+  return kind == FrameKind::request || kind == FrameKind::answer || kind == FrameKind::refusal || is_of_circuit(kind);
+}
+
+bool is_known(std::uint8_t kind) {
+  return kind >= static_cast<std::uint8_t>(FrameKind::hello) && kind <= static_cast<std::uint8_t>(FrameKind::circuit_close);
+}
+
+std::size_t longest_payload(FrameKind kind) {
+  if (carries_message(kind)) return kMaxFramePayload;
+  return kind == FrameKind::circuit_data ? kMaxCircuitPayload : kMaxShortPayload;
+}
 
 struct Header {
   Frame frame;  // without its payload
@@ -33,15 +46,14 @@ struct Header {
 Result<Header> parse_header(ByteView bytes) {
   Header header{.length = u32_at(bytes, 0)};
   std::uint8_t kind = bytes[4], flags = bytes[5];
-  if (kind < static_cast<std::uint8_t>(FrameKind::hello) || kind > static_cast<std::uint8_t>(FrameKind::credit))
-    return fail(Kind::invalid, "a frame of unknown kind {} came", kind);
+  if (!is_known(kind)) return fail(Kind::invalid, "a frame of unknown kind {} came", kind);
   if ((flags & ~(kBulkFlag | kMoreFlag)) != 0) return fail(Kind::invalid, "a frame with unknown flags {:#x} came", flags);
   header.frame = {.kind = static_cast<FrameKind>(kind),
                   .lane = (flags & kBulkFlag) != 0 ? Lane::bulk : Lane::control,
                   .more = (flags & kMoreFlag) != 0,
                   .stream = u32_at(bytes, 6)};
   const Frame& frame = header.frame;
-  std::size_t limit = carries_message(frame.kind) ? kMaxFramePayload : kMaxShortPayload;
+  std::size_t limit = longest_payload(frame.kind);
   if (header.length > limit) return fail(Kind::invalid, "a frame of kind {} has {} bytes, more than {}", kind, header.length, limit);
   if (!carries_message(frame.kind) && flags != 0) return fail(Kind::invalid, "a frame of kind {} has flags {:#x}", kind, flags);
   if (frame.more && header.length == 0) return fail(Kind::invalid, "an empty frame says that more follow");

@@ -6,6 +6,9 @@
 // Flags: bit 0 the bulk lane (else control), bit 1 more frames of this message follow. A message is cut into frames so that one of the
 // control lane never waits behind more than a frame of bulk. The frames of one lane are in order and of one message at a time, so a
 // receiver holds at most two unfinished messages. A request and its answer carry the same stream number, chosen by who asks.
+//
+// Circuits (circuit.h, relay.h) have numbers in the place of a stream, odd ones if who dialled the connection has chosen them. Each end
+// may have kCircuitCredit bytes under way; the other end gives credit for what it has taken.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +22,12 @@ namespace gw::transport {
 inline constexpr std::size_t kMaxMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxFramePayload = 64u << 10;
 inline constexpr std::size_t kFrameHeaderBytes = 10;
+inline constexpr std::size_t kMaxCircuitPayload = 16u << 10;
+inline constexpr std::size_t kCircuitCredit = 256u << 10;
 
-// Control goes before bulk.
-enum class Lane : std::uint8_t { control, bulk };
-inline constexpr std::size_t kLanes = 2;
+// Control goes before bulk, and that before what belongs to circuits.
+enum class Lane : std::uint8_t { control, bulk, relayed };
+inline constexpr std::size_t kLanes = 3;
 
 enum class FrameKind : std::uint8_t {
   hello = 1,  // the first frame in each direction
@@ -34,6 +39,14 @@ enum class FrameKind : std::uint8_t {
   pong,
   goodbye,  // the last frame: u8 reason, then a sentence
   credit,   // u64: how many bytes of bulk were taken since the connection began
+
+  call,            // have that peer dial us: its id, u16 our port
+  called,          // somebody wants to be dialled: its id, then the address it was seen at
+  circuit_open,    // to a relay: a way to that peer, its id
+  circuit_offer,   // from a relay: that peer wants a way to you, its id
+  circuit_data,    // at most kMaxCircuitPayload bytes
+  circuit_credit,  // u32 bytes were taken
+  circuit_close,   // as refusal
 };
 
 struct Frame {

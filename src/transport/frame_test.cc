@@ -62,6 +62,10 @@ TEST(FrameDecoder, RefusesByTheHeaderAlone) {
   EXPECT_NE(complaint(8, 6, 2, 0), "") << "a ping is one frame";
   EXPECT_NE(complaint(1, 2, 0, 1), "") << "a message is in no stream";
   EXPECT_NE(complaint(1, 3, 0, 0), "") << "a request is in one";
+  EXPECT_EQ(complaint(kMaxCircuitPayload, 14, 0, 1), "");
+  EXPECT_NE(complaint(kMaxCircuitPayload + 1, 14, 0, 1), "") << "a piece of a circuit is short";
+  EXPECT_NE(complaint(1, 14, 0, 0), "") << "a circuit has a number";
+  EXPECT_NE(complaint(34, 10, 0, 1), "") << "a call has none";
 }
 
 TEST(MessageAssembler, PutsMessagesOfTwoLanesTogether) {

@@ -21,7 +21,7 @@ void Liveness::on_ready(Time now) {
 void Liveness::on_frame(Time now) {
   if (linger_until_) return;
   silent_until_.reset();
-  ping_at_ = now + config_.idle;
+  ping_at_ = now + (is_close() ? config_.close_ping : config_.idle);
 }
 
 // Not later than what is expected already.
@@ -38,6 +38,12 @@ void Liveness::on_lane(Time now, Lane lane, bool unfinished) {
   } else if (!until) {
     until = now + config_.message;
   }
+}
+
+void Liveness::attend(Time now, Attention attention) {
+  if (attention_ == attention) return;
+  attention_ = attention;
+  if (is_close() && ping_at_) ping_at_ = std::min(*ping_at_, now + config_.close_ping);
 }
 
 void Liveness::doubt(Time now) { expect_frame(now, now + config_.probe); }
@@ -58,8 +64,8 @@ Result<Liveness::Need> Liveness::on_tick(Time now) {
   for (const auto& until : message_until_)
     if (past(until, now)) return fail(Kind::timeout, "it did not finish a message within {} ms", config_.message.count());
   if (!past(ping_at_, now)) return Need::nothing;
-  ping_at_ = now + config_.ping_after;
-  expect_frame(*ping_at_, now + config_.silence - config_.ping_after);
+  ping_at_ = now + ping_after();
+  expect_frame(*ping_at_, now + silence() - ping_after());
   return Need::ping;
 }
 

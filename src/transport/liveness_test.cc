@@ -14,6 +14,8 @@ constexpr Liveness::Config kConfig{.handshake = milliseconds(100),
                                    .ping_after = milliseconds(10),
                                    .silence = milliseconds(30),
                                    .idle = milliseconds(200),
+                                   .close_ping = milliseconds(3),
+                                   .close_silence = milliseconds(8),
                                    .message = milliseconds(60),
                                    .write = milliseconds(25),
                                    .probe = milliseconds(5),
@@ -53,6 +55,22 @@ TEST(Liveness, AFrameIsASignOfLife) {
   liveness.on_sent(at(26));
   EXPECT_TRUE(liveness.on_tick(at(55)));
   EXPECT_FALSE(liveness.on_tick(at(56)));
+}
+
+TEST(Liveness, TheEndOfAConnectionThatOthersDependOnIsNoticedSoon) {
+  Liveness liveness = ready();
+  liveness.attend(kStart, Liveness::Attention::close);
+  EXPECT_EQ(liveness.on_tick(at(2)).value(), Liveness::Need::nothing);
+  EXPECT_EQ(liveness.on_tick(at(3)).value(), Liveness::Need::ping) << "though nothing was sent";
+  liveness.on_frame(at(4));
+  EXPECT_EQ(liveness.on_tick(at(7)).value(), Liveness::Need::ping);
+  EXPECT_TRUE(liveness.on_tick(at(11)));
+  EXPECT_FALSE(liveness.on_tick(at(12)));
+  Liveness relaxed = ready();
+  relaxed.attend(kStart, Liveness::Attention::close);
+  relaxed.attend(at(1), Liveness::Attention::usual);
+  relaxed.on_frame(at(2));
+  EXPECT_EQ(relaxed.next_deadline(), at(202));
 }
 
 TEST(Liveness, AnIdleConnectionIsAskedSeldomAndMustAnswer) {

@@ -14,13 +14,24 @@ void append_number(Bytes& batch, FrameKind kind, std::uint64_t number) {
 
 }  // namespace
 
+std::size_t SendQueue::limit(Lane lane) const {
+  switch (lane) {
+    case Lane::control:
+      return config_.control_bytes;
+    case Lane::bulk:
+      return config_.bulk_bytes;
+    case Lane::relayed:
+      break;
+  }
+  return config_.relayed_bytes;
+}
+
 Status SendQueue::push(Message message) {
   auto& lane = lanes_[static_cast<std::size_t>(message.lane)];
-  std::size_t limit = message.lane == Lane::control ? config_.control_bytes : config_.bulk_bytes;
   std::size_t size = message.bytes.size();
   if (size > kMaxMessageBytes)
     return fail(Kind::invalid, "a message of {} bytes is longer than {}: send it in parts", size, kMaxMessageBytes);
-  if (size > limit - lane.bytes || lane.waiting.size() >= config_.messages)
+  if (size > limit(message.lane) - lane.bytes || lane.waiting.size() >= config_.messages)
     return fail(Kind::overloaded, "{} bytes in {} messages wait for this peer already, which does not take them: try again later",
                 lane.bytes, lane.waiting.size());
   lane.bytes += size;
@@ -50,6 +61,8 @@ std::size_t SendQueue::take(Bytes& batch, std::size_t batch_bytes, std::size_t b
   while (batch.size() < batch_bytes && !control.waiting.empty()) take_frame(batch, control);
   std::size_t taken = 0;
   while (batch.size() < batch_bytes && taken < bulk_bytes && !bulk.waiting.empty()) taken += take_frame(batch, bulk);
+  LaneQueue& relayed = lane(Lane::relayed);
+  while (batch.size() < batch_bytes && !relayed.waiting.empty()) take_frame(batch, relayed);
   if (goodbye_ && control.waiting.empty())
     append_frame(batch, {.kind = FrameKind::goodbye, .payload = *std::exchange(goodbye_, std::nullopt)});
   return taken;

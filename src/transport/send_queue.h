@@ -19,6 +19,7 @@ class SendQueue {
   struct Config {
     std::size_t control_bytes = 8u << 20;
     std::size_t bulk_bytes = 32u << 20;
+    std::size_t relayed_bytes = 32u << 20;
     std::size_t messages = 1u << 16;  // in each lane
   };
 
@@ -51,6 +52,7 @@ class SendQueue {
     std::deque<Outgoing> waiting;
     std::size_t bytes = 0;
   };
+  std::size_t limit(Lane lane) const;
   std::size_t take_frame(Bytes& batch, LaneQueue& lane);
   LaneQueue& lane(Lane which) { return lanes_[static_cast<std::size_t>(which)]; }
 

@@ -33,6 +33,24 @@ std::vector<std::pair<Lane, FrameKind>> frames(const Bytes& batch) {
   }
 }
 
+TEST(SendQueue, WhatIsCarriedForOthersComesLast) {
+  SendQueue queue(kSmall);
+  const auto carried = [] { return Message{.kind = FrameKind::circuit_data, .lane = Lane::relayed, .stream = 1, .bytes = Bytes(100)}; };
+  ASSERT_TRUE(queue.push(carried()));
+  ASSERT_TRUE(queue.push(message(Lane::bulk, 10)));
+  ASSERT_TRUE(queue.push(message(Lane::control, 10)));
+  Bytes batch;
+  queue.take(batch, 1u << 20, kAnyBulk);
+  const auto all = frames(batch);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0], std::pair(Lane::control, FrameKind::message));
+  EXPECT_EQ(all[1], std::pair(Lane::bulk, FrameKind::message));
+  EXPECT_EQ(all[2].second, FrameKind::circuit_data);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.push(carried()));
+  EXPECT_EQ(queue.push(carried()).error().kind, Kind::overloaded);
+  EXPECT_TRUE(queue.push(message(Lane::control, 10))) << "each lane has its own limit";
+}
+
 TEST(SendQueue, ControlOvertakesBulkThatHasBegun) {
   SendQueue queue(kSmall);
   ASSERT_TRUE(queue.push(message(Lane::bulk, 3 * kMaxFramePayload)));

@@ -35,6 +35,8 @@ Result<asio::ip::tcp::acceptor> open_acceptor(asio::io_context& io, const Endpoi
   asio::ip::tcp::acceptor acceptor(io);
   error_code error;
   acceptor.open(where.protocol(), error);
+  // Else [::] would take the port of 0.0.0.0 as well, and there would be no listening on both.
+  if (!error && where.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) acceptor.bind(where, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -42,8 +44,19 @@ Result<asio::ip::tcp::acceptor> open_acceptor(asio::io_context& io, const Endpoi
   return acceptor;
 }
 
+Met met_by(const Connection& connection) { return {connection.remote(), connection.dialer(), connection.way()}; }
+
+std::size_t index_of(Way way) { return static_cast<std::size_t>(way); }
+
+void add(Traffic& sum, const Traffic& one) {
+  sum.bytes_in += one.bytes_in;
+  sum.bytes_out += one.bytes_out;
+  sum.messages_in += one.messages_in;
+  sum.messages_out += one.messages_out;
+}
+
 // Callers are never called back from inside their call.
-asio::awaitable<void> refuse(Transport::Connected done, Error why) {
+asio::awaitable<void> tell(Transport::Connected done, Error why) {
   done(std::move(why));
   co_return;
 }
@@ -62,6 +75,8 @@ Transport::Transport(asio::io_context& io, asio::ssl::context tls, const PeerId&
       receiver_(receiver),
       config_(config),
       admission_(config.admission),
+      relay_(config.relay, std::chrono::steady_clock::now()),
+      relay_due_(io),
       acceptors_(io.get_executor()),
       servers_(io.get_executor()) {}
 
@@ -106,11 +121,13 @@ void Transport::connect(const Endpoint& where, std::optional<PeerId> expected, C
   std::size_t ours = connections_.size() - admission_.connections();
   if (stopping_ || ours >= config_.dials) {
     Error refused = fail(Kind::overloaded, "{} connections are open or being opened already: try again later", ours);
-    return servers_.spawn("refuse", refuse(std::move(done), std::move(refused)));
+    return refuse(std::move(done), std::move(refused));
   }
   std::uint64_t number = start({.socket = Socket(io_), .remote = where, .dialer = Dialer::us, .expected = expected});
   dials_.emplace(number, std::move(done));
 }
+
+void Transport::refuse(Connected done, Error why) { servers_.spawn("refuse", tell(std::move(done), std::move(why))); }
 
 std::uint64_t Transport::start(Connection::Start start) {
   std::uint64_t number = next_number_++;
@@ -129,6 +146,7 @@ asio::awaitable<void> Transport::serve(std::uint64_t number) {
 }
 
 void Transport::release(const Connection& connection) {
+  add(ended_.traffic[index_of(connection.way())], connection.traffic());
   if (connection.dialer() == Dialer::us) return;
   auto stage = connection.was_ready() ? Admission::Stage::authenticated : Admission::Stage::handshake;
   admission_.release(connection.remote().address().to_string(), stage);
@@ -145,25 +163,32 @@ void Transport::on_ready(Connection& fresh) {
   if (fresh.dialer() == Dialer::them) admission_.on_authenticated();
   const PeerId peer = *fresh.peer();
   if (peer == self_) return fresh.say_goodbye(Goodbye::duplicate, {Cause::untrusted, "it is this peer itself"});
+  if (fresh.dialer() == Dialer::them && fresh.way() == Way::direct && calls_.erase(peer) > 0) fresh.answers_call();
+  ++ended_.connections[index_of(fresh.way())];
   Connection* kept = to(peer);
-  if (kept != nullptr && !replaces({dialer_of(fresh), fresh.peer_boot()}, {dialer_of(*kept), kept->peer_boot()})) {
+  if (kept != nullptr &&
+      !replaces({dialer_of(fresh), fresh.peer_boot(), fresh.way()}, {dialer_of(*kept), kept->peer_boot(), kept->way()})) {
     kept->doubt();  // unless both dialled at once, the peer has lost it
     fresh.say_goodbye(Goodbye::duplicate, {Cause::goodbye_ours, "there is a connection already"});
     return finish_dial(fresh, peer);
   }
-  bool known = by_peer_.contains(peer);
+  bool known = kept != nullptr ? kept->way() == fresh.way() : by_peer_.contains(peer);
   by_peer_[peer] = fresh.number();
   if (kept != nullptr) kept->say_goodbye(Goodbye::duplicate, {Cause::goodbye_ours, "a newer connection took its place"});
-  log::info(kArea, "connected", kv("peer", peer.hex()), kv("at", text(fresh.remote())));
-  if (!known) receiver_.on_connected(peer, fresh.remote(), fresh.dialer());
+  attend(fresh);
+  log::info(kArea, "connected", kv("peer", peer.hex()), kv("way", name(fresh.way())), kv("at", text(fresh.remote())));
+  if (!known) receiver_.on_connected(peer, met_by(fresh));
   finish_dial(fresh, peer);
   if (by_peer_.size() > config_.kept) close_spare();
 }
 
 void Transport::close_spare() {
-  const auto used = [this](const auto& entry) { return connections_.at(entry.second)->used(); };
+  const auto used = [this](const auto& entry) {
+    const Connection& connection = *connections_.at(entry.second);
+    return is_kept(connection) ? Time::max() : connection.used();
+  };
   const auto oldest = std::ranges::min_element(by_peer_, {}, used);
-  if (std::chrono::steady_clock::now() - used(*oldest) < config_.spare) return;
+  if (used(*oldest) > std::chrono::steady_clock::now() - config_.spare) return;
   connections_.at(oldest->second)->say_goodbye(Goodbye::idle, {Cause::idle, "it was not used, and there are many others"});
 }
 
@@ -177,6 +202,7 @@ void Transport::on_message(Connection& connection, Message message) {
 }
 
 void Transport::on_ended(Connection& connection, const Ended& ended) {
+  end_circuits(connection);
   bool faulty = ended.cause == Cause::broke_rules || ended.cause == Cause::untrusted || ended.cause == Cause::silent;
   std::string who = connection.peer() ? connection.peer()->hex() : "unknown";
   log::Level level = faulty ? log::Level::warn : log::Level::info;
@@ -187,6 +213,7 @@ void Transport::on_ended(Connection& connection, const Ended& ended) {
     auto found = by_peer_.find(peer);
     if (found != by_peer_.end() && found->second == connection.number()) {
       by_peer_.erase(found);
+      call_again_.erase(peer);
       receiver_.on_disconnected(peer, ended);
     }
     if (to(peer) != nullptr) return finish_dial(connection, peer);  // it has another one with us
@@ -222,13 +249,48 @@ void Transport::disconnect(const PeerId& peer, std::string reason) {
 
 std::vector<Transport::Peer> Transport::peers() const {
   std::vector<Peer> all;
-  for (const auto& [id, number] : by_peer_) all.push_back({id, connections_.at(number)->remote()});
+  for (const auto& [id, number] : by_peer_) {
+    const Connection& connection = *connections_.at(number);
+    all.push_back({id, met_by(connection), connection.traffic()});
+  }
   return all;
+}
+
+std::optional<Met> Transport::met(const PeerId& peer) const {
+  const Connection* connection = to(peer);
+  return connection != nullptr ? std::optional(met_by(*connection)) : std::nullopt;
+}
+
+Transport::Totals Transport::totals() const {
+  Totals totals = ended_;
+  for (const auto& [number, connection] : connections_) add(totals.traffic[index_of(connection->way())], connection->traffic());
+  totals.relayed = relay_.counters();
+  totals.circuits = relay_.circuits();
+  return totals;
+}
+
+// --- anchors
+
+void Transport::keep(std::set<PeerId> anchors) {
+  anchors_ = std::move(anchors);
+  for (const auto& [peer, number] : by_peer_) attend(*connections_.at(number));
+}
+
+// Somebody may have to be told something over it.
+bool Transport::is_kept(const Connection& connection) const {
+  if (connection.way() == Way::relayed || anchors_.contains(*connection.peer())) return true;
+  const auto found = ends_.lower_bound({connection.number(), 0});
+  return found != ends_.end() && found->first.connection == connection.number();
+}
+
+void Transport::attend(Connection& connection) {
+  connection.attend(is_kept(connection) ? Liveness::Attention::close : Liveness::Attention::usual);
 }
 
 asio::awaitable<void> Transport::stop() {
   stopping_ = true;
   acceptors_.stop();
+  relay_due_.cancel();
   for (auto& [number, connection] : connections_) connection->say_goodbye(Goodbye::closing, {Cause::goodbye_ours, "this peer stops"});
   co_await acceptors_.wait();
   co_await servers_.wait();

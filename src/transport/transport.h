@@ -1,17 +1,20 @@
 #pragma once
 // The network as a peer sees it: authenticated peers, messages to and from them.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "transport/admission.h"
 #include "transport/connection.h"
 #include "transport/identity.h"
+#include "transport/relay.h"
 
 namespace gw::transport {
 
@@ -22,10 +25,18 @@ struct RequestId {
   std::uint32_t stream;
 };
 
+// How a connection came about.
+struct Met {
+  Endpoint remote;  // relayed: the relay's
+  Dialer dialer;
+  Way way;
+};
+
 // Whoever uses the transport. Called on the node thread, never from inside a call of the transport.
 class Receiver {
  public:
-  virtual void on_connected(const PeerId& peer, const Endpoint& remote, Dialer dialer) = 0;
+  // Again when another way has taken the place of the first.
+  virtual void on_connected(const PeerId& peer, const Met& met) = 0;
   virtual void on_message(const PeerId& from, Lane lane, Bytes message) = 0;
   // To be answered with Transport::answer, at any time while the peer is connected.
   virtual void on_request(const RequestId& request, Bytes message) = 0;
@@ -38,6 +49,10 @@ class Receiver {
 // One connection per pair of peers, whoever opened it (duplicate.h). A message arrives once or is lost, in order within its lane; when a
 // connection ends, what was under way in it is lost and nobody is told which. Names are resolved by the caller: here are addresses only.
 //
+// A connection is made by one of three ways (ways.h). For the last two another peer is needed that both sides are connected to: `call` has
+// it tell the target to dial us; `connect_through` has it carry a circuit, in which the two ends run TLS as over any other connection.
+// Whoever is connected to this peer may ask the same of it, within the limits of Relay.
+//
 // Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes; identity and receiver outlive it.
 class Transport final : Connection::Owner {
  public:
@@ -46,6 +61,10 @@ class Transport final : Connection::Owner {
     Connection::Config connection;
     Admission::Config admission;
     std::size_t dials = 1024;  // connections of ours, open or being opened
+    Relay::Config relay;
+    std::size_t calls = 32;  // of others, being answered
+    std::size_t probes = 32;
+    std::chrono::milliseconds call_pause{100};  // between two of one peer that are handed on
     // More are closed, those first that have not been used for longest, if that is `spare` at least: whoever needs one dials again.
     std::size_t kept = 256;
     std::chrono::milliseconds spare{30'000};
@@ -63,6 +82,18 @@ class Transport final : Connection::Owner {
   // disconnected, timeout, overloaded.
   void connect(const Endpoint& where, std::optional<PeerId> expected, Connected done);
 
+  // The same over a circuit that `relay` carries. Kind::disconnected also: there is no connection to it, or it does not know the target.
+  void connect_through(const PeerId& relay, const PeerId& target, Connected done);
+  // Has `anchor` tell the target to dial us, at `port` of the address it sees us at. on_connected() follows, or nothing.
+  // Kind::disconnected, Kind::overloaded.
+  Status call(const PeerId& anchor, const PeerId& target, std::uint16_t port);
+  using Probed = std::function<void(Status)>;
+  // Whether `expected` is there: a handshake and no more, so that neither side takes it for a connection. `done` is called once, later.
+  // Kind::not_found, invalid, timeout, overloaded.
+  void probe(const Endpoint& where, const PeerId& expected, Probed done);
+  // Connections to these peers are watched closely and not closed for being unused; only from them calls are taken.
+  void keep(std::set<PeerId> anchors);
+
   // Kind::disconnected: there is no connection. Kind::overloaded: the peer does not keep up. Kind::invalid: too long.
   Status send(const PeerId& to, Lane lane, Bytes message);
   // `done` is called once, unless this fails: with the answer, the peer's refusal, or Kind::timeout or disconnected.
@@ -73,13 +104,25 @@ class Transport final : Connection::Owner {
   // Ends the connection, if there is one; the peer is told the reason.
   void disconnect(const PeerId& peer, std::string reason);
 
+  const PeerId& self() const { return self_; }
   // A message sent now would be on its way.
   bool connected(const PeerId& peer) const { return to(peer) != nullptr; }
   struct Peer {
     PeerId id;
-    Endpoint remote;
+    Met met;
+    Traffic traffic;
   };
   std::vector<Peer> peers() const;
+  // nullopt: there is no connection.
+  std::optional<Met> met(const PeerId& peer) const;
+  // Since the start.
+  struct Totals {
+    std::array<std::uint64_t, 3> connections{};  // by Way
+    std::array<Traffic, 3> traffic{};
+    Relay::Counters relayed;   // for others
+    std::size_t circuits = 0;  // for others, now
+  };
+  Totals totals() const;
 
   // Says goodbye to everybody and waits until all is closed; nothing new begins.
   asio::awaitable<void> stop();
@@ -87,6 +130,7 @@ class Transport final : Connection::Owner {
  private:
   void on_ready(Connection& connection) override;
   void on_message(Connection& connection, Message message) override;
+  Status on_circuit_frame(Connection& connection, const Frame& frame) override;
   void on_ended(Connection& connection, const Ended& ended) override;
 
   asio::awaitable<void> accept(asio::ip::tcp::acceptor acceptor);
@@ -98,6 +142,26 @@ class Transport final : Connection::Owner {
   void finish_dial(const Connection& connection, Result<PeerId> result);
   void release(const Connection& connection);
   void close_spare();
+  void refuse(Connected done, Error why);
+  bool is_kept(const Connection& connection) const;
+  void attend(Connection& connection);
+
+  // transport_circuits.cc
+  Connection* carrier_to(const PeerId& peer) const;
+  Status on_call(Connection& connection, const Frame& frame);
+  Status on_called(Connection& connection, const Frame& frame);
+  Status on_circuit_open(Connection& connection, const Frame& frame);
+  Status on_circuit_offer(Connection& connection, const Frame& frame);
+  Status accept_circuit(Connection& connection, const Port& port, const PeerId& caller);
+  Status on_carried(const Port& port, const Frame& frame);
+  Status on_own(const Port& port, const Frame& frame);
+  bool is_free(const Connection& connection, const Port& port) const;
+  void begin_circuit(const Port& port, Socket outer, std::uint64_t inside);
+  asio::awaitable<void> serve_circuit(Port port);
+  void end_circuits(const Connection& carrier);
+  void hand_on(std::vector<Relay::Outgoing> frames);
+  asio::awaitable<void> tend_relay();
+  asio::awaitable<void> run_probe(Endpoint where, PeerId expected, Probed done);
 
   asio::io_context& io_;
   asio::ssl::context tls_;
@@ -110,6 +174,19 @@ class Transport final : Connection::Owner {
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // also those that have ended but still run
   std::map<PeerId, std::uint64_t> by_peer_;                           // the one connection to each
   std::map<std::uint64_t, Connected> dials_;
+  struct CircuitEnd {
+    std::unique_ptr<Circuit> circuit;
+    std::uint64_t inside;  // the connection that runs over it
+  };
+  std::map<Port, CircuitEnd> ends_;
+  std::set<PeerId> anchors_;
+  std::map<PeerId, Time> calls_;       // ours: until when they may be answered
+  std::map<PeerId, Time> call_again_;  // of others: when the next is handed on
+  std::size_t probes_ = 0;
+  Relay relay_;
+  asio::steady_timer relay_due_;
+  bool relay_tended_ = false;
+  Totals ended_;  // of connections that are over
   TaskGroup acceptors_, servers_;
 };
 

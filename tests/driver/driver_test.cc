@@ -177,7 +177,7 @@ class Stranger final : public transport::Receiver {
       peer_ = *peer;
     });
   }
-  void on_connected(const transport::PeerId&, const Endpoint&, transport::Dialer) override {}
+  void on_connected(const transport::PeerId&, const transport::Met&) override {}
   void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
   void on_request(const transport::RequestId&, Bytes) override {}
   void on_disconnected(const transport::PeerId&, const transport::Ended& ended) override { ended_ = ended.sentence; }

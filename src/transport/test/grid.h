@@ -20,7 +20,10 @@ class Inbox final : public Receiver {
     Bytes message;
   };
 
-  void on_connected(const PeerId& peer, const Endpoint&, Dialer) override { connected.push_back(peer); }
+  void on_connected(const PeerId& peer, const Met& met) override {
+    connected.push_back(peer);
+    ways.push_back(met.way);
+  }
   void on_message(const PeerId& from, Lane lane, Bytes message) override { messages.push_back({from, lane, std::move(message)}); }
   void on_request(const RequestId& request, Bytes message) override {
     if (mute) return;
@@ -33,6 +36,7 @@ class Inbox final : public Receiver {
   Transport* transport = nullptr;
   bool mute = false;  // never answers
   std::vector<PeerId> connected;
+  std::vector<Way> ways;  // of `connected`
   std::vector<Got> messages;
   std::vector<std::pair<PeerId, Ended>> disconnected;
 };
