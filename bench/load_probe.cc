@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "guest_run.h"
+#include "isolate/engine_environment.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/process.h"
@@ -32,7 +33,7 @@ Result<double> load_in_this_process(std::span<const std::string> args) {
 }
 
 Result<double> load_in_new_process(const std::vector<std::string>& words) {
-  os::ProcessRequest request{.argv = {"/proc/self/exe", "load-once"}};
+  os::ProcessRequest request{.argv = {"/proc/self/exe", "load-once"}, .env = {std::string(isolate::kEngineEnvironment)}};
   request.argv.insert(request.argv.end(), words.begin(), words.end());
   GW_TRY(const os::ProcessResult result, os::run_process(request));
   if (!result.succeeded()) return fail(Kind::internal, "loading {} failed: {}", words.front(), result.err);

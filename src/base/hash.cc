@@ -1,21 +1,14 @@
 #include "base/hash.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+// OpenSSL's functions from before it had providers, of which it disapproves: with a provider, the first hash of a process takes a
+// millisecond, as long as hashing one and a half megabytes.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
 namespace gw {
 namespace {
-
-// Fetched once: OpenSSL 3 otherwise looks the algorithm up again on every call, which costs more than hashing a small input. The first use
-// in a process would read the system's configuration file, a millisecond; nothing in it concerns hashing.
-const EVP_MD* algorithm() {
-  static const EVP_MD* const kFetched = [] {
-    GW_ASSERT(OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) == 1);
-    return EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  }();
-  GW_ASSERT(kFetched != nullptr);
-  return kFetched;
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -39,24 +32,24 @@ Result<Hash256> parse_hash(std::string_view text) {
 
 Hash256 sha256(ByteView bytes) {
   Hash256 hash;
-  GW_ASSERT(EVP_Digest(bytes.data(), bytes.size(), hash.bytes.data(), nullptr, algorithm(), nullptr) == 1);
+  SHA256_CTX state;
+  GW_ASSERT(SHA256_Init(&state) == 1 && SHA256_Update(&state, bytes.data(), bytes.size()) == 1);
+  GW_ASSERT(SHA256_Final(hash.bytes.data(), &state) == 1);
   return hash;
 }
 
-void Sha256::FreeState::operator()(void* state) const { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(state)); }
+void Sha256::FreeState::operator()(void* state) const { delete static_cast<SHA256_CTX*>(state); }
 
-Sha256::Sha256() : state_(EVP_MD_CTX_new()) {
-  GW_ASSERT(EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(state_.get()), algorithm(), nullptr) == 1);
-}
+Sha256::Sha256() : state_(new SHA256_CTX) { GW_ASSERT(SHA256_Init(static_cast<SHA256_CTX*>(state_.get())) == 1); }
 
-void Sha256::update(ByteView bytes) {
-  GW_ASSERT(EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(state_.get()), bytes.data(), bytes.size()) == 1);
-}
+void Sha256::update(ByteView bytes) { GW_ASSERT(SHA256_Update(static_cast<SHA256_CTX*>(state_.get()), bytes.data(), bytes.size()) == 1); }
 
 Hash256 Sha256::finish() {
   Hash256 hash;
-  GW_ASSERT(EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(state_.get()), hash.bytes.data(), nullptr) == 1);
+  GW_ASSERT(SHA256_Final(hash.bytes.data(), static_cast<SHA256_CTX*>(state_.get())) == 1);
   return hash;
 }
 
 }  // namespace gw
+
+#pragma clang diagnostic pop

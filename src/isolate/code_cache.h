@@ -22,7 +22,7 @@ std::optional<CodeKind> parse_code_kind(std::string_view name);
 
 // Entries are executed as they are, so whoever can write one owns the process that reads it. Therefore an entry is taken only if
 //  - it is a regular file of this user that nobody else may touch,
-//  - its HMAC is right under a random key that lies beside the cache, readable by this user alone,
+//  - its tag (AES-GMAC) is right under a random key that lies beside the cache, readable by this user alone,
 //  - it names this module, this engine with these flags, and a processor with these features.
 // And what is stored comes only from a process that compiles and never runs a guest (compile_main.h). Uses nothing of the engine itself,
 // which looks at the code's head once more when it loads it.
@@ -47,7 +47,7 @@ class CodeCache {
   using Key = std::array<std::uint8_t, 32>;
 
   CodeCache(std::filesystem::path root, const Key& key);
-  Bytes head(const Hash256& module, CodeKind kind) const;
+  Bytes name_of(const Hash256& module, CodeKind kind) const;
   void remove_oldest() const;
 
   std::filesystem::path root_, folder_;

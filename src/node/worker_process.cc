@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "isolate/engine_environment.h"
 #include "os/clock.h"
 #include "os/io.h"
 #include "os/system_calls.h"
@@ -51,7 +52,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const Config& config
   const os::UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing) return fail(Kind::internal, "cannot open /dev/null: {}", os::reason(errno));
   GW_TRY(auto child, os::ChildProcess::start({.argv = {config.program.string()},
-                                              .env = {},
+                                              .env = {std::string(isolate::kEngineEnvironment)},
                                               .descriptors = {{nothing.get(), 0},
                                                               {nothing.get(), 1},
                                                               {errors.second.get(), 2},
