@@ -139,10 +139,27 @@ Hash256 key_of(const Input& input, const prep::Options& options) {
   return key.finish();
 }
 
-Result<Product> make_product(const prep::Options& mobility, Input input) {
+Hash256 key_of_linked(const Compilation& compilation, const Hash256& content) {
+  KeyHash key;
+  key.add(pipeline_version()).add("linked").add(compilation.settings()).add(content.bytes);
+  return key.finish();
+}
+
+// The linked module is kept too: to make it mobile in another way takes no compiler, which needs longer than all the rest.
+Result<Compilation::Linked> linked_module(const BuildCache& cache, Compilation& compilation, const Hash256& content) {
+  const Hash256 key = key_of_linked(compilation, content);
+  if (const auto stored = cache.find(key)) {
+    if (auto known = decode_linked(*stored)) return known;
+  }
+  GW_TRY(Compilation::Linked linked, compilation.compile_and_link());
+  GW_TRY_VOID(cache.store(key, encode(linked)));
+  return linked;
+}
+
+Result<Product> make_product(const BuildCache& cache, const prep::Options& mobility, Input input) {
   Compilation::Linked linked;
   if (input.compilation) {
-    GW_TRY(linked, input.compilation->compile_and_link());
+    GW_TRY(linked, linked_module(cache, *input.compilation, input.content));
     Status admissible = check_admissible(linked.wasm);
     if (!admissible) return about(input.name, admissible.error());
   } else {
@@ -188,7 +205,7 @@ Result<BuildOutput> build(const BuildRequest& request) {
     product = find_product(cache, key);
     if (!product) {
       origin = Origin::built;
-      GW_TRY(product, make_product(request.mobility, std::move(input)));
+      GW_TRY(product, make_product(cache, request.mobility, std::move(input)));
       GW_TRY_VOID(cache.store(key, encode(*product)));
     }
   }

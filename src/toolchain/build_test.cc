@@ -137,6 +137,18 @@ TEST_F(BuildTest, WhateverDecidesTheResultIsPartOfTheKey) {
   EXPECT_EQ(build(request).value().origin, Origin::cached);
 }
 
+TEST_F(BuildTest, AnotherLevelIsMadeOfTheSameLinkedModule) {
+  const auto entries = [&] {
+    return std::distance(fs::directory_iterator(dir_.path() / "cache" / "godwit" / "build"), fs::directory_iterator());
+  };
+  BuildRequest request{.inputs = {write("hello.c", kHello)}};
+  ASSERT_EQ(build(request).value().origin, Origin::built);
+  EXPECT_EQ(entries(), 2) << "the linked module and the mobile one";
+  request.mobility.level = wire::Level::coarse;
+  ASSERT_EQ(build(request).value().origin, Origin::built);
+  EXPECT_EQ(entries(), 3);
+}
+
 TEST_F(BuildTest, ADamagedCacheEntryIsBuiltAgain) {
   const BuildOutput first = build_text("hello.c", kHello).value();
   for (const auto& entry : fs::directory_iterator(dir_.path() / "cache" / "godwit" / "build")) {

@@ -58,6 +58,22 @@ Result<Product> decode_product(ByteView bytes) {
   return product;
 }
 
+Bytes encode(const Compilation::Linked& linked) {
+  ByteWriter out;
+  out.string(linked.warnings);
+  out.bytes(linked.wasm);
+  return out.take();
+}
+
+Result<Compilation::Linked> decode_linked(ByteView bytes) {
+  ByteReader in(bytes);
+  Compilation::Linked linked;
+  GW_TRY(linked.warnings, in.string());
+  GW_TRY(auto wasm, in.bytes(in.remaining()));
+  linked.wasm.assign(wasm.begin(), wasm.end());
+  return linked;
+}
+
 Bytes encode(const Result<Product>& result) {
   ByteWriter out;
   if (result) {

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "prep/prep.h"
+#include "toolchain/compiler.h"
 
 namespace gw::toolchain {
 
@@ -16,6 +17,9 @@ struct Product {
 
 Bytes encode(const Product& product);
 Result<Product> decode_product(ByteView bytes);
+
+Bytes encode(const Compilation::Linked& linked);
+Result<Compilation::Linked> decode_linked(ByteView bytes);
 
 // An Error, or the product.
 Bytes encode(const Result<Product>& result);
