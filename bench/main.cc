@@ -17,9 +17,9 @@ namespace {
 
 using Suite = Result<Report> (*)(const SuiteOptions&);
 
-const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite},   {"mobility", run_mobility_suite},
-                                              {"threads", run_threads_suite}, {"command", run_command_suite},
-                                              {"overlay", run_overlay_suite}, {"transport", run_transport_suite}};
+const std::map<std::string, Suite> kSuites = {
+    {"engine", run_engine_suite},   {"mobility", run_mobility_suite},   {"threads", run_threads_suite},      {"command", run_command_suite},
+    {"overlay", run_overlay_suite}, {"transport", run_transport_suite}, {"simulation", run_simulation_suite}};
 const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
 
 enum class Format { table, json };
@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option("suite", suite,
                  "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting; "
-                 "overlay: peers beside serf; transport: connections beside bare TLS")
+                 "overlay: peers beside serf, and thousands of them in the simulator; simulation: that second part alone; transport: "
+                 "connections beside bare TLS")
       ->required()
       ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");

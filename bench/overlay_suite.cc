@@ -116,4 +116,10 @@ Result<Report> run_overlay_suite(const SuiteOptions&) {
   return report;
 }
 
+Result<Report> run_simulation_suite(const SuiteOptions&) {
+  Report report{.suite = "simulation"};
+  GW_TRY_VOID(add_simulated_overlay(report));
+  return report;
+}
+
 }  // namespace gw::bench

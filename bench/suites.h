@@ -24,8 +24,9 @@ Result<Report> run_command_suite(const SuiteOptions& options);
 // How fast isolates stop, are saved and are restored.
 Result<Report> run_mobility_suite(const SuiteOptions& options);
 
-// Peers that know each other, beside agents of serf.
+// Peers that know each other, beside agents of serf; and what only the simulator can show, thousands of them, which is also a suite alone.
 Result<Report> run_overlay_suite(const SuiteOptions& options);
+Result<Report> run_simulation_suite(const SuiteOptions& options);
 
 // A connection between two peers, beside bare TLS.
 Result<Report> run_transport_suite(const SuiteOptions& options);
