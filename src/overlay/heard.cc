@@ -4,27 +4,43 @@
 
 namespace gw::overlay {
 
+std::size_t Heard::seat(const PeerId& peer) const {
+  const auto head = std::ranges::lower_bound(heads_, place_of(peer.hash));
+  auto seat = static_cast<std::size_t>(head - heads_.begin());
+  while (seat < heads_.size() && entries_[seat].peer < peer) ++seat;  // ids that begin alike
+  return seat;
+}
+
+bool Heard::is_at(std::size_t seat, const PeerId& peer) const { return seat < entries_.size() && entries_[seat].peer == peer; }
+
+void Heard::remove_at(std::size_t seat) {
+  heads_.erase(heads_.begin() + static_cast<std::ptrdiff_t>(seat));
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(seat));
+}
+
 bool Heard::on_heard(Time now, const PeerId& peer) {
-  const auto place = std::ranges::lower_bound(entries_, peer, {}, &Entry::peer);
-  if (place != entries_.end() && place->peer == peer) {
-    place->at = now;
+  const std::size_t place = seat(peer);
+  if (is_at(place, peer)) {
+    entries_[place].at = now;
     return false;
   }
-  entries_.insert(place, {peer, now});
-  if (entries_.size() > config_.peers) entries_.erase(std::ranges::min_element(entries_, {}, &Entry::at));
+  heads_.insert(heads_.begin() + static_cast<std::ptrdiff_t>(place), place_of(peer.hash));
+  entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(place), {peer, now});
+  if (entries_.size() > config_.peers)
+    remove_at(static_cast<std::size_t>(std::ranges::min_element(entries_, {}, &Entry::at) - entries_.begin()));
   return true;
 }
 
 bool Heard::forget(const PeerId& peer) {
-  const auto place = std::ranges::lower_bound(entries_, peer, {}, &Entry::peer);
-  if (place == entries_.end() || place->peer != peer) return false;
-  entries_.erase(place);
+  const std::size_t place = seat(peer);
+  if (!is_at(place, peer)) return false;
+  remove_at(place);
   return true;
 }
 
 Time Heard::last(const PeerId& peer) const {
-  const auto place = std::ranges::lower_bound(entries_, peer, {}, &Entry::peer);
-  return place != entries_.end() && place->peer == peer ? place->at : kNever;
+  const std::size_t place = seat(peer);
+  return is_at(place, peer) ? entries_[place].at : kNever;
 }
 
 }  // namespace gw::overlay

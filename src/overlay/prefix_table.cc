@@ -21,8 +21,8 @@ std::uint16_t PrefixTable::slot_of(const PeerId& owner, const Hash256& peer) {
 }
 
 std::span<const PrefixTable::Entry> PrefixTable::slot(std::uint16_t number) const {
-  const auto range = std::ranges::equal_range(entries_, number, {}, &Entry::slot);
-  return {range.begin(), range.end()};
+  const auto range = std::ranges::equal_range(slots_, number);
+  return {entries_.data() + (range.begin() - slots_.begin()), range.size()};
 }
 
 std::span<const PrefixTable::Entry> PrefixTable::next(const Hash256& key) const { return slot(slot_of(self_, key)); }
@@ -50,19 +50,20 @@ PrefixTable::Offered PrefixTable::offer(const Descriptor& peer, float distance) 
   const bool known = remove(peer.id);
   if (!can_be_dialled(peer)) return Offered::renewed;  // it cannot be dialled any more, so it has left its slot
   const std::uint16_t number = slot_of(self_, peer.id.hash);
-  const std::size_t others = slot(number).size();
-  const auto order = [](const Entry& entry) { return std::pair(entry.slot, entry.distance); };
-  entries_.insert(std::ranges::upper_bound(entries_, std::pair(number, distance), {}, order), {peer, number, distance});
-  if (others >= kPerSlot) entries_.erase(std::ranges::upper_bound(entries_, number, {}, &Entry::slot) - 1);
+  const std::span<const Entry> there = slot(number);
+  const std::size_t others = there.size();
+  const auto nearer = std::ranges::upper_bound(there, distance, {}, &Entry::distance) - there.begin();
+  const std::ptrdiff_t first = there.data() - entries_.data();
+  entries_.insert(entries_.begin() + first + nearer, {peer, number, distance});
+  slots_.insert(slots_.begin() + first, number);
+  if (others >= kPerSlot) remove_at(static_cast<std::size_t>(first) + others);
   if (known) return Offered::renewed;
   return others == 0 ? Offered::filled : Offered::added;
 }
 
-std::vector<PrefixTable::Entry>::iterator PrefixTable::seat(const PeerId& peer) {
-  if (peer == self_) return entries_.end();
-  const auto range = std::ranges::equal_range(entries_, slot_of(self_, peer.hash), {}, &Entry::slot);
-  const auto found = std::ranges::find(range, peer, [](const Entry& entry) { return entry.peer.id; });
-  return found != range.end() ? found : entries_.end();
+void PrefixTable::remove_at(std::size_t index) {
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+  slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 void PrefixTable::grow_older() {
@@ -71,9 +72,11 @@ void PrefixTable::grow_older() {
 }
 
 bool PrefixTable::remove(const PeerId& peer) {
-  const auto found = seat(peer);
-  if (found == entries_.end()) return false;
-  entries_.erase(found);
+  if (peer == self_) return false;
+  const std::span<const Entry> there = slot(slot_of(self_, peer.hash));
+  const auto found = std::ranges::find(there, peer, [](const Entry& entry) { return entry.peer.id; });
+  if (found == there.end()) return false;
+  remove_at(static_cast<std::size_t>(&*found - entries_.data()));
   return true;
 }
 

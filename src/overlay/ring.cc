@@ -101,6 +101,7 @@ std::vector<const Descriptor*> Ring::candidates_for(const PeerId& partner, Known
     enum : std::uint8_t { ours, theirs } whose;
   };
   std::vector<Candidate> candidates;
+  candidates.reserve(leafset_.members().size() + table_.entries().size() + known.samples.size() + known.partners.size());
   const Place start = place_of(partner.hash);
   const auto consider = [&](const Descriptor& peer) {
     if (peer.id != partner && peer.id != self_) candidates.push_back({clockwise(start, place_of(peer.id.hash)), &peer, Candidate::ours});
@@ -115,6 +116,7 @@ std::vector<const Descriptor*> Ring::candidates_for(const PeerId& partner, Known
     return a.peer->incarnation != b.peer->incarnation ? a.peer->incarnation > b.peer->incarnation : a.whose > b.whose;
   });
   std::vector<const Descriptor*> peers;
+  peers.reserve(candidates.size());
   const Descriptor* last = nullptr;
   for (const Candidate& candidate : candidates) {
     const bool is_again = last != nullptr && last->id == candidate.peer->id;  // and older, or the partner has it
