@@ -9,6 +9,7 @@ namespace gw::overlay {
 namespace {
 
 constexpr std::size_t kMaxAsked = 8;
+constexpr std::size_t kReferredTo = 2;
 
 }  // namespace
 
@@ -54,14 +55,15 @@ void Sampler::ask(Time now, const PeerId& peer, Contact contact, const Descripto
   if (asked_.size() >= kMaxAsked) asked_.erase(asked_.begin());
   asked_.push_back({peer, now + config_.late});
   Send& send = out.sends.emplace_back(Send{peer, std::move(contact), {}});
-  fill(peer, own, *send.message.mutable_gossip());
+  fill(peer, config_.sent, own, *send.message.mutable_gossip());
 }
 
 bool Sampler::answer(Time now, const PeerId& from, const Descriptor& own, Output& out) {
-  if (!admit(now, from)) return false;
+  const Turn turn = admit(now, from);
+  if (turn == Turn::refused) return false;
   Send& send = out.sends.emplace_back(Send{from, {}, {}});
-  fill(from, own, *send.message.mutable_gossip_reply());
-  return true;
+  fill(from, turn == Turn::answered ? config_.sent : kReferredTo, own, *send.message.mutable_gossip_reply());
+  return turn == Turn::answered;
 }
 
 bool Sampler::on_answer(Time now, const Descriptor& from) {
@@ -91,9 +93,14 @@ bool Sampler::wants(const Descriptor& descriptor) const {
 }
 
 void Sampler::offer(const Descriptor& descriptor) {
-  if (!wants(descriptor)) return;
+  if (descriptor.id == self_ || descriptor.age > config_.max_age) return;
+  const Descriptor* known = cache_.find(descriptor.id);
+  if (known != nullptr && !newer(descriptor, *known)) return;
   fallback_.renew(descriptor);
-  if (cache_.renew(descriptor)) return;
+  if (known != nullptr) {
+    cache_.renew(descriptor);
+    return;
+  }
   // Merging, then dropping at random: the newcomer is as likely to go as any other.
   if (cache_.size() >= config_.cache) {
     const std::size_t victim = rng_.below(cache_.size() + 1);
@@ -123,9 +130,9 @@ std::vector<Descriptor> Sampler::samples(std::size_t count) {
 
 const Descriptor* Sampler::any_of(const Roster& roster) { return roster.empty() ? nullptr : &roster[rng_.below(roster.size())]; }
 
-void Sampler::fill(const PeerId& receiver, const Descriptor& own, Message::Gossip& gossip) {
+void Sampler::fill(const PeerId& receiver, std::size_t count, const Descriptor& own, Message::Gossip& gossip) {
   write(own, *gossip.mutable_self());
-  for (const std::size_t index : choose(config_.sent))
+  for (const std::size_t index : choose(count))
     if (cache_[index].id != receiver) write(cache_[index], *gossip.add_others());
 }
 
@@ -139,18 +146,19 @@ std::vector<std::size_t> Sampler::choose(std::size_t count) {
   return indexes;
 }
 
-bool Sampler::admit(Time now, const PeerId& from) {
+Sampler::Turn Sampler::admit(Time now, const PeerId& from) {
   if (now - answered_from_ >= config_.answer_gap) {
     answered_.clear();
     answered_from_ = now;
   }
   const auto place = std::ranges::lower_bound(answered_, from);
-  if (answered_.size() >= config_.answers || (place != answered_.end() && *place == from)) {
+  const std::size_t before = answered_.size();
+  if (before >= config_.answers + config_.referrals || (place != answered_.end() && *place == from)) {
     GW_REACHED("sampler: too many questions");
-    return false;
+    return Turn::refused;
   }
   answered_.insert(place, from);
-  return true;
+  return before < config_.answers ? Turn::answered : Turn::referred;
 }
 
 }  // namespace gw::overlay

@@ -20,7 +20,8 @@ namespace gw::overlay {
 //
 // Differences from the paper: entries age, and the age travels with them (without it half of a cache stays dead after half of the grid
 // has died); a fallback entry does not age but goes when its peer is found dead; entries are signed; a stranger is answered once per
-// half second, and not more than Config::answers of them; S = 16 besides the sender's own entry, not 30.
+// half second, and if more than Config::answers ask, the next ones are only referred to two others, so that a door of a thousand places
+// lets ten thousand in; S = 16 besides the sender's own entry, not 30.
 class Sampler {
  public:
   struct Config {
@@ -32,7 +33,8 @@ class Sampler {
     Time patience = std::chrono::seconds(3);  // with one attempt, and at most half of a round
     Time late = std::chrono::seconds(15);     // how long an answer is still taken
     Time answer_gap = std::chrono::milliseconds(500);
-    std::size_t answers = 512;  // in an answer_gap
+    std::size_t answers = 512;     // in an answer_gap
+    std::size_t referrals = 2048;  // besides
   };
   // What the caller must do when everything else has failed.
   enum class Need : std::uint8_t { nothing, bootstrap };
@@ -47,7 +49,7 @@ class Sampler {
   // Asks this one besides, whoever it is: somebody who was dialled is there.
   void ask(Time now, const PeerId& peer, Contact contact, const Descriptor& own, Output& out);
 
-  // A request: answers it with what was known before. False: too many of that peer, or altogether.
+  // A request: answers it with what was known before. False: too many of that peer, or altogether; nothing is to be learned from it.
   bool answer(Time now, const PeerId& from, const Descriptor& own, Output& out);
   // An answer. False: nobody has asked. The sender is good for the fallback cache.
   bool on_answer(Time now, const Descriptor& from);
@@ -80,9 +82,10 @@ class Sampler {
   const Descriptor* any_of(const Roster& roster);
   void attempt(Time now, Tier tier, const Descriptor& target, const Descriptor& own, Output& out);
   Need fall_back(Time now, const Descriptor& own, Output& out);
-  void fill(const PeerId& receiver, const Descriptor& own, Message::Gossip& gossip);
+  void fill(const PeerId& receiver, std::size_t count, const Descriptor& own, Message::Gossip& gossip);
   std::vector<std::size_t> choose(std::size_t count);
-  bool admit(Time now, const PeerId& from);
+  enum class Turn : std::uint8_t { answered, referred, refused };
+  Turn admit(Time now, const PeerId& from);
 
   const Config config_;
   const PeerId self_;

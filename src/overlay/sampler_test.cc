@@ -147,12 +147,16 @@ TEST_F(SamplerTest, AnswersAPeerOncePerHalfSecond) {
   EXPECT_TRUE(out.sends[0].message.has_gossip_reply());
 }
 
-TEST_F(SamplerTest, AnswersSoManyInHalfASecondAndNoMore) {
+TEST_F(SamplerTest, AnswersSoManyInHalfASecondRefersTheNextOnesAndNoMore) {
+  fill(20);
   Output out;
   std::uint64_t answered = 0;
-  for (std::uint64_t i = 1; i <= 600; ++i)
+  for (std::uint64_t i = 100; i < 3000; ++i)
     if (sampler_.answer(kStart, test_id(i), own_, out)) ++answered;
   EXPECT_EQ(answered, 512u);
+  ASSERT_EQ(out.sends.size(), 512u + 2048u);
+  EXPECT_EQ(out.sends[511].message.gossip_reply().others_size(), 16);
+  EXPECT_EQ(out.sends[512].message.gossip_reply().others_size(), 2);
 }
 
 TEST_F(SamplerTest, NobodyIsDrawnMoreOftenThanOthers) {
