@@ -133,16 +133,14 @@ void Flock::on_dial_over(std::uint32_t slot) {
   }
   note(call.from, "dialled", call.to);
   const bool already = links_.use(call.from, call.to, now_);
-  if (!already && (call.answer != Answer::connected || !other.up())) {
+  const bool is_up = already || (call.answer == Answer::connected && other.up() && links_.add(call.from, call.to, now_));
+  if (!is_up) {
     for (const std::uint32_t parcel : call.parcels) parcels_.take(parcel);
     using gw::overlay::Failure;
     const Failure failure = call.answer == Answer::refused ? Failure::refused : Failure::no_answer;
     return with_overlay(host, [&](Overlay& overlay, Time now, Output& out) { overlay.on_unreachable(now, other.id, failure, out); });
   }
-  if (!already) {
-    links_.add(call.from, call.to, now_);
-    with_overlay(other, [&](Overlay& overlay, Time now, Output& out) { overlay.on_connected(now, host.id, "", out); });
-  }
+  if (!already) with_overlay(other, [&](Overlay& overlay, Time now, Output& out) { overlay.on_connected(now, host.id, "", out); });
   with_overlay(host, [&](Overlay& overlay, Time now, Output& out) { overlay.on_connected(now, other.id, call.address, out); });
   for (const std::uint32_t parcel : call.parcels) post(parcel);
 }

@@ -23,18 +23,21 @@ bool Links::use(std::uint32_t from, std::uint32_t to, Time now) {
 
 bool Links::open(std::uint32_t a, std::uint32_t b) const { return std::ranges::binary_search(ends_[a], b, {}, &End::other); }
 
-void Links::add(std::uint32_t a, std::uint32_t b, Time now) {
-  if (use(a, b, now)) return;
-  add_end(a, b, now);
-  add_end(b, a, now);
+bool Links::add(std::uint32_t a, std::uint32_t b, Time now) {
+  if (use(a, b, now)) return true;
+  if (!make_room(a, now) || !make_room(b, now)) return false;
+  ends_[a].insert(place(a, b), {b, in_milliseconds(now)});
+  ends_[b].insert(place(b, a), {a, in_milliseconds(now)});
+  return true;
 }
 
-void Links::add_end(std::uint32_t host, std::uint32_t other, Time now) {
-  if (ends_[host].size() >= kMostOfAHost) {
-    const std::uint32_t oldest = std::ranges::min_element(ends_[host], {}, &End::used)->other;
-    remove(host, oldest);
-  }
-  ends_[host].insert(place(host, other), {other, in_milliseconds(now)});
+bool Links::make_room(std::uint32_t host, Time now) {
+  if (ends_[host].size() < kKept) return true;
+  const bool in_a_hurry = ends_[host].size() >= kMost;
+  const End oldest = *std::ranges::min_element(ends_[host], {}, &End::used);
+  if (in_milliseconds(now) - oldest.used < in_milliseconds(in_a_hurry ? kSpareInAHurry : kSpare)) return !in_a_hurry;
+  remove(host, oldest.other);
+  return true;
 }
 
 void Links::remove(std::uint32_t a, std::uint32_t b) {

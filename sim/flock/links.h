@@ -8,18 +8,22 @@
 
 namespace gw::sim::flock {
 
-// At most one for each pair, known at both ends. A host with too many closes the one it has not used for the longest time, by agreement
-// with the other end: nobody is told.
+// At most one for each pair, known at both ends, and as many as the transport keeps: a host with more than kKept closes the one it has not
+// used for the longest time, if that is a while ago, by agreement with the other end: nobody is told. At kMost it is in a hurry.
 class Links {
  public:
-  static constexpr std::size_t kMostOfAHost = 128;
+  static constexpr std::size_t kKept = 256;
+  static constexpr Time kSpare = std::chrono::seconds(30);
+  static constexpr std::size_t kMost = 1024;
+  static constexpr Time kSpareInAHurry = std::chrono::milliseconds(250);
 
   explicit Links(std::uint32_t hosts) : ends_(hosts) {}
 
   // Also notes that it is in use.
   bool use(std::uint32_t from, std::uint32_t to, Time now);
   bool open(std::uint32_t a, std::uint32_t b) const;
-  void add(std::uint32_t a, std::uint32_t b, Time now);
+  // False: one of them has no room.
+  bool add(std::uint32_t a, std::uint32_t b, Time now);
   void remove(std::uint32_t a, std::uint32_t b);
   // All of a host; returns who was at the other ends.
   std::vector<std::uint32_t> remove_all(std::uint32_t host);
@@ -32,7 +36,7 @@ class Links {
   using Ends = std::vector<End>;  // by `other`
 
   Ends::iterator place(std::uint32_t host, std::uint32_t other);
-  void add_end(std::uint32_t host, std::uint32_t other, Time now);
+  bool make_room(std::uint32_t host, Time now);
 
   std::vector<Ends> ends_;
 };
