@@ -12,7 +12,6 @@ using Figures = std::map<std::string, double>;
 // One point in time.
 struct Sample {
   double seconds = 0;
-  double perfect_leafsets = 0;
   double dead_entries = 0;
   double coordinate_error = 0;
   double bytes_per_peer_minute = 0;  // since the sample before
@@ -20,7 +19,8 @@ struct Sample {
 
 struct Series {
   std::vector<Sample> samples;
-  std::vector<double> in_degrees;  // at the end, sorted
+  std::vector<double> perfect_leafsets;  // share of peers, after each second
+  std::vector<double> in_degrees;        // at the end, sorted
 };
 
 }  // namespace gw::sim::flock

@@ -163,10 +163,9 @@ class Flock {
   std::vector<std::function<void()>> happenings_;
   Requests requests_;
   Time now_{0};
-  bool over_ = false;            // before its time
-  Time disturbed_{0};            // when something last happened to the membership
-  double perfect_leafsets_ = 0;  // share, a second ago at most
-  Time ring_perfect_{-1};        // when all leafsets were, for the first time after that; earlier: not yet
+  bool over_ = false;      // before its time
+  Time disturbed_{0};      // when something last happened to the membership
+  Time ring_perfect_{-1};  // when all leafsets were, for the first time after that; earlier: not yet
   std::uint64_t bytes_at_sample_ = 0;
   std::uint64_t bytes_at_mark_ = 0;
   Time mark_{0};

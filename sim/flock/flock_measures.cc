@@ -32,8 +32,8 @@ double honest_up(const std::vector<Host>& hosts) {
 Time Flock::sample_every() const { return hosts_.size() >= kMany ? seconds(10) : seconds(1); }
 
 void Flock::watch() {
-  perfect_leafsets_ = perfect_leafsets(hosts_);
-  if (perfect_leafsets_ == 1 && ring_perfect_ < disturbed_) ring_perfect_ = now_;
+  series_.perfect_leafsets.push_back(perfect_leafsets(hosts_));
+  if (series_.perfect_leafsets.back() == 1 && ring_perfect_ < disturbed_) ring_perfect_ = now_;
   const std::uint64_t stride = std::max<std::uint64_t>(5, hosts_.size() / kLookedAt);
   for (std::uint64_t i = rng_.below(stride); i < hosts_.size(); i += stride)
     if (hosts_[i].up()) complain(Verdict::safety, check_tables(hosts_[i], hosts_, index_));
@@ -43,7 +43,6 @@ void Flock::sample() {
   const std::uint64_t bytes = bytes_sent(hosts_);
   const double minutes = in_seconds(sample_every()) / 60;
   series_.samples.push_back({.seconds = in_seconds(now_),
-                             .perfect_leafsets = perfect_leafsets_,
                              .dead_entries = dead_cache_entries(hosts_, index_),
                              .coordinate_error = median(coordinate_errors(hosts_, internet_, Rng(rng_.next()))),
                              .bytes_per_peer_minute = static_cast<double>(bytes - bytes_at_sample_) / honest_up(hosts_) / minutes});
