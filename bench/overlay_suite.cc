@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMembers = 30;
 constexpr std::size_t kDeaths = 3;
 constexpr std::chrono::seconds kGridPatience{120};
-constexpr std::chrono::seconds kSettling{75};  // peers of ours are lively in the first minute of their lives
+constexpr std::chrono::seconds kSettling{45};  // peers of ours are lively in the first half minute of their lives
 constexpr std::chrono::seconds kIdle{60};
 constexpr std::chrono::milliseconds kLookAgain{10};
 

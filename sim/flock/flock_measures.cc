@@ -13,8 +13,8 @@ namespace {
 
 // Looking at ten thousand peers takes a while.
 constexpr std::uint32_t kMany = 1000;
-constexpr Time kYouth = seconds(60);     // rounds take a second, afterwards five
-constexpr std::uint64_t kLookedAt = 50;  // of many, each second; of few a fifth
+const Time kYouth = gw::overlay::Overlay::Config{}.youth;  // rounds take a second, afterwards five
+constexpr std::uint64_t kLookedAt = 50;                    // of many, each second; of few a fifth
 
 std::uint64_t bytes_sent(const std::vector<Host>& hosts) {
   std::uint64_t sum = 0;

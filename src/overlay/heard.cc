@@ -2,10 +2,18 @@
 
 #include <algorithm>
 
+#include "overlay/key_space.h"
+
 namespace gw::overlay {
+namespace {
+
+// Ordered as the ids are.
+std::uint64_t head_of(const PeerId& peer) { return static_cast<std::uint64_t>(place_of(peer.hash) >> 64); }
+
+}  // namespace
 
 std::size_t Heard::seat(const PeerId& peer) const {
-  const auto head = std::ranges::lower_bound(heads_, place_of(peer.hash));
+  const auto head = std::ranges::lower_bound(heads_, head_of(peer));
   auto seat = static_cast<std::size_t>(head - heads_.begin());
   while (seat < heads_.size() && entries_[seat].peer < peer) ++seat;  // ids that begin alike
   return seat;
@@ -24,7 +32,7 @@ bool Heard::on_heard(Time now, const PeerId& peer) {
     entries_[place].at = now;
     return false;
   }
-  heads_.insert(heads_.begin() + static_cast<std::ptrdiff_t>(place), place_of(peer.hash));
+  heads_.insert(heads_.begin() + static_cast<std::ptrdiff_t>(place), head_of(peer));
   entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(place), {peer, now});
   if (entries_.size() > config_.peers)
     remove_at(static_cast<std::size_t>(std::ranges::min_element(entries_, {}, &Entry::at) - entries_.begin()));

@@ -1,9 +1,9 @@
 #pragma once
 // From whom a message came, and when.
 
+#include <cstdint>
 #include <vector>
 
-#include "overlay/key_space.h"
 #include "overlay/output.h"
 
 namespace gw::overlay {
@@ -38,8 +38,8 @@ class Heard {
   void remove_at(std::size_t seat);
 
   const Config config_;
-  std::vector<Entry> entries_;  // by peer
-  std::vector<Place> heads_;    // of their ids: a search stays within a few lines of the processor's cache
+  std::vector<Entry> entries_;        // by peer
+  std::vector<std::uint64_t> heads_;  // how their ids begin: a search stays within a few lines of the processor's cache
 };
 
 }  // namespace gw::overlay

@@ -31,9 +31,9 @@ class Overlay {
  public:
   struct Config {
     GridId grid;
-    std::string address;             // where this peer is reached; empty: nowhere
-    std::vector<std::string> known;  // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(60);
+    std::string address;                    // where this peer is reached; empty: nowhere
+    std::vector<std::string> known;         // addresses to join through, always tried again
+    Time youth = std::chrono::seconds(30);  // ten thousand that start at once find their places in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};

@@ -47,17 +47,24 @@ bool PrefixTable::wants(const Descriptor& peer, float distance) const {
 
 PrefixTable::Offered PrefixTable::offer(const Descriptor& peer, float distance) {
   if (!wants(peer, distance)) return Offered::ignored;
-  const bool known = remove(peer.id);
-  if (!can_be_dialled(peer)) return Offered::renewed;  // it cannot be dialled any more, so it has left its slot
   const std::uint16_t number = slot_of(self_, peer.id.hash);
   const std::span<const Entry> there = slot(number);
+  const auto first = entries_.begin() + (there.data() - entries_.data());
+  const auto last = first + static_cast<std::ptrdiff_t>(there.size());
+  if (const auto known = std::find_if(first, last, [&](const Entry& entry) { return entry.peer.id == peer.id; }); known != last) {
+    if (!can_be_dialled(peer)) {  // not any more, so it leaves its slot
+      remove_at(static_cast<std::size_t>(known - entries_.begin()));
+      return Offered::renewed;
+    }
+    *known = {peer, number, distance};
+    std::ranges::sort(first, last, {}, &Entry::distance);
+    return Offered::renewed;
+  }
   const std::size_t others = there.size();
-  const auto nearer = std::ranges::upper_bound(there, distance, {}, &Entry::distance) - there.begin();
-  const std::ptrdiff_t first = there.data() - entries_.data();
-  entries_.insert(entries_.begin() + first + nearer, {peer, number, distance});
-  slots_.insert(slots_.begin() + first, number);
-  if (others >= kPerSlot) remove_at(static_cast<std::size_t>(first) + others);
-  if (known) return Offered::renewed;
+  const auto index = static_cast<std::size_t>(first - entries_.begin());
+  entries_.insert(std::ranges::upper_bound(first, last, distance, {}, &Entry::distance), {peer, number, distance});
+  slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(index), number);
+  if (others >= kPerSlot) remove_at(index + others);
   return others == 0 ? Offered::filled : Offered::added;
 }
 
