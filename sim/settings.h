@@ -55,7 +55,7 @@ class Settings {
   Settings& time(const std::string& name, Time Target::* field, Time unit) {
     setters_[name] = [=](Target& target, const toml::node& node) {
       const auto value = node.value<std::int64_t>();
-      if (!value || *value < 1 || *value > std::chrono::hours(1) / unit) return false;
+      if (!value || *value < 1 || *value > std::chrono::hours(24) / unit) return false;
       target.*field = *value * unit;
       return true;
     };

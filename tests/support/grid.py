@@ -182,6 +182,60 @@ class FarNetwork(Network):
             self._switch.stdout.close()
 
 
+class NatNetwork(Network):
+    """Hosts of different kinds, by number from 1: "public"; "firewall", which lets nobody in; "nat" and "symmetric", each behind a router of
+    its own, which gives the outside the same port for each destination, or another one for each."""
+
+    def __init__(self, kinds: list[str]):
+        self.kinds = dict(enumerate(kinds, 1))
+        super().__init__(len(kinds))
+
+    def _build(self, hosts: int) -> None:
+        self._make_hub()
+        for number, kind in self.kinds.items():
+            name = self.namespace(number)
+            self._add(name)
+            if self._is_behind(number):
+                self._add_router(number, ["--random-fully"] if kind == "symmetric" else [])
+            else:
+                self._plug_in(number)
+            self._ip("-n", name, "address", "add", f"{self.host(number)}/24", "dev", "eth0")
+            self._ip("-n", name, "link", "set", "eth0", "up")
+            self._ip("-n", name, "link", "set", "lo", "up")
+            if self._is_behind(number):
+                self._ip("-n", name, "route", "add", "default", "via", self._inside(number, 1))
+            if kind == "firewall":
+                self._shut(name)
+
+    def _is_behind(self, number: int) -> bool:
+        return self.kinds[number] in ("nat", "symmetric")
+
+    @staticmethod
+    def _inside(number: int, host: int) -> str:
+        return f"192.168.{number}.{host}"
+
+    def host(self, number: int) -> str:
+        """As the host itself knows it."""
+        return self._inside(number, 2) if self._is_behind(number) else super().host(number)
+
+    def _add_router(self, number: int, options: list[str]) -> None:
+        router = f"{self.namespace(number)}r"
+        self._add(router)
+        self._ip("-n", router, "link", "add", "out", "type", "veth", "peer", "name", f"to{number}", "netns", self._hub)
+        self._ip("-n", self._hub, "link", "set", f"to{number}", "master", "bridge", "up")
+        self._ip("-n", router, "link", "add", "in", "type", "veth", "peer", "name", "eth0", "netns", self.namespace(number))
+        self._ip("-n", router, "address", "add", f"{super().host(number)}/24", "dev", "out")
+        self._ip("-n", router, "address", "add", f"{self._inside(number, 1)}/24", "dev", "in")
+        for device in ("out", "in", "lo"):
+            self._ip("-n", router, "link", "set", device, "up")
+        self._ip("netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+        self._ip("netns", "exec", router, "iptables", "-t", "nat", "-A", "POSTROUTING", "-o", "out", "-j", "MASQUERADE", *options)
+
+    def _shut(self, name: str) -> None:
+        for rule in ("-A INPUT -i lo -j ACCEPT", "-A INPUT -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT", "-P INPUT DROP"):
+            self._ip("netns", "exec", name, "iptables", *rule.split())
+
+
 class _LocalConnection(http.client.HTTPConnection):
     def __init__(self, path: Path):
         super().__init__("localhost", timeout=PATIENCE_SECONDS)
@@ -261,10 +315,26 @@ class Peer:
         finally:
             connection.close()
 
+    def ping(self, peer_id: str) -> dict | None:
+        """What `peer ping` says of one ping; none: there was no answer."""
+        connection = _LocalConnection(self.socket)
+        try:
+            connection.request("POST", f"/v1/peers/{peer_id}/ping")
+            answer = connection.getresponse()
+            said = json.loads(answer.read())
+            return said if answer.status == 200 else None
+        finally:
+            connection.close()
+
     def memory_mib(self, which: str) -> float:
         """Of the daemon, by its name in /proc: VmRSS now, VmHWM at most so far."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(re.search(rf"{which}:\s+(\d+) kB", status).group(1)) / 1024
+
+    def cpu_ticks(self) -> int:
+        """Of the daemon, without its workers."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])  # utime and stime
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
