@@ -108,10 +108,12 @@ class HostileTest(EndToEnd):
                 before = victim.memory_mib("VmRSS")
                 flood = Flood((self.grid.network.host(1), Network.PORT), self.sources, words)
                 running = self.attacker.begin(flood.run)
-                wait_until("the flood has begun", lambda: flood.closed > 0, self.grid.logs)
-                disturbed = self.run_job()
-                wait_until("all have come", lambda: flood.opened == CONNECTIONS or running.done(), self.grid.logs)
-                flood.over.set()
+                try:
+                    wait_until("the flood has begun", lambda: flood.closed > 0, self.grid.logs)
+                    disturbed = self.run_job()
+                    wait_until("all have come", lambda: flood.opened == CONNECTIONS or running.done(), self.grid.logs)
+                finally:
+                    flood.over.set()
                 running.result()
                 peak = victim.memory_mib("VmHWM")
                 print(f"{name}: {flood.opened} connections, {flood.closed} refused; memory {before:.1f} MiB, then {peak:.1f} at most; "

@@ -308,21 +308,17 @@ class Peer:
 
     def peers(self) -> list[dict]:
         """The rows of `peer list`, without the cost of a command."""
-        connection = _LocalConnection(self.socket)
-        try:
-            connection.request("GET", "/v1/peers")
-            return json.loads(connection.getresponse().read())["peers"]
-        finally:
-            connection.close()
+        return self._get("/v1/peers")["peers"]
 
-    def ping(self, peer_id: str) -> dict | None:
-        """What `peer ping` says of one ping; none: there was no answer."""
+    def node(self) -> dict:
+        """What it says of itself."""
+        return self._get("/v1/node")
+
+    def _get(self, path: str) -> dict:
         connection = _LocalConnection(self.socket)
         try:
-            connection.request("POST", f"/v1/peers/{peer_id}/ping")
-            answer = connection.getresponse()
-            said = json.loads(answer.read())
-            return said if answer.status == 200 else None
+            connection.request("GET", path)
+            return json.loads(connection.getresponse().read())
         finally:
             connection.close()
 
