@@ -23,16 +23,27 @@ TEST(Admission, LimitsThoseWhoHaveNotSaidWhoTheyAre) {
   Admission admission({.handshakes = 1});
   ASSERT_TRUE(admission.admit("a"));
   EXPECT_FALSE(admission.admit("b"));
-  admission.on_authenticated();
+  admission.on_authenticated("a");
   EXPECT_TRUE(admission.admit("b"));
   admission.release("a", Stage::authenticated);
   EXPECT_FALSE(admission.admit("c")) << "b is still in its handshake";
 }
 
+TEST(Admission, OneAddressCannotKeepOthersFromTheirHandshakes) {
+  Admission admission({.handshakes = 3, .handshakes_per_address = 2});
+  ASSERT_TRUE(admission.admit("a"));
+  ASSERT_TRUE(admission.admit("a"));
+  EXPECT_FALSE(admission.admit("a"));
+  EXPECT_TRUE(admission.admit("b"));
+  EXPECT_TRUE(admission.full_of_handshakes());
+  admission.on_authenticated("a");
+  EXPECT_TRUE(admission.admit("a"));
+}
+
 TEST(Admission, LimitsAll) {
   Admission admission({.connections = 1});
   ASSERT_TRUE(admission.admit("a"));
-  admission.on_authenticated();
+  admission.on_authenticated("a");
   EXPECT_FALSE(admission.admit("b"));
   admission.release("a", Stage::authenticated);
   EXPECT_TRUE(admission.admit("b"));

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::string_view kArea = "transport";
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when the system has no descriptors left
+// Room is made at most so often, since it means looking at all connections; and by those who have not said anything for so long.
+constexpr std::chrono::milliseconds kRoomPause{10}, kUnused{250}, kSlowHandshake{2'000};
 
 Kind kind_of(Cause cause) {
   switch (cause) {
@@ -112,9 +114,27 @@ void Transport::admit(asio::ip::tcp::socket socket) {
   if (error) return;  // it is gone already
   if (Status admitted = admission_.admit(remote.address().to_string()); !admitted) {
     log::warn(kArea, "connection refused", kv("from", text(remote)), kv("why", admitted.error().detail));
-    return;
+    return make_room();
   }
   start({.socket = std::move(socket), .remote = remote, .dialer = Dialer::them});
+}
+
+// For the next who comes: the connection of others that has not been used for longest goes, or the handshake that takes longest. So
+// neither idle peers nor slow strangers can keep everybody else out.
+void Transport::make_room() {
+  const bool only_handshakes = !admission_.full();
+  if (only_handshakes && !admission_.full_of_handshakes()) return;  // one address has too many: let it wait
+  const Time now = std::chrono::steady_clock::now();
+  if (now < room_made_ + kRoomPause) return;
+  room_made_ = now;
+  Connection* oldest = nullptr;
+  for (const auto& [number, connection] : connections_) {
+    if (connection->dialer() == Dialer::us) continue;
+    const bool may_go = connection->was_ready() ? connection->open() && !only_handshakes && !is_kept(*connection) : true;
+    if (may_go && (oldest == nullptr || connection->used() < oldest->used())) oldest = connection.get();
+  }
+  if (oldest == nullptr || now - oldest->used() < (oldest->was_ready() ? kUnused : kSlowHandshake)) return;
+  oldest->say_goodbye(Goodbye::idle, {Cause::idle, "it was not used, and others wait for room"});
 }
 
 void Transport::connect(const Endpoint& where, std::optional<PeerId> expected, Connected done) {
@@ -160,7 +180,7 @@ Connection* Transport::to(const PeerId& peer) const {
 }
 
 void Transport::on_ready(Connection& fresh) {
-  if (fresh.dialer() == Dialer::them) admission_.on_authenticated();
+  if (fresh.dialer() == Dialer::them) admission_.on_authenticated(fresh.remote().address().to_string());
   const PeerId peer = *fresh.peer();
   if (peer == self_) return fresh.say_goodbye(Goodbye::duplicate, {Cause::untrusted, "it is this peer itself"});
   if (fresh.dialer() == Dialer::them && fresh.way() == Way::direct && calls_.erase(peer) > 0) fresh.answers_call();

@@ -142,6 +142,7 @@ class Transport final : Connection::Owner {
   void finish_dial(const Connection& connection, Result<PeerId> result);
   void release(const Connection& connection);
   void close_spare();
+  void make_room();
   void refuse(Connected done, Error why);
   bool is_kept(const Connection& connection) const;
   void attend(Connection& connection);
@@ -169,6 +170,7 @@ class Transport final : Connection::Owner {
   Receiver& receiver_;
   const Config config_;
   Admission admission_;
+  Time room_made_{};
   bool stopping_ = false;
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // also those that have ended but still run
