@@ -9,6 +9,7 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
 pkg_check_modules(sqlite REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 

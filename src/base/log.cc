@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/log_sink.h"
 
 #include <atomic>
 #include <chrono>
@@ -46,9 +46,22 @@ class RateGate {
 constexpr std::string_view kLevelNames[] = {"debug", "info", "warn", "error"};
 std::atomic<Level> threshold{Level::warn};
 
+struct Output {
+  std::mutex mutex;
+  Sink sink;
+};
+Output& output() {
+  static Output only;
+  return only;
+}
+
 }  // namespace
 
 void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
+void set_sink(Sink sink) {
+  const std::lock_guard lock(output().mutex);
+  output().sink = std::move(sink);
+}
 bool enabled(Level level) { return level >= threshold.load(std::memory_order_relaxed); }
 
 void write(Level level, std::string_view area, std::string_view text, std::initializer_list<KeyValue> values) {
@@ -59,6 +72,8 @@ void write(Level level, std::string_view area, std::string_view text, std::initi
   for (const KeyValue& pair : values) fmt::format_to(std::back_inserter(line), " {}={}", pair.key, pair.value);
   if (*left_out > 0) fmt::format_to(std::back_inserter(line), " left_out_before={}", *left_out);
   line.push_back('\n');
+  const std::lock_guard lock(output().mutex);
+  if (output().sink) return output().sink(level, line);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/log_sink.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,10 @@ namespace {
 
 class LogTest : public testing::Test {
  protected:
-  void TearDown() override { log::set_level(log::Level::warn); }
+  void TearDown() override {
+    log::set_level(log::Level::warn);
+    log::set_sink({});
+  }
 };
 
 TEST_F(LogTest, WritesTextAndKeyValues) {
@@ -22,6 +25,16 @@ TEST_F(LogTest, DropsWhatIsBelowTheLevel) {
   log::set_level(log::Level::info);
   log::info("isolate", "said");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "info isolate: said\n");
+}
+
+TEST_F(LogTest, LinesGoToTheSinkInsteadOfStderr) {
+  std::string lines;
+  log::set_sink(
+      [&](log::Level level, std::string_view line) { lines += fmt::format("{}{}", level == log::Level::error ? "!" : "", line); });
+  testing::internal::CaptureStderr();
+  log::error("disk", "full", kv("left", 0));
+  EXPECT_EQ(lines, "!error disk: full left=0\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(LogTest, CutsOffRepeatedLines) {

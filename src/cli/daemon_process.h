@@ -14,12 +14,16 @@ namespace gw::cli {
 // What `godwit up` says to the daemon it starts.
 struct DaemonOptions {
   std::filesystem::path socket;
-  std::filesystem::path state;  // empty: as the daemon likes
-  std::string listen;           // empty: as the daemon likes
+  std::filesystem::path state;
+  std::vector<std::string> listen;  // none: as the daemon likes
   std::vector<std::string> join;
   std::vector<std::string> grids;  // none: as the daemon likes
   std::optional<std::uint32_t> slots;
+  std::optional<int> ready_fd;
 };
+
+// Where a daemon in the background logs.
+std::filesystem::path log_file(const std::filesystem::path& state);
 
 // Where godwit-daemon is: beside this program.
 Result<std::filesystem::path> daemon_program();
@@ -32,8 +36,8 @@ class DaemonProcess {
   static constexpr std::chrono::seconds kPatience{30};  // until it answers, and until it has stopped
 
   enum class Life : std::uint8_t { ours, own };
-  // Returns when it answers. Kind::internal with the end of its log if it does not.
-  static Result<DaemonProcess> start(const DaemonOptions& options, const std::filesystem::path& log, Life life);
+  // Returns when it answers. Kind::internal with the end of its log if it does not. REQUIRES: no ready_fd.
+  static Result<DaemonProcess> start(const DaemonOptions& options, Life life);
 
   const node::NodeView& view() const { return view_; }
   pid_t pid() const { return child_.pid(); }
@@ -45,7 +49,7 @@ class DaemonProcess {
  private:
   DaemonProcess(std::filesystem::path socket, os::ChildProcess child, os::UniqueFd input)
       : socket_(std::move(socket)), child_(std::move(child)), input_(std::move(input)) {}
-  Status wait_until_ready(const std::filesystem::path& log);
+  Status wait_until_ready(const os::UniqueFd& ready, const std::filesystem::path& log);
 
   std::filesystem::path socket_;
   os::ChildProcess child_;

@@ -70,12 +70,18 @@ TEST(SubmitterKey, DamageIsNotTakenForAKey) {
 }
 
 TEST(DaemonProcess, IsToldWhatWasAskedFor) {
-  const DaemonOptions options{
-      .socket = "/run/s", .state = "/var/s", .listen = "0.0.0.0:7", .join = {"a:1", "b:2"}, .grids = {"lab"}, .slots = 3};
-  const std::vector<std::string> expected{"daemon", "--socket", "/run/s", "--state", "/var/s", "--listen", "0.0.0.0:7", "--join",
-                                          "a:1",    "--join",   "b:2",    "--grid",  "lab",    "--slots",  "3"};
+  const DaemonOptions options{.socket = "/run/s",
+                              .state = "/var/s",
+                              .listen = {"0.0.0.0:7", "[::1]:8"},
+                              .join = {"a:1", "b:2"},
+                              .grids = {"lab"},
+                              .slots = 3,
+                              .ready_fd = 5};
+  const std::vector<std::string> expected{"daemon",   "--socket", "/run/s", "--state",    "/var/s", "--listen", "0.0.0.0:7",
+                                          "--listen", "[::1]:8",  "--join", "a:1",        "--join", "b:2",      "--grid",
+                                          "lab",      "--slots",  "3",      "--ready-fd", "5"};
   EXPECT_EQ(daemon_words("daemon", options), expected);
-  EXPECT_EQ(daemon_words("daemon", {.socket = "/run/s"}).size(), 3u);
+  EXPECT_EQ(daemon_words("daemon", {.socket = "/run/s", .state = "/var/s"}).size(), 5u);
 }
 
 TEST(GridRun, TheExitCodeIsTheJobs) {

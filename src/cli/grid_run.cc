@@ -34,8 +34,8 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
   invocation.console.progress("starting a peer for this job...");
   GW_TRY(os::TempDir folder, os::TempDir::make());
   Home home{.socket = folder.path() / "socket"};
-  const DaemonOptions options{.socket = home.socket, .state = folder.path() / "state", .listen = "127.0.0.1:0"};
-  GW_TRY(DaemonProcess own, DaemonProcess::start(options, folder.path() / "log", DaemonProcess::Life::ours));
+  const DaemonOptions options{.socket = home.socket, .state = folder.path() / "state", .listen = {"127.0.0.1:0"}};
+  GW_TRY(DaemonProcess own, DaemonProcess::start(options, DaemonProcess::Life::ours));
   home.own.emplace(std::move(own));
   home.folder = std::move(folder);
   return home;

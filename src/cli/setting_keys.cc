@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "cli/nearest.h"
 #include "cli/quantity.h"
 #include "cli/value_kinds.h"
+#include "wire/grid_name.h"
 #include "wire/image.h"
 
 namespace gw::cli {
@@ -45,6 +47,41 @@ Status check_socket(std::string_view value) {
   return ok();
 }
 
+Status check_folder(std::string_view value) {
+  if (value.empty()) return fail(Kind::invalid, "a folder has a name; '{}' means the usual one", kAuto);
+  return ok();
+}
+
+// Whether an address can be reached is the daemon's business.
+Status check_listen(std::string_view value) {
+  if (value == kAuto) return ok();
+  for (const std::string& part : parts_of(value))
+    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is no ADDRESS:PORT, such as 0.0.0.0:7400", part);
+  return ok();
+}
+
+Status check_join(std::string_view value) {
+  if (value == kNone) return ok();
+  for (const std::string& part : parts_of(value))
+    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is no HOST:PORT, such as 10.0.0.5:7400", part);
+  return ok();
+}
+
+Status check_grids(std::string_view value) {
+  for (const std::string& part : parts_of(value)) GW_TRY_VOID(wire::check_grid_name(part));
+  return ok();
+}
+
+Status check_slots(std::string_view value) {
+  constexpr std::uint32_t kMost = 4096;
+  if (value == kAuto) return ok();
+  std::uint32_t slots = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), slots);
+  if (error != std::errc() || end != value.data() + value.size() || slots == 0 || slots > kMost)
+    return fail(Kind::invalid, "'{}' is no number of slots: from 1 to {}, or '{}' for one for each core", value, kMost, kAuto);
+  return ok();
+}
+
 constexpr std::array<SettingKey, kKeyCount> kKeys{{
     {Key::memory, "memory", "--memory", "SIZE", "1GiB", "End the program when it uses more memory than this", check_memory},
     {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "End the program when it uses more CPU time than this", check_time},
@@ -57,6 +94,14 @@ constexpr std::array<SettingKey, kKeyCount> kKeys{{
      [](std::string_view value) { return check_choice(value, "SWITCH"); }},
     {Key::socket, "socket", "--socket", "FILE", kAuto, "Socket of the daemon to speak to; auto: in the user's runtime folder",
      check_socket},
+    {Key::state, "state", "--state", "FOLDER", kAuto,
+     "Where the daemon keeps its key, its jobs, their data and its log; auto: in the user's state folder", check_folder},
+    {Key::listen, "listen", "--listen", "ADDRESS:PORT", kAuto,
+     "Where other peers reach this one; auto: on all addresses, at port 7400 or the next that is free", check_listen},
+    {Key::join, "join", "--join", "HOST:PORT", kNone, "Join the grid of the peer at this address", check_join},
+    {Key::grid, "grid", "--grid", "NAME", "open", "Be in the grid of this name; jobs that name none run in the first", check_grids},
+    {Key::slots, "slots", "--slots", "N", kAuto, "How many threads to run at once; auto: as 'godwit share' says, else one for each core",
+     check_slots},
     {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",
      [](std::string_view value) { return check_choice(value, "FORMAT"); }},
     {Key::color, "color", "--color", "WHEN", "auto", "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never",
@@ -77,6 +122,17 @@ std::vector<std::string> setting_names() {
   std::vector<std::string> names;
   for (const SettingKey& key : kKeys) names.emplace_back(key.name);
   return names;
+}
+
+std::vector<std::string> parts_of(std::string_view value) {
+  std::vector<std::string> parts;
+  if (value.empty() || value == kNone) return parts;
+  for (std::size_t at = 0; at != std::string_view::npos;) {
+    const std::size_t comma = value.find(',', at);
+    parts.emplace_back(value.substr(at, comma - at));
+    at = comma == std::string_view::npos ? comma : comma + 1;
+  }
+  return parts;
 }
 
 std::string variable_name(const SettingKey& key) {

@@ -10,8 +10,8 @@
 
 namespace gw::cli {
 
-enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, socket, output, color };
-inline constexpr std::size_t kKeyCount = 8;
+enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, socket, state, listen, join, grid, slots, output, color };
+inline constexpr std::size_t kKeyCount = 13;
 
 struct SettingKey {
   Key key;
@@ -30,6 +30,10 @@ std::string variable_name(const SettingKey& key);  // GODWIT_TIME_LIMIT
 
 // The key of that name; otherwise Kind::invalid with the nearest one.
 Result<Key> find_setting(std::string_view name);
+
+// A value that is a list: its parts, separated by commas; none for kNone.
+std::vector<std::string> parts_of(std::string_view value);
+inline constexpr std::string_view kNone = "none";
 
 // The value that turns checkpoints off.
 inline constexpr std::string_view kNever = "off";

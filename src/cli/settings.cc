@@ -5,6 +5,7 @@
 
 #include "cli/quantity.h"
 #include "cli/settings_file.h"
+#include "os/user_folders.h"
 #include "wire/image.h"
 
 namespace gw::cli {
@@ -23,10 +24,8 @@ fs::path user_folder() {
 fs::path runtime_folder() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0') return fs::path(runtime) / "godwit";
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && *state != '\0') return fs::path(state) / "godwit";
-  const char* const home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "/" : home) / ".local" / "state" / "godwit";
+  const auto state = os::state_dir();
+  return state ? *state : fs::path("/godwit");  // without any folder of its own a user has nothing to start either
 }
 
 Status check(const SettingKey& key, const std::string& value, std::string_view where) {
@@ -107,9 +106,18 @@ std::optional<std::chrono::milliseconds> Settings::checkpoint_every() const {
   return parse_duration(text).value();
 }
 
+// A daemon with a state of its own has a socket of its own, too.
 fs::path Settings::socket() const {
   const std::string& text = (*this)[Key::socket].text;
-  return text == kAuto ? runtime_folder() / "socket" : fs::path(text);
+  if (text != kAuto) return text;
+  const std::string& state = (*this)[Key::state].text;
+  return (state == kAuto ? runtime_folder() : fs::path(state)) / "socket";
+}
+
+Result<fs::path> Settings::state() const {
+  const std::string& text = (*this)[Key::state].text;
+  if (text != kAuto) return fs::path(text);
+  return os::state_dir();
 }
 
 }  // namespace gw::cli

@@ -45,7 +45,8 @@ class Settings {
   std::uint32_t memory_pages() const;
   std::chrono::milliseconds time_limit() const;
   std::optional<std::chrono::milliseconds> checkpoint_every() const;
-  std::filesystem::path socket() const;  // of the daemon
+  std::filesystem::path socket() const;         // of the daemon
+  Result<std::filesystem::path> state() const;  // Kind::invalid: there is no usual place for this user
   // Whether a value was chosen by anybody, or is the built-in one.
   bool is_chosen(Key key) const { return (*this)[key].origin != kBuiltIn; }
 

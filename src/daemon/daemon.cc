@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "daemon/own_address.h"
+#include "daemon/supervisor.h"
 #include "os/file.h"
 
 namespace gw::daemon {
@@ -44,23 +45,46 @@ Status Daemon::open() {
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
-  log::info(kArea, "ready", kv("peer", identity_.id().hex()), kv("boot", boot), kv("socket", options_.socket.string()));
+  tell_ready();
   return ok();
 }
 
+void Daemon::tell_ready() {
+  const node::NodeView node = driver_->node();
+  log::info(kArea, "ready", kv("peer", node.id.hash.hex()), kv("boot", node.boot), kv("socket", options_.socket.string()));
+  if (!node.addresses.empty()) log::info(kArea, "others join with", kv("command", "godwit up --join " + node.addresses.front()));
+  const auto& addresses = node.addresses;
+  report_ready(fmt::format("peer {} at {}", node.id.brief(), addresses.empty() ? "no address" : addresses.front()),
+               os::UniqueFd(options_.ready_fd));
+}
+
 Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
-  node::Driver::Config config{
-      .join = options_.join, .grids = options_.grids, .slots = options_.slots, .version = GODWIT_VERSION, .boot = boot};
+  node::Driver::Config config{.join = options_.join,
+                              .grids = options_.grids,
+                              .slots = options_.slots,
+                              .version = GODWIT_VERSION,
+                              .state = folder_.path().string(),
+                              .boot = boot};
   config.worker.program = options_.worker;
   if (options_.slots == 0) config.spare_workers = 0;  // nobody will need one
   config.on_stop = [this] { begin_stop(); };
-  for (const std::string& text : options_.listen) {
+  GW_TRY_VOID(choose_addresses(config));
+  for (const std::string& text : options_.join) GW_TRY_VOID(node::parse_host_port(text));
+  return config;
+}
+
+Status Daemon::choose_addresses(node::Driver::Config& config) const {
+  std::vector<std::string> listen = options_.listen;
+  if (listen.empty()) {
+    listen.push_back(fmt::format("{}:{}", has_ipv6() ? "[::]" : "0.0.0.0", kDefaultPort));
+    config.ports = kPortsTried;
+  }
+  for (const std::string& text : listen) {
     GW_TRY(const node::Endpoint where, node::parse_endpoint(text));
     if (where.address().is_unspecified()) config.advertise = own_address();
     config.listen.push_back(where);
   }
-  for (const std::string& text : options_.join) GW_TRY_VOID(node::parse_host_port(text));
-  return config;
+  return ok();
 }
 
 Status Daemon::run() {
@@ -103,6 +127,7 @@ void Daemon::look_for_jobs() {
 void Daemon::begin_stop() {
   if (std::exchange(stopping_, true)) return;
   log::info(kArea, "stopping");
+  report_stopping();
   signals_.clear();  // a second signal does what signals do
   signals_.cancel();
   starter_.close();

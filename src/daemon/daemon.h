@@ -26,6 +26,8 @@ class Daemon {
   Daemon(const Options& options, node::StateFolder folder, transport::Identity identity, node::NativeCode code);
   Status open();
   Result<node::Driver::Config> driver_config(std::uint64_t boot);
+  Status choose_addresses(node::Driver::Config& config) const;
+  void tell_ready();
 
   void wait_for_signal();
   void wait_for_starter();

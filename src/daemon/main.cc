@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "daemon/daemon.h"
+#include "daemon/log_output.h"
 #include "os/file.h"
 
 namespace {
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   log::set_level(log::Level::info);
   const auto options = daemon::parse_options(arguments);
   if (!options) return refuse(options.error());
+  if (Status chosen = daemon::choose_log(options->log); !chosen) return refuse(chosen.error());
   auto made = daemon::Daemon::make(*options);
   if (!made) return refuse(made.error());
   const Status ended = (*made)->run();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "os/user_folders.h"
 #include "wire/grid_name.h"
 
 namespace gw::daemon {
@@ -16,18 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMaxSlots = 4096;
+constexpr int kMaxDescriptor = 1 << 20;
 constexpr std::size_t kMaxAddresses = 64;
 constexpr std::size_t kMaxGrids = 16;
 
 using Take = std::function<Status(const std::string&)>;
-
-Result<fs::path> default_state() {
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && fs::path(state).is_absolute())
-    return fs::path(state) / "godwit";
-  if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute())
-    return fs::path(home) / ".local" / "state" / "godwit";
-  return fail(Kind::invalid, "there is no place for the state: give --state DIR, or set HOME");
-}
 
 Result<fs::path> default_worker() {
   std::error_code failure;
@@ -37,10 +31,11 @@ Result<fs::path> default_worker() {
   return worker;
 }
 
-Status take_slots(const std::string& text, std::uint32_t& slots) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), slots);
-  if (error != std::errc() || end != text.data() + text.size() || slots > kMaxSlots)
-    return fail(Kind::invalid, "'{}' is no number of slots: --slots takes 0 to {}", text, kMaxSlots);
+template <class Number>
+Status take_number(const std::string& text, Number most, std::string_view what, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > most || number < 0)
+    return fail(Kind::invalid, "'{}' is no {}: it takes 0 to {}", text, what, most);
   return ok();
 }
 
@@ -58,21 +53,23 @@ Status take_grid(const std::string& name, std::vector<std::string>& grids) {
   return ok();
 }
 
-std::map<std::string, Take, std::less<>> takers(Options& options, std::vector<std::string>& listen) {
+std::map<std::string, Take, std::less<>> takers(Options& options) {
   return {
       {"--state", [&](const std::string& text) { return options.state = text, ok(); }},
       {"--socket", [&](const std::string& text) { return options.socket = text, ok(); }},
       {"--worker", [&](const std::string& text) { return options.worker = text, ok(); }},
-      {"--listen", [&](const std::string& text) { return take_address(text, listen); }},
+      {"--listen", [&](const std::string& text) { return take_address(text, options.listen); }},
       {"--join", [&](const std::string& text) { return take_address(text, options.join); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
-      {"--slots", [&](const std::string& text) { return take_slots(text, options.slots); }},
+      {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots); }},
+      {"--log", [&](const std::string& text) { return options.log = text, ok(); }},
+      {"--ready-fd", [&](const std::string& text) { return take_number(text, kMaxDescriptor, "descriptor", options.ready_fd); }},
   };
 }
 
 Status fill_in(Options& options) {
   if (options.state.empty()) {
-    GW_TRY(options.state, default_state());
+    GW_TRY(options.state, os::state_dir());
   }
   if (options.worker.empty()) {
     GW_TRY(options.worker, default_worker());
@@ -87,14 +84,13 @@ Status fill_in(Options& options) {
 std::string usage() {
   return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT]... [--grid NAME]... [--slots N] "
          "[--worker PATH]"
-         " [--ephemeral]\nNormally started by `godwit up`.\n";
+         " [--log FILE] [--ready-fd N] [--ephemeral]\nNormally started by `godwit up`.\n";
 }
 
 Result<Options> parse_options(std::span<const std::string> arguments) {
   Options options;
   options.slots = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  std::vector<std::string> listen;
-  const auto known = takers(options, listen);
+  const auto known = takers(options);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ephemeral") {
       options.life = Options::Life::starter;
@@ -106,7 +102,6 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
     if (equals == std::string::npos && ++i == arguments.size()) return fail(Kind::invalid, "{} needs a value", found->first);
     GW_TRY_VOID(found->second(equals == std::string::npos ? arguments[i] : arguments[i].substr(equals + 1)));
   }
-  if (!listen.empty()) options.listen = std::move(listen);
   GW_TRY_VOID(fill_in(options));
   return options;
 }

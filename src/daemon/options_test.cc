@@ -26,7 +26,9 @@ TEST(DaemonOptions, TakesBothFormsAndRepetition) {
 TEST(DaemonOptions, HasDefaults) {
   const auto options = parse({"--state", "/s", "--ephemeral"});
   ASSERT_TRUE(options) << options.error().detail;
-  EXPECT_EQ(options->listen, std::vector<std::string>{"127.0.0.1:0"});
+  EXPECT_TRUE(options->listen.empty());
+  EXPECT_EQ(options->ready_fd, -1);
+  EXPECT_TRUE(options->log.empty());
   EXPECT_GE(options->slots, 1u);
   EXPECT_EQ(options->grids, std::vector<std::string>{"open"});
   EXPECT_EQ(options->life, Options::Life::starter);

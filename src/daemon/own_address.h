@@ -5,7 +5,11 @@
 
 namespace gw::daemon {
 
-// The first address of this machine that is not its loopback, for a daemon that listens on all of them; the loopback if there is no other.
+// For a daemon that listens on all addresses of this machine: the one it has towards the rest of the world, else the first that is not its
+// loopback, else the loopback. One of IPv6, in brackets, only where there is none of IPv4.
 std::string own_address();
+
+// Whether [::] can be listened on.
+bool has_ipv6();
 
 }  // namespace gw::daemon

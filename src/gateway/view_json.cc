@@ -47,7 +47,8 @@ Json to_json(const node::NodeView& view) {
           {"slots", view.slots},
           {"free_slots", view.free_slots},
           {"relayed_for_others", view.relayed_for_others},
-          {"started_at", seconds(view.started_at)}};
+          {"started_at", seconds(view.started_at)},
+          {"state", view.state}};
 }
 
 Json to_json(const PeerView& view) {

@@ -125,7 +125,8 @@ node::NodeView read_node(const Members& json) {
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
           .relayed_for_others = json.number<std::uint64_t>("relayed_for_others"),
-          .started_at = json.time("started_at")};
+          .started_at = json.time("started_at"),
+          .state = json.text("state")};
 }
 
 std::optional<PeerView::Link> read_link(const Members& json) {

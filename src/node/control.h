@@ -31,6 +31,7 @@ struct NodeView {
   std::uint32_t free_slots = 0;
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
+  std::string state;  // its folder
 };
 
 // A peer of a grid, as this one knows it.

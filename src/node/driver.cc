@@ -64,7 +64,7 @@ Status Driver::listen() {
   GW_TRY(transport_, transport::Transport::make(io_, identity_, receiver, config));
   std::uint16_t port = 0;  // of the first, which is the one that others are told
   for (const Endpoint& where : config_.listen) {
-    GW_TRY(const Endpoint bound, transport_->listen(where));
+    GW_TRY(const Endpoint bound, listen_at(where));
     addresses_.push_back(text_of(bound));
     if (!config_.advertise.empty()) addresses_.back() = fmt::format("{}:{}", config_.advertise, bound.port());
     if (port == 0) port = bound.port();
@@ -73,6 +73,15 @@ Status Driver::listen() {
   Dialer::Owner& owner = *this;
   dialer_ = std::make_unique<Dialer>(Dialer::Config{.port = port, .seed = random_seed()}, io_, *transport_, names_, owner);
   return ok();
+}
+
+// There, or at the next port that is free.
+Result<Endpoint> Driver::listen_at(Endpoint where) {
+  for (std::uint16_t tried = 1;; ++tried) {
+    auto bound = transport_->listen(where);
+    if (bound || bound.error().kind != Kind::overloaded || tried >= config_.ports) return bound;
+    where.port(static_cast<std::uint16_t>(where.port() + 1));
+  }
 }
 
 Status Driver::start_peer(const peer::Stored& stored) {

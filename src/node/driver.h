@@ -37,6 +37,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
 
   struct Config {
     std::vector<Endpoint> listen;                                     // port 0: any
+    std::uint16_t ports = 1;                                          // tried from that one on, if somebody else has it
     std::string advertise;                                            // where others reach it; empty: where it listens
     std::vector<std::string> join;                                    // host:port
     std::vector<std::string> grids{std::string(wire::kDefaultGrid)};  // by name, none twice; jobs that name none run in the first
@@ -44,6 +45,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
     WorkerProcess::Config worker;
     std::size_t spare_workers = 1;
     std::string version;
+    std::string state;  // its folder, for people
     std::uint64_t boot = 0;
     std::function<void()> on_stop;  // somebody asked for the end, or the disk is at its own
     peer::Peer::Config peer;        // grids and slots are filled in here
@@ -91,6 +93,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
 
   Driver(Parts parts, Config config);
   Status listen();
+  Result<Endpoint> listen_at(Endpoint where);
   Status start_peer(const peer::Stored& stored);
 
   // driver.cc: turns

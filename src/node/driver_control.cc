@@ -112,7 +112,8 @@ NodeView Driver::node() const {
           .slots = config_.slots,
           .free_slots = peer_->slots().free_slots(),
           .relayed_for_others = transport_->totals().relayed.bytes,
-          .started_at = started_at_};
+          .started_at = started_at_,
+          .state = config_.state};
 }
 
 std::vector<PeerView> Driver::peers() const {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "os/io.h"
+#include "os/user_folders.h"
 
 namespace gw::node {
 namespace {
@@ -33,10 +34,7 @@ std::string holder_of(int lock) {
 }  // namespace
 
 Result<StateFolder> StateFolder::open(const fs::path& path) {
-  std::error_code failure;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail(Kind::invalid, "cannot make the folder {}: {}", path.string(), os::reason(errno));
+  GW_TRY_VOID(os::make_private_folder(path));
   GW_TRY_VOID(check_owner(path));
   const fs::path file = path / "lock";
   os::UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -48,6 +46,11 @@ Result<StateFolder> StateFolder::open(const fs::path& path) {
   // Only people read it, so a full disk is no reason not to start here.
   if (::ftruncate(lock.get(), 0) == 0) (void)!::pwrite(lock.get(), pid.data(), pid.size(), 0);
   return StateFolder(path, std::move(lock));
+}
+
+bool StateFolder::in_use(const fs::path& path) {
+  const os::UniqueFd lock(::open((path / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 }  // namespace gw::node

@@ -14,6 +14,8 @@ class StateFolder {
  public:
   // Makes the folder if it is not there. Kind::invalid: it is not ours alone; Kind::overloaded: another daemon has it.
   static Result<StateFolder> open(const std::filesystem::path& path);
+  // Whether a daemon has it now.
+  static bool in_use(const std::filesystem::path& path);
 
   std::filesystem::path key_file() const { return path_ / "key.pem"; }
   std::filesystem::path records_file() const { return path_ / "records.db"; }

@@ -21,7 +21,10 @@ TEST(StateFolder, HasOneDaemonAtATime) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().kind, Kind::overloaded);
     EXPECT_NE(second.error().detail.find(std::to_string(::getpid())), std::string::npos) << second.error().detail;
+    EXPECT_TRUE(StateFolder::in_use(folder));
   }
+  EXPECT_FALSE(StateFolder::in_use(folder));
+  EXPECT_FALSE(StateFolder::in_use(place.path() / "none"));
   EXPECT_TRUE(StateFolder::open(folder));
 }
 

@@ -13,6 +13,7 @@
 
 #include "os/io.h"
 #include "os/unique_fd.h"
+#include "os/user_folders.h"
 
 namespace gw::os {
 namespace {
@@ -115,20 +116,31 @@ Status write_file_atomic(const fs::path& path, ByteView content, Durability dura
   return done;
 }
 
+namespace {
+
+// Where the user wants things of this kind: $VARIABLE if it is set, else the usual place below the home folder.
+Result<fs::path> user_place(const char* variable, const fs::path& below_home, std::string_view what) {
+  if (const char* chosen = std::getenv(variable); chosen != nullptr && fs::path(chosen).is_absolute()) return fs::path(chosen) / "godwit";
+  if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute()) return home / below_home / "godwit";
+  return fail(Kind::invalid, "there is no place for the {}: set {} or HOME to an absolute path", what, variable);
+}
+
+}  // namespace
+
 Result<fs::path> cache_dir() {
-  fs::path root;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && fs::path(cache).is_absolute()) {
-    root = cache;
-  } else if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute()) {
-    root = fs::path(home) / ".cache";
-  } else {
-    return fail(Kind::invalid, "there is no place for the cache: set XDG_CACHE_HOME or HOME to an absolute path");
-  }
-  fs::path ours = root / "godwit";
-  std::error_code error;
-  if (fs::create_directories(ours, error)) fs::permissions(ours, fs::perms::owner_all, error);
-  if (error) return fail(Kind::internal, "cannot create {}: {}", ours.string(), error.message());
+  GW_TRY(fs::path ours, user_place("XDG_CACHE_HOME", ".cache", "cache"));
+  GW_TRY_VOID(make_private_folder(ours));
   return ours;
+}
+
+Result<fs::path> state_dir() { return user_place("XDG_STATE_HOME", fs::path(".local") / "state", "state"); }
+
+Status make_private_folder(const fs::path& path) {
+  std::error_code failure;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(Kind::invalid, "cannot make the folder {}: {}", path.string(), reason(errno));
+  return ok();
 }
 
 Result<TempDir> TempDir::make() {

@@ -1,5 +1,7 @@
 #include "transport/transport.h"
 
+#include <boost/asio/ip/v6_only.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -37,12 +39,12 @@ Result<asio::ip::tcp::acceptor> open_acceptor(asio::io_context& io, const Endpoi
   asio::ip::tcp::acceptor acceptor(io);
   error_code error;
   acceptor.open(where.protocol(), error);
-  // Else [::] would take the port of 0.0.0.0 as well, and there would be no listening on both.
-  if (!error && where.address().is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error && where.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);  // [::] is every address, also of IPv4
   if (!error) acceptor.bind(where, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return fail(Kind::invalid, "cannot listen on {}: {}", text(where), error.message());
+  const Kind kind = error == asio::error::address_in_use ? Kind::overloaded : Kind::invalid;
+  if (error) return fail(kind, "cannot listen on {}: {}", text(where), error.message());
   return acceptor;
 }
 
@@ -55,6 +57,13 @@ void add(Traffic& sum, const Traffic& one) {
   sum.bytes_out += one.bytes_out;
   sum.messages_in += one.messages_in;
   sum.messages_out += one.messages_out;
+}
+
+// What listens for both kinds of addresses shows those of IPv4 as ::ffff:a.b.c.d; nobody else shall see them so.
+Endpoint plain(const Endpoint& remote) {
+  const asio::ip::address& address = remote.address();
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return remote;
+  return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), remote.port()};
 }
 
 // Callers are never called back from inside their call.
@@ -110,7 +119,7 @@ asio::awaitable<void> Transport::accept(asio::ip::tcp::acceptor acceptor) {
 
 void Transport::admit(asio::ip::tcp::socket socket) {
   error_code error;
-  Endpoint remote = socket.remote_endpoint(error);
+  const Endpoint remote = plain(socket.remote_endpoint(error));
   if (error) return;  // it is gone already
   if (Status admitted = admission_.admit(remote.address().to_string()); !admitted) {
     log::warn(kArea, "connection refused", kv("from", text(remote)), kv("why", admitted.error().detail));

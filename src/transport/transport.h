@@ -74,7 +74,8 @@ class Transport final : Connection::Owner {
   Transport(asio::io_context& io, asio::ssl::context tls, const PeerId& self, Receiver& receiver, Config config);
   ~Transport();
 
-  // Where it listens now: port 0 becomes a real one. May be called for several addresses.
+  // Where it listens now: port 0 becomes a real one. May be called for several addresses; [::] is those of IPv4 too. Kind::overloaded:
+  // somebody else has the port.
   Result<Endpoint> listen(const Endpoint& where);
 
   using Connected = std::function<void(Result<PeerId>)>;

@@ -1,0 +1,52 @@
+#pragma once
+// Why something waits, is refused, or is not as it should be: one list, for programs by name and for people by sentence. The names never
+// change; docs/reasons.md is checked against the list.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gw {
+
+enum class Reason : std::uint8_t {
+  ok,
+  // why a thread of a job does not run
+  no_peers,
+  no_free_slots,
+  slots_asked,
+  job_limit,
+  keeper_away,
+  starting,
+  // findings of `godwit doctor`
+  no_daemon,
+  not_listening,
+  loopback_only,
+  other_port,
+  reach_unknown,
+  outbound_only,
+  relay_only,
+  alone,
+  clock_off,
+  disk_low,
+  disk_slow,
+  no_seccomp,
+  no_landlock,
+  no_control_group,
+  no_write_tracking,
+  no_user_namespaces,
+  versions_differ,
+};
+
+struct ReasonEntry {
+  Reason reason;
+  std::string_view name;
+  std::string_view sentence;  // what it means
+  std::string_view fix;       // what to do about it; empty: nothing
+};
+
+std::span<const ReasonEntry> reasons();  // in the order of Reason
+const ReasonEntry& entry_of(Reason reason);
+std::optional<Reason> find_reason(std::string_view name);
+
+}  // namespace gw
