@@ -14,10 +14,14 @@ namespace gw::metrics {
 
 // In the order of the table in metrics.cc, which has their names and meanings.
 enum class Metric : std::uint8_t {
-  connections_opened,
+  connections_direct,
+  connections_reverse,
+  connections_relayed,
   connections_ended,
-  connections_refused,
   dials_failed,
+  relay_circuits,
+  relay_bytes,
+  relay_refused,
   bytes_received,
   bytes_sent,
   messages_received,
@@ -47,7 +51,7 @@ enum class Metric : std::uint8_t {
   requests,
   requests_refused,
 };
-inline constexpr std::size_t kMetricCount = 32;
+inline constexpr std::size_t kMetricCount = 36;
 
 enum class Kind : std::uint8_t { counter, gauge };  // only grows; goes up and down
 struct Entry {
@@ -59,7 +63,7 @@ struct Entry {
 std::span<const Entry> entries();
 
 void count(Metric metric, std::uint64_t by = 1);  // REQUIRES: a counter
-void set(Metric metric, std::uint64_t value);     // REQUIRES: a gauge
+void set(Metric metric, std::uint64_t value);     // a gauge, or a counter that is kept elsewhere
 std::uint64_t value(Metric metric);
 
 // All of them, as Prometheus reads them.

@@ -85,6 +85,7 @@ Result<DaemonProcess> DaemonProcess::start(const DaemonOptions& options, Life li
   std::vector<std::string> words = daemon_words(program, options);
   words.insert(words.end(), {"--log", log.string(), "--ready-fd", std::to_string(kReadyThere)});
   if (life == Life::ours) words.emplace_back("--ephemeral");
+  words.insert(words.begin(), options.inside.begin(), options.inside.end());
   const int stdin_there = life == Life::ours ? input.read.get() : null.get();
   GW_TRY(
       os::ChildProcess child,

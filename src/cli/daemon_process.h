@@ -20,6 +20,7 @@ struct DaemonOptions {
   std::vector<std::string> grids;  // none: as the daemon likes
   std::optional<std::uint32_t> slots;
   std::optional<int> ready_fd;
+  std::vector<std::string> inside;  // words before the command: in a namespace, for example
 };
 
 // Where a daemon in the background logs.
@@ -41,6 +42,7 @@ class DaemonProcess {
 
   const node::NodeView& view() const { return view_; }
   pid_t pid() const { return child_.pid(); }
+  int exited_fd() const { return child_.exited_fd(); }  // readable when it has ended
   // It goes on when we do not. REQUIRES: Life::own.
   void leave() { child_.leave(); }
   // In good order, whatever jobs it has, and waits for the end.

@@ -24,7 +24,7 @@ Result<int> uninstall(Invocation& invocation) {
   GW_TRY(const UnitChange change, uninstall_unit());
   const std::string text = fmt::format("{} is gone{}\n", unit_file().string(), change.taken ? ", and the daemon has stopped" : "");
   invocation.console.print(
-      {"godwit.down/1", {{"unit", unit_file().string()}, {"systemd", change.taken}, {"to_do", change.to_do}}, text, ""});
+      {"godwit.down.uninstall/1", {{"unit", unit_file().string()}, {"systemd", change.taken}, {"to_do", change.to_do}}, text, ""});
   if (!change.taken) invocation.console.note(change.to_do);
   return 0;
 }

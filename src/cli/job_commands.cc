@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
 
 #include "cli/commands.h"
@@ -42,6 +43,27 @@ Result<int> show(const ShowOptions& options, Invocation& invocation) {
   GW_TRY(const node::JobView view, client.job(id));
   const std::string text = text_of(view, options.threads ? Threads::shown : Threads::hidden, now(), invocation.console.out());
   invocation.console.print({"godwit.job.show/1", gateway::to_json(view), text, std::string(gateway::name(view.summary.state))});
+  return 0;
+}
+
+Result<int> explain(const std::string& name, Invocation& invocation) {
+  Client client(invocation.settings.socket());
+  GW_TRY(const job::JobId id, find(client, name));
+  GW_TRY(const node::JobView view, client.job(id));
+  std::map<Reason, std::uint64_t> counts;
+  for (const node::ThreadView& thread : view.threads)
+    if (thread.reason != Reason::ok) ++counts[thread.reason];
+  Json waits = Json::array();
+  for (const auto& [reason, threads] : counts) {
+    const ReasonEntry& entry = entry_of(reason);
+    waits.push_back({{"reason", entry.name}, {"threads", threads}, {"sentence", entry.sentence}, {"fix", entry.fix}});
+  }
+  std::string text = waits_of(view, invocation.console.out());
+  if (text.empty())
+    text = fmt::format("job {} is {}: {} running, nothing waits\n", id.brief(), gateway::name(view.summary.state), view.summary.running);
+  const std::string first = counts.empty() ? "ok" : std::string(entry_of(counts.begin()->first).name);
+  invocation.console.print(
+      {"godwit.job.explain/1", {{"id", id.hash.hex()}, {"state", gateway::name(view.summary.state)}, {"waits", waits}}, text, first});
   return 0;
 }
 
@@ -143,7 +165,7 @@ void add_show(CommandTree& tree, Command& parent) {
   command.on_selected([options](Invocation& invocation) { return show(*options, invocation); });
 }
 
-// The two that need a job and nothing else.
+// Those that need a job and nothing else.
 void add_plain(CommandTree& tree, Command& parent, const std::string& name, Command::Text text,
                Result<int> (*action)(const std::string&, Invocation&)) {
   Command& command = tree.add(parent, name, std::move(text));
@@ -167,6 +189,11 @@ void add_job_commands(CommandTree& tree) {
   tree.add_setting(list_command, Key::socket);
   list_command.on_selected([](Invocation& invocation) { return list(invocation); });
   add_show(tree, job);
+  add_plain(tree, job, "explain",
+            {.summary = "Say why threads of a job do not run",
+             .details = "Each reason has a name (docs/reasons.md), a sentence, and what to do about it.",
+             .examples = {"godwit job explain 3f9a01", "godwit job explain 3f9a01 -o json"}},
+            explain);
   add_plain(tree, job, "wait",
             {.summary = "Wait until a job is over",
              .details = "Exits with the job's exit code.",

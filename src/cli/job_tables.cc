@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/quantity.h"
 #include "gateway/view_json.h"
@@ -111,9 +112,26 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
                        counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
   std::string text = rows.render(terminal);
+  if (const std::string waits = waits_of(job, terminal); !waits.empty()) text += "\n" + waits;
   if (!job.peers.empty()) text += "\n" + peers_table(job, terminal);
   if (threads == Threads::shown) text += "\n" + threads_table(job, terminal);
   return text;
+}
+
+std::string waits_of(const node::JobView& job, const Terminal& terminal) {
+  std::map<Reason, std::size_t> waits;
+  for (const node::ThreadView& thread : job.threads)
+    if (thread.reason != Reason::ok) ++waits[thread.reason];
+  if (waits.empty()) return "";
+  Table table(
+      {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "WHICH MEANS", .fit = Table::Fit::cut}});
+  std::string to_do;
+  for (const auto& [reason, count] : waits) {
+    const ReasonEntry& entry = entry_of(reason);
+    table.add_row({std::to_string(count), std::string(entry.name), std::string(entry.sentence)});
+    if (!entry.fix.empty()) to_do += fmt::format("{}: {}\n", entry.name, entry.fix);
+  }
+  return table.render(terminal) + to_do;
 }
 
 Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSummary>& jobs) {

@@ -132,7 +132,7 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
       .add("systemd", "systemd", change.taken, change.taken ? "started it, and will at every login" : "has not taken it")
       .add("to_do", "to do", change.to_do, change.taken ? "to start it without a login, too: loginctl enable-linger" : change.to_do)
       .add("stop", "to remove it", "godwit down --uninstall");
-  invocation.console.print({"godwit.up/1", rows.json(), rows.render(invocation.console.out()), unit_file().string()});
+  invocation.console.print({"godwit.up.install/1", rows.json(), rows.render(invocation.console.out()), unit_file().string()});
   return 0;
 }
 

@@ -21,6 +21,14 @@ node::NativeCode::Config code_config(const std::filesystem::path& cache, const s
   return {.cache_root = cache, .compiler = {worker.string(), "--compile"}, .filler = {"/proc/self/exe", "fill-code-cache"}};
 }
 
+// What was shared last, or all of this machine; --slots counts for this life only.
+Result<node::Share> chosen_share(const Options& options, const std::filesystem::path& file) {
+  GW_TRY(const auto stored, node::load_share(file));
+  node::Share share = stored.value_or(node::Share{.cores = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)))});
+  if (options.slots) share.cores = *options.slots;
+  return share;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::make(const Options& options) {
@@ -59,14 +67,16 @@ void Daemon::tell_ready() {
 }
 
 Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
+  GW_TRY(const node::Share share, chosen_share(options_, folder_.share_file()));
   node::Driver::Config config{.join = options_.join,
                               .grids = options_.grids,
-                              .slots = options_.slots,
+                              .share = share,
+                              .share_file = folder_.share_file(),
                               .version = GODWIT_VERSION,
                               .state = folder_.path().string(),
                               .boot = boot};
   config.worker.program = options_.worker;
-  if (options_.slots == 0) config.spare_workers = 0;  // nobody will need one
+  if (share.cores == 0) config.spare_workers = 0;  // nobody needs one
   config.on_stop = [this] { begin_stop(); };
   GW_TRY_VOID(choose_addresses(config));
   for (const std::string& text : options_.join) GW_TRY_VOID(node::parse_host_port(text));

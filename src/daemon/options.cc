@@ -61,7 +61,7 @@ std::map<std::string, Take, std::less<>> takers(Options& options) {
       {"--listen", [&](const std::string& text) { return take_address(text, options.listen); }},
       {"--join", [&](const std::string& text) { return take_address(text, options.join); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
-      {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots); }},
+      {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots.emplace()); }},
       {"--log", [&](const std::string& text) { return options.log = text, ok(); }},
       {"--ready-fd", [&](const std::string& text) { return take_number(text, kMaxDescriptor, "descriptor", options.ready_fd); }},
   };
@@ -89,7 +89,6 @@ std::string usage() {
 
 Result<Options> parse_options(std::span<const std::string> arguments) {
   Options options;
-  options.slots = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
   const auto known = takers(options);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ephemeral") {

@@ -29,7 +29,7 @@ TEST(DaemonOptions, HasDefaults) {
   EXPECT_TRUE(options->listen.empty());
   EXPECT_EQ(options->ready_fd, -1);
   EXPECT_TRUE(options->log.empty());
-  EXPECT_GE(options->slots, 1u);
+  EXPECT_FALSE(options->slots);
   EXPECT_EQ(options->grids, std::vector<std::string>{"open"});
   EXPECT_EQ(options->life, Options::Life::starter);
 }

@@ -152,6 +152,18 @@ Result<std::vector<node::PeerView>> Client::peers() {
   return peer_views(text);
 }
 
+Result<node::PingView> Client::ping(const job::PeerId& peer) {
+  GW_TRY(const std::string text, ask({http::verb::post, fmt::format("/v1/peers/{}/ping", peer.hash.hex())}));
+  return ping_view(text);
+}
+
+Result<node::Share> Client::share(const node::ShareChange& change) {
+  GW_TRY(const std::string text, ask({http::verb::put, "/v1/share", dump(to_json(change))}));
+  return share_view(text);
+}
+
+Result<std::string> Client::metrics() { return ask({http::verb::get, "/v1/metrics"}); }
+
 Result<std::vector<node::JobSummary>> Client::jobs() {
   GW_TRY(const std::string text, ask({http::verb::get, "/v1/jobs"}));
   return job_summaries(text);

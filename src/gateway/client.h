@@ -22,6 +22,9 @@ class Client {
 
   Result<node::NodeView> node();
   Result<std::vector<node::PeerView>> peers();
+  Result<node::PingView> ping(const job::PeerId& peer);
+  Result<node::Share> share(const node::ShareChange& change);
+  Result<std::string> metrics();
   Result<std::vector<node::JobSummary>> jobs();
   Result<node::JobView> job(const job::JobId& id);
   Status store_blob(ByteView bytes);

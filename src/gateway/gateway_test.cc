@@ -83,6 +83,19 @@ TEST_F(AtTheGateway, PlainQuestions) {
   EXPECT_TRUE(on_node([this] { return control.stopped; }));
 }
 
+TEST_F(AtTheGateway, PeersArePingedSharesSetAndMetricsRead) {
+  start();
+  Client client(path);
+  EXPECT_EQ(client.ping(job::PeerId{})->round_trip, std::chrono::microseconds(250));
+  const auto share = client.share({.memory_bytes = 1u << 30, .cpu_percent = 50});
+  ASSERT_TRUE(share) << share.error().detail;
+  EXPECT_EQ(*share, (node::Share{.cores = 2, .memory_bytes = 1u << 30, .cpu_percent = 50}));
+  EXPECT_EQ(client.share({.cpu_percent = 500}).error().kind, Kind::invalid);
+  EXPECT_EQ(client.metrics().value(), "godwit_slots 2\n");
+  const std::string answer = raw("PUT /v1/share HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{\"cores\":-1}");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+}
+
 TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
   start();
   Client client(path);

@@ -12,6 +12,7 @@ namespace gw::gateway {
 namespace {
 
 constexpr std::size_t kMaxBlobBytes = 1u << 20;
+constexpr std::size_t kMaxShareBytes = 4096;
 constexpr std::size_t kMaxManifestBytes = wire::kMaxManifestBytes;
 
 using Query = std::map<std::string_view, std::string_view>;
@@ -62,9 +63,12 @@ struct Entry {
   Result<Call> (*make)(const Match&);
 };
 
-constexpr std::array<Entry, 10> kEntries{{
+constexpr std::array<Entry, 13> kEntries{{
     {{"GET", "/v1/node", "", 0}, [](const Match&) -> Result<Call> { return Call(ShowNode{}); }},
     {{"GET", "/v1/peers", "", 0}, [](const Match&) -> Result<Call> { return Call(ListPeers{}); }},
+    {{"POST", "/v1/peers/{id}/ping", "", 0}, [](const Match& match) -> Result<Call> { return Call(PingPeer{{match.name}}); }},
+    {{"PUT", "/v1/share", "", kMaxShareBytes}, [](const Match&) -> Result<Call> { return Call(SetShare{}); }},
+    {{"GET", "/v1/metrics", "", 0}, [](const Match&) -> Result<Call> { return Call(ReadMetrics{}); }},
     {{"GET", "/v1/jobs", "", 0}, [](const Match&) -> Result<Call> { return Call(ListJobs{}); }},
     {{"POST", "/v1/jobs", "", kMaxManifestBytes}, [](const Match&) -> Result<Call> { return Call(SubmitJob{}); }},
     {{"GET", "/v1/jobs/{id}", "", 0}, [](const Match& match) -> Result<Call> { return Call(ShowJob{{match.name}}); }},

@@ -39,8 +39,14 @@ struct ReadEvents {
 struct StoreBlob {
   Hash256 hash;
 };
+struct PingPeer {
+  job::PeerId peer;
+};
+struct SetShare {};  // the body is JSON: what is to be changed
+struct ReadMetrics {};
 struct StopNode {};
-using Call = std::variant<ShowNode, ListPeers, ListJobs, ShowJob, SubmitJob, CancelJob, ReadOutput, ReadEvents, StoreBlob, StopNode>;
+using Call = std::variant<ShowNode, ListPeers, PingPeer, ListJobs, ShowJob, SubmitJob, CancelJob, ReadOutput, ReadEvents, StoreBlob,
+                          SetShare, ReadMetrics, StopNode>;
 
 // One line of the table that decides which requests there are.
 struct Route {

@@ -1,6 +1,6 @@
 #include "gateway/session.h"
 
-#include "base/log.h"
+#include "base/metrics.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
 
@@ -38,6 +38,7 @@ asio::awaitable<Session::After> Session::serve_one() {
 }
 
 asio::awaitable<Session::After> Session::serve(const Call& call, Request request) {
+  metrics::count(metrics::Metric::requests);
   if (const auto* output = std::get_if<ReadOutput>(&call)) {
     co_await stream(*output);
     co_return After::close;
@@ -51,6 +52,9 @@ asio::awaitable<Session::After> Session::serve(const Call& call, Request request
   co_return co_await send(std::move(answer), after);
 }
 
-Session::Answer Session::refusal(const Error& error) { return {.status = httpd::status_of(error.kind), .body = httpd::error_body(error)}; }
+Session::Answer Session::refusal(const Error& error) {
+  metrics::count(metrics::Metric::requests_refused);
+  return {.status = httpd::status_of(error.kind), .body = httpd::error_body(error)};
+}
 
 }  // namespace gw::gateway

@@ -55,6 +55,9 @@ class Session {
   asio::awaitable<Answer> perform(const SubmitJob& call, std::string body);
   asio::awaitable<Answer> perform(const CancelJob& call, std::string body);
   asio::awaitable<Answer> perform(const StoreBlob& call, std::string body);
+  asio::awaitable<Answer> perform(const PingPeer& call, std::string body);
+  asio::awaitable<Answer> perform(const SetShare& call, std::string body);
+  asio::awaitable<Answer> perform(const ReadMetrics& call, std::string body);
   asio::awaitable<Answer> perform(const StopNode& call, std::string body);
 
   // session_streams.cc

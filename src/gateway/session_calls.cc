@@ -53,6 +53,23 @@ asio::awaitable<Session::Answer> Session::perform(const StoreBlob& call, std::st
   co_return stored ? Answer{201, line({{"sha256", call.hash.hex()}})} : refusal(stored.error());
 }
 
+asio::awaitable<Session::Answer> Session::perform(const PingPeer& call, std::string) {
+  const auto pong =
+      co_await answer_of<node::PingView>(wake_, config_.answer, [&](auto done) { control_.ping(call.peer, std::move(done)); });
+  co_return pong ? Answer{200, line(to_json(*pong))} : refusal(pong.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const SetShare&, std::string body) {
+  const auto change = share_change(body);
+  if (!change) co_return refusal(change.error());
+  const auto share = co_await answer_of<node::Share>(wake_, config_.answer, [&](auto done) { control_.share(*change, std::move(done)); });
+  co_return share ? Answer{200, line(to_json(*share))} : refusal(share.error());
+}
+
+asio::awaitable<Session::Answer> Session::perform(const ReadMetrics&, std::string) {
+  co_return Answer{.status = 200, .body = control_.metrics(), .type = "text/plain; version=0.0.4"};
+}
+
 asio::awaitable<Session::Answer> Session::perform(const StopNode&, std::string) {
   control_.stop();
   co_return Answer{202, line({{"stopping", true}})};

@@ -48,7 +48,35 @@ Json to_json(const node::NodeView& view) {
           {"free_slots", view.free_slots},
           {"relayed_for_others", view.relayed_for_others},
           {"started_at", seconds(view.started_at)},
-          {"state", view.state}};
+          {"state", view.state},
+          {"share", to_json(view.share)},
+          {"reach", name(view.reach)},
+          {"dialled_back", view.dialled_back},
+          {"not_dialled_back", view.not_dialled_back},
+          {"anchors", view.anchors},
+          {"load", view.load},
+          {"cores", view.cores},
+          {"workers", view.workers}};
+}
+
+Json to_json(const node::Share& share) {
+  return {{"cores", share.cores}, {"memory_bytes", share.memory_bytes}, {"cpu_percent", share.cpu_percent}};
+}
+
+Json to_json(const node::ShareChange& change) {
+  Json json = Json::object();
+  if (change.cores) json["cores"] = *change.cores;
+  if (change.memory_bytes) json["memory_bytes"] = *change.memory_bytes;
+  if (change.cpu_percent) json["cpu_percent"] = *change.cpu_percent;
+  return json;
+}
+
+Json to_json(const node::PingView& view) {
+  return {{"round_trip_us", view.round_trip.count()},
+          {"way", view.way},
+          {"remote", view.remote},
+          {"version", view.version},
+          {"clock_ahead_ms", view.clock_ahead.count()}};
 }
 
 Json to_json(const PeerView& view) {
@@ -91,7 +119,7 @@ Json to_json(const ThreadView& thread) {
           {"state", name(thread.state)},   {"host", thread.host ? Json(thread.host->hash.hex()) : Json()},
           {"epoch", thread.epoch},         {"resumed", thread.resumed},
           {"restarted", thread.restarted}, {"exit_code", thread.exit_code},
-          {"sentence", thread.sentence}};
+          {"sentence", thread.sentence},   {"reason", entry_of(thread.reason).name}};
 }
 
 Json to_json(const node::JobPeerView& peer) {

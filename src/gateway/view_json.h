@@ -13,6 +13,9 @@ namespace gw::gateway {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const node::NodeView& view);
+Json to_json(const node::Share& share);
+Json to_json(const node::ShareChange& change);  // only what is to be changed
+Json to_json(const node::PingView& view);
 Json to_json(const node::PeerView& view);
 Json to_json(const node::JobSummary& view);
 Json to_json(const node::JobView& view);
@@ -27,6 +30,9 @@ std::string dump(const Json& json);
 
 // Back again. Kind::corrupt: the text is not what this version writes.
 Result<node::NodeView> node_view(std::string_view text);
+Result<node::Share> share_view(std::string_view text);
+Result<node::ShareChange> share_change(std::string_view text);  // Kind::invalid: what people sent is wrong
+Result<node::PingView> ping_view(std::string_view text);
 Result<std::vector<node::PeerView>> peer_views(std::string_view text);
 Result<std::vector<node::JobSummary>> job_summaries(std::string_view text);
 Result<node::JobView> job_view(std::string_view text);

@@ -32,6 +32,27 @@ class Members {
     if (number > std::numeric_limits<Number>::max()) note(fmt::format("{} is too large", key));
     return static_cast<Number>(number);
   }
+  std::int64_t signed_number(const char* key) const {
+    const bool there = json_.is_object() && json_.contains(key) && json_.at(key).is_number_integer();
+    if (!there) note(fmt::format("{} is no whole number", key));
+    return there ? json_.at(key).get<std::int64_t>() : 0;
+  }
+  double real(const char* key) const {
+    const bool there = json_.is_object() && json_.contains(key) && json_.at(key).is_number();
+    if (!there) note(fmt::format("{} is no number", key));
+    return there ? json_.at(key).get<double>() : 0;
+  }
+  Reason reason(const char* key) const {
+    const auto found = find_reason(text(key));
+    if (!found) note(fmt::format("'{}' is no reason", text(key)));
+    return found.value_or(Reason::ok);
+  }
+  // Of an object inside this one.
+  Members object(const char* key) const {
+    static const Json kEmpty = Json::object();
+    const Json* const value = find(key, Json::value_t::object);
+    return {value == nullptr ? kEmpty : *value, problem_};
+  }
   node::WallTime time(const char* key) const {
     const bool there = json_.is_object() && json_.contains(key) && json_.at(key).is_number();
     if (!there) note(fmt::format("{} is no number", key));
@@ -117,6 +138,22 @@ std::optional<node::WallTime> maybe_time(const Members& json, const char* key) {
   return json.time(key);
 }
 
+node::Share read_share(const Members& json) {
+  return {.cores = json.number<std::uint32_t>("cores"),
+          .memory_bytes = json.number<std::uint64_t>("memory_bytes"),
+          .cpu_percent = json.number<std::uint32_t>("cpu_percent")};
+}
+
+node::PingView read_ping(const Members& json) {
+  return {.round_trip = std::chrono::microseconds(json.number<std::uint32_t>("round_trip_us")),
+          .way = json.text("way"),
+          .remote = json.text("remote"),
+          .version = json.text("version"),
+          .clock_ahead = std::chrono::milliseconds(json.signed_number("clock_ahead_ms"))};
+}
+
+constexpr std::initializer_list<Reach> kAllReaches{Reach::unknown, Reach::open, Reach::outbound, Reach::relay_only};
+
 node::NodeView read_node(const Members& json) {
   return {.id = {json.hash("id")},
           .boot = json.number<std::uint64_t>("boot"),
@@ -126,7 +163,15 @@ node::NodeView read_node(const Members& json) {
           .free_slots = json.number<std::uint32_t>("free_slots"),
           .relayed_for_others = json.number<std::uint64_t>("relayed_for_others"),
           .started_at = json.time("started_at"),
-          .state = json.text("state")};
+          .state = json.text("state"),
+          .share = read_share(json.object("share")),
+          .reach = json.state(kAllReaches, "reach"),
+          .dialled_back = json.number<std::uint32_t>("dialled_back"),
+          .not_dialled_back = json.number<std::uint32_t>("not_dialled_back"),
+          .anchors = json.texts("anchors"),
+          .load = json.real("load"),
+          .cores = json.number<std::uint32_t>("cores"),
+          .workers = json.number<std::uint32_t>("workers")};
 }
 
 std::optional<PeerView::Link> read_link(const Members& json) {
@@ -142,7 +187,7 @@ PeerView read_peer(const Members& json) {
           .grid = json.text("grid"),
           .address = json.text("address"),
           .state = peer_state(json),
-          .reach = json.state({Reach::unknown, Reach::open, Reach::outbound, Reach::relay_only}, "class"),
+          .reach = json.state(kAllReaches, "class"),
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
           .distance = json.maybe_duration<std::chrono::microseconds>("distance_us"),
@@ -178,7 +223,8 @@ ThreadView read_thread(const Members& json) {
                     .resumed = json.number<std::uint64_t>("resumed"),
                     .restarted = json.number<std::uint64_t>("restarted"),
                     .exit_code = json.number<std::uint32_t>("exit_code"),
-                    .sentence = json.text("sentence")};
+                    .sentence = json.text("sentence"),
+                    .reason = json.reason("reason")};
   if (!json.is_null("task")) thread.task = json.number<std::uint32_t>("task");
   if (!json.is_null("host")) thread.host = job::PeerId{json.hash("host")};
   return thread;
@@ -243,6 +289,30 @@ Result<View> read(std::string_view text, View (*read_view)(const Members&)) {
 }  // namespace
 
 Result<node::NodeView> node_view(std::string_view text) { return read(text, read_node); }
+Result<node::Share> share_view(std::string_view text) { return read(text, read_share); }
+Result<node::PingView> ping_view(std::string_view text) { return read(text, read_ping); }
+
+Result<node::ShareChange> share_change(std::string_view text) {
+  constexpr std::string_view kForm = "{\"cores\": N, \"memory_bytes\": N, \"cpu_percent\": N}, each of them or some";
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return fail(Kind::invalid, "this is no JSON object: send {}", kForm);
+  std::string problem;
+  const Members members(json, problem);
+  node::ShareChange change;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "cores") {
+      change.cores = members.number<std::uint32_t>("cores");
+    } else if (key == "memory_bytes") {
+      change.memory_bytes = members.number<std::uint64_t>("memory_bytes");
+    } else if (key == "cpu_percent") {
+      change.cpu_percent = members.number<std::uint32_t>("cpu_percent");
+    } else {
+      members.note(fmt::format("'{}' cannot be shared", key));
+    }
+  }
+  if (!problem.empty()) return fail(Kind::invalid, "{}: send {}", problem, kForm);
+  return change;
+}
 Result<node::JobView> job_view(std::string_view text) { return read(text, read_job); }
 Result<JobEvent> job_event(std::string_view line) { return read(line, read_event); }
 

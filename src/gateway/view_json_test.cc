@@ -39,7 +39,8 @@ node::JobView example() {
                           .host = job::PeerId{hash_of(2)},
                           .epoch = 3,
                           .resumed = 1,
-                          .restarted = 1});
+                          .restarted = 1,
+                          .reason = Reason::starting});
   view.peers.push_back(
       {.id = {hash_of(2)}, .state = node::PeerView::State::silent, .slots = 1, .running = 2, .finished = 3, .lost = 4, .taken = 5});
   return view;
@@ -54,8 +55,22 @@ TEST(ViewJson, WhatIsWrittenIsReadBack) {
   EXPECT_FALSE(back->summary.ended_at);
   EXPECT_EQ(back->summary.submitted_at, at(1700000000));
 
-  const node::NodeView node{
-      .id = {hash_of(7)}, .boot = 3, .version = "0.1.0", .addresses = {"10.0.0.1:7000"}, .slots = 4, .free_slots = 2, .started_at = at(5)};
+  const node::NodeView node{.id = {hash_of(7)},
+                            .boot = 3,
+                            .version = "0.1.0",
+                            .addresses = {"10.0.0.1:7000"},
+                            .slots = 4,
+                            .free_slots = 2,
+                            .started_at = at(5),
+                            .state = "/s",
+                            .share = {.cores = 4, .memory_bytes = 5, .cpu_percent = 6},
+                            .reach = Reach::relay_only,
+                            .dialled_back = 1,
+                            .not_dialled_back = 2,
+                            .anchors = {"10.0.0.9:7400"},
+                            .load = 1.5,
+                            .cores = 8,
+                            .workers = 3};
   EXPECT_EQ(dump(to_json(node_view(dump(to_json(node))).value())), dump(to_json(node)));
   const std::vector<node::PeerView> peers{{.id = {hash_of(7)}, .grid = "open", .state = node::PeerView::State::self, .free_slots = 2},
                                           {.id = {hash_of(8)},
@@ -70,6 +85,15 @@ TEST(ViewJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(dump(to_json(peer_views(dump(to_json(peers))).value())), dump(to_json(peers)));
   const std::vector<node::JobSummary> jobs{example().summary};
   EXPECT_EQ(dump(to_json(job_summaries(dump(to_json(jobs))).value())), dump(to_json(jobs)));
+}
+
+TEST(ViewJson, ASharesChangeHasOnlyWhatChanges) {
+  const auto change = share_change(dump(to_json(node::ShareChange{.cpu_percent = 40})));
+  ASSERT_TRUE(change) << change.error().detail;
+  EXPECT_EQ(change->cpu_percent, 40u);
+  EXPECT_FALSE(change->cores || change->memory_bytes);
+  for (const char* text : {"", "[]", R"({"slots":1})", R"({"cores":"1"})", R"({"cores":-1})", R"({"cores":99999999999})"})
+    EXPECT_EQ(share_change(text).error().kind, Kind::invalid) << text;
 }
 
 TEST(ViewJson, EveryEventIsReadBack) {

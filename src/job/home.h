@@ -132,6 +132,7 @@ class Home {
   // home_standing.cc
   wire::pb::ThreadRecord record_of(const Thread& thread) const;
   std::vector<ThreadId> in_order() const;
+  Reason why_no_slot() const;
   std::uint32_t exit_code() const;
 
   // home_placing.cc

@@ -74,12 +74,30 @@ wire::pb::JobRecord Home::record() const {
   return record;
 }
 
+// Of a thread that could start anywhere.
+Reason Home::why_no_slot() const {
+  std::size_t have = 0;
+  for (const auto& [peer, claim] : claims_) have += claim.slots;
+  if (have >= manifest_.content().policy().slots()) return Reason::job_limit;
+  const auto alive = place_.neighbours.all_alive();
+  if (!asked_.empty()) return Reason::slots_asked;
+  const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims_.contains(peer.peer); });
+  return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
+}
+
 JobStanding Home::standing() const {
   JobStanding standing = standing_of(record());
   standing.waiting = waiting_.size();
   standing.running = placed_.size();
   standing.threads.clear();
-  for (const ThreadId id : in_order()) standing.threads.push_back(standing_of(id, record_of(threads_.at(id))));
+  const Reason no_slot = waiting_.empty() ? Reason::ok : why_no_slot();
+  for (const ThreadId id : in_order()) {
+    const Thread& thread = threads_.at(id);
+    standing.threads.push_back(standing_of(id, record_of(thread)));
+    Reason& reason = standing.threads.back().reason;
+    if (thread.state == State::WAITING) reason = thread.keeper_missing != kNever ? Reason::keeper_away : no_slot;
+    if (thread.state == State::PLACED && !thread.seen) reason = Reason::starting;
+  }
   std::map<PeerId, PeerStanding> peers;
   for (const PeerStanding& peer : standing.peers) peers[peer.peer] = peer;
   for (const auto& [peer, claim] : claims_) {

@@ -44,6 +44,24 @@ bool SlotBook::release(const PeerId& home, const JobId& job, std::uint64_t claim
   return true;
 }
 
+std::vector<SlotBook::Grant> SlotBook::resize(std::uint32_t slots, const std::vector<JobId>& also) {
+  config_.slots = slots;
+  std::vector<Grant> ended;
+  const auto end = [&](std::map<JobId, Grant>::iterator grant) {
+    ended.push_back(grant->second);
+    grants_.erase(grant);
+  };
+  for (const JobId& job : also)
+    if (const auto found = grants_.find(job); found != grants_.end()) end(found);
+  const auto used = [this] {
+    std::uint64_t sum = 0;
+    for (const auto& [job, grant] : grants_) sum += grant.slots;
+    return sum;
+  };
+  while (used() > slots) end(std::ranges::max_element(grants_, {}, [](const auto& entry) { return entry.second.claim; }));
+  return ended;
+}
+
 std::vector<SlotBook::Grant> SlotBook::expire(Time now) {
   std::vector<Grant> ended;
   std::erase_if(grants_, [&](const auto& entry) {

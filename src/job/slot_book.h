@@ -32,6 +32,7 @@ class SlotBook {
   // `boot` makes claims of different lives of the peer different.
   SlotBook(Config config, std::uint64_t boot) : config_(config), next_claim_(boot << 32) {}
 
+  std::uint32_t slots() const { return config_.slots; }
   std::uint32_t free_slots() const;
   // Sets aside up to `wanted` slots. nullptr: none are free, or the job has claimed some already. Asked again, the same reservation.
   const Grant* reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted);
@@ -39,6 +40,8 @@ class SlotBook {
   const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
   const Grant* find(const JobId& job) const;
   bool release(const PeerId& home, const JobId& job, std::uint64_t claim);
+  // From now on there are so many. Ends grants that do not fit any more, the latest first, and `also` those of these jobs; returns them.
+  std::vector<Grant> resize(std::uint32_t slots, const std::vector<JobId>& also);
 
   // Ends what nobody renewed and returns it.
   std::vector<Grant> expire(Time now);

@@ -53,6 +53,25 @@ TEST_F(Slots, AreReleasedByTheirHomeOnly) {
   EXPECT_EQ(book_.free_slots(), 4u);
 }
 
+TEST_F(Slots, AreFewerAtOnceAndTheLatestGrantsEnd) {
+  const std::uint64_t first = book_.reserve(seconds(1), home_, job_, 2)->claim;
+  ASSERT_NE(book_.reserve(seconds(1), home_, other_, 2), nullptr);
+  const auto ended = book_.resize(3, {});
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended.front().job, other_);
+  EXPECT_EQ(book_.free_slots(), 1u);
+  EXPECT_NE(book_.claim(seconds(2), home_, job_, first), nullptr) << "what fits stays";
+  EXPECT_EQ(book_.reserve(seconds(2), home_, other_, 2)->slots, 1u);
+}
+
+TEST_F(Slots, AreTakenBackFromJobsThatAreNamed) {
+  const std::uint64_t claim = book_.reserve(seconds(1), home_, job_, 2)->claim;
+  const auto ended = book_.resize(8, {job_, other_});
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(book_.claim(seconds(2), home_, job_, claim), nullptr);
+  EXPECT_EQ(book_.free_slots(), 8u);
+}
+
 TEST_F(Slots, NameClaimsOfDifferentLivesDifferently) {
   SlotBook next({.slots = 4}, 10);
   EXPECT_LT(book_.reserve(seconds(1), home_, job_, 1)->claim, next.reserve(seconds(1), home_, job_, 1)->claim);

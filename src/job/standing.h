@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/reason.h"
 #include "job/names.h"
 #include "wire/records.pb.h"
 
@@ -21,6 +22,7 @@ struct ThreadStanding {
   std::uint64_t restarted = 0;  // from its beginning
   std::uint32_t exit_code = 0;  // once it has ended
   std::string sentence;         // why it failed, or did not exit by itself
+  Reason reason = Reason::ok;   // why it does not run, if it should
 };
 
 struct PeerStanding {

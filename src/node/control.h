@@ -13,7 +13,9 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/reach.h"
+#include "base/reason.h"
 #include "job/names.h"
+#include "node/share.h"
 #include "transport/ways.h"
 
 namespace gw::node {
@@ -32,6 +34,23 @@ struct NodeView {
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
   std::string state;  // its folder
+  Share share;        // what its owner lends
+  Reach reach = Reach::unknown;
+  std::uint32_t dialled_back = 0;      // of the peers asked last to dial this one, those that got through
+  std::uint32_t not_dialled_back = 0;  // and those that did not
+  std::vector<std::string> anchors;    // where others ask for it, if they cannot dial it
+  double load = 0;                     // of this machine: how many threads want to run, over the last minute
+  std::uint32_t cores = 0;             // of this machine
+  std::uint32_t workers = 0;           // processes with a job
+};
+
+// One answer of another peer.
+struct PingView {
+  std::chrono::microseconds round_trip{0};
+  std::string way;                           // how it was reached: "direct", "reverse", "relayed"; "self"
+  std::string remote;                        // the address at the other end of the connection
+  std::string version;                       // of its program
+  std::chrono::milliseconds clock_ahead{0};  // its clock before ours, give or take half the round trip
 };
 
 // A peer of a grid, as this one knows it.
@@ -91,6 +110,7 @@ struct ThreadView {
   std::uint64_t restarted = 0;      // from its beginning
   std::uint32_t exit_code = 0;      // once it has ended
   std::string sentence;             // why it failed
+  Reason reason = Reason::ok;       // why it does not run, if it should
 };
 
 struct JobPeerView {
@@ -208,6 +228,17 @@ class Control {
   // Calls `changed` after events were added, not more than once for each turn, until the subscription goes: a slow reader costs nothing,
   // because it asks for events() and read_output() when it is ready for more. Kind::not_found, Kind::overloaded.
   virtual Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed) = 0;
+
+  // Asks another peer, over whatever way there is or can be found. Kind::not_found: no grid of this peer knows it; Kind::timeout,
+  // disconnected: it does not answer.
+  virtual void ping(const job::PeerId& peer, std::function<void(Result<PingView>)> done) = 0;
+
+  // What the owner lends from now on; `done` when it is stored, and then it holds. Threads that do not fit go on elsewhere from their last
+  // images. Kind::invalid: what cannot be.
+  virtual void share(const ShareChange& change, std::function<void(Result<Share>)> done) = 0;
+
+  // Counters and gauges of this moment, as Prometheus reads them.
+  virtual std::string metrics() = 0;
 
   // The daemon stops in good order, soon: jobs go on when it comes back, or on other peers.
   virtual void stop() = 0;

@@ -3,12 +3,16 @@
 #include <random>
 
 #include "base/log.h"
+#include "base/metrics.h"
+#include "node/probe.h"
 #include "os/clock.h"
 #include "wire/grid_name.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
 namespace {
+
+using metrics::Metric;
 
 // A deadline that has passed comes soon, not at once: nothing here may keep the loop busy by itself.
 constexpr job::Time kSoonest = std::chrono::milliseconds(1);
@@ -91,7 +95,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
   config.grids.overlay.known = config_.join;
   config.reachability.address = config.grids.overlay.address;
   dialer_->set_self({.address = config.reachability.address});
-  config.slots.slots = config_.slots;
+  config.slots.slots = config_.share.cores;
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
   peer_ = std::make_unique<peer::Peer>(config, identity, notary_, Rng(random_seed()));
@@ -169,12 +173,14 @@ void Driver::on_reached(const transport::PeerId& peer, const std::string& addres
 }
 
 void Driver::on_unreachable(const transport::PeerId& peer, Dialer::Failure failure) {
+  metrics::count(Metric::dials_failed);
   const auto told = failure == Dialer::Failure::refused ? overlay::Failure::refused : overlay::Failure::no_answer;
   turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Unreachable{told}, out); });
 }
 
 // A goodbye says nothing about who is there: whoever leaves a grid says so in it.
 void Driver::on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) {
+  metrics::count(Metric::connections_ended);
   dialer_->on_disconnected(peer, ended);
   const bool broken = ended.cause == transport::Cause::reset || ended.cause == transport::Cause::silent;
   const peer::Connection event = broken ? peer::Connection(peer::Reset{}) : peer::Closed{};
@@ -183,15 +189,17 @@ void Driver::on_disconnected(const transport::PeerId& peer, const transport::End
 
 void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes bytes) {
   const auto message = wire::decode_peer_message(bytes);
+  metrics::count(Metric::messages_received);
   if (!message) {
+    metrics::count(Metric::messages_refused);
     log::warn(kArea, "message refused", kv("peer", from.hex()), kv("why", message.error().detail));
     return transport_->disconnect(from, message.error().detail);
   }
   turn([&](job::Time now, Actions& out) { peer_->on_message(now, {from}, *message, out); });
 }
 
-void Driver::on_request(const transport::RequestId& request, Bytes) {
-  (void)transport_->answer(request, transport::Lane::control, fail(Kind::unsupported, "peers ask nothing here: they send messages"));
+void Driver::on_request(const transport::RequestId& request, Bytes bytes) {
+  (void)transport_->answer(request, transport::Lane::control, answer_probe(bytes, config_.version));
 }
 
 void Driver::on_disk(peer::DiskDone done) {

@@ -41,7 +41,8 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
     std::string advertise;                                            // where others reach it; empty: where it listens
     std::vector<std::string> join;                                    // host:port
     std::vector<std::string> grids{std::string(wire::kDefaultGrid)};  // by name, none twice; jobs that name none run in the first
-    std::uint32_t slots = 1;
+    Share share;
+    std::filesystem::path share_file;  // where changes of it are stored; empty: nowhere
     WorkerProcess::Config worker;
     std::size_t spare_workers = 1;
     std::string version;
@@ -80,6 +81,9 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
                    std::function<void(Result<OutputPiece>)> done) override;
   Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const override;
   Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed) override;
+  void ping(const job::PeerId& peer, std::function<void(Result<PingView>)> done) override;
+  void share(const ShareChange& change, std::function<void(Result<Share>)> done) override;
+  std::string metrics() override;
   void stop() override;
 
  private:
@@ -87,6 +91,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
 
   struct Worker {
     std::unique_ptr<HostedWorker> process;
+    job::JobId job;
     std::shared_ptr<const os::SealedMemory> module;  // shared with what is being done about its code on another thread
   };
   using Actions = std::vector<job::Action>;
@@ -118,11 +123,11 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void act(job::StartWorker& start);
   void act(job::KillWorker& kill);
   void act(job::FrameToWorker& frame);
-  void act(job::Persist& persist) { disk_.persist(std::move(persist)); }
+  void act(job::Persist& persist);
   void act(job::DropRecords& drop) { disk_.drop_records(std::move(drop)); }
   void act(job::StoreBlob& store);
-  void act(job::LoadBlob& load) { disk_.load(load.hash); }
-  void act(job::DropBlob& drop) { disk_.drop(drop.hash); }
+  void act(job::LoadBlob& load);
+  void act(job::DropBlob& drop);
   void act(job::RetainBlobs& retain) { disk_.retain(retain.hashes); }
   void act(job::Notify& notify);
   void on_worker_ready(job::WorkerId id);
@@ -130,8 +135,14 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void on_assembled(job::WorkerId id, HostedWorker::Place place, Result<std::vector<os::SealedMemory>> memories);
   void after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded);
 
+  // driver_share.cc
+  WorkerShare share_of(const job::JobId& job) const;
+  void lend(const Share& share);
+
   // driver_control.cc
   void post(std::function<void()> callback);
+  void ask_probe(const job::PeerId& peer, std::function<void(Result<PingView>)> done);
+  void set_transport_metrics() const;
   void settle_requests(const job::Event& event);
   void fail_requests(const Error& why);
 

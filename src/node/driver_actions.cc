@@ -3,12 +3,23 @@
 #include <boost/asio/post.hpp>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "node/assembly.h"
 #include "node/driver.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
 namespace {
+
+using metrics::Metric;
+
+void count(const job::Event& event) {
+  if (std::holds_alternative<job::JobAccepted>(event)) metrics::count(Metric::jobs_accepted);
+  if (std::holds_alternative<job::JobOver>(event)) metrics::count(Metric::jobs_over);
+  if (std::holds_alternative<job::ThreadPlaced>(event)) metrics::count(Metric::threads_placed);
+  if (std::holds_alternative<job::HostLost>(event)) metrics::count(Metric::hosts_lost);
+  if (const auto* seen = std::get_if<job::PeerSeen>(&event)) metrics::count(seen->alive ? Metric::peers_came : Metric::peers_went);
+}
 
 std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) {
   std::vector<os::UniqueFd> descriptors;
@@ -25,6 +36,7 @@ void Driver::act(job::Send& send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
   const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
+  metrics::count(Metric::messages_sent);
   dialer_->send(send.to.hash, send.contact, {lane, *bytes});
 }
 
@@ -54,7 +66,9 @@ void Driver::act(job::StartWorker& start) {
   auto hosted = process ? HostedWorker::make(io_, *std::move(process), ready) : Result<std::unique_ptr<HostedWorker>>(process.error());
   if (!hosted) return post([this, id, why = hosted.error().detail] { on_worker_lost(id, why); });
   log::info(kArea, "worker started", kv("job", start.job.brief()), kv("worker", id.value()), kv("pid", (*hosted)->pid()));
-  workers_.emplace(id, Worker{*std::move(hosted), nullptr});
+  metrics::count(Metric::workers_started);
+  (*hosted)->hold(share_of(start.job));
+  workers_.emplace(id, Worker{*std::move(hosted), start.job, nullptr});
   // The next one shall not wait either.
   post([this] {
     if (Status refilled = pool_.refill(); !refilled) log::warn(kArea, "no spare worker", kv("why", refilled.error().detail));
@@ -119,6 +133,7 @@ void Driver::on_worker_ready(job::WorkerId id) {
 }
 
 void Driver::on_worker_lost(job::WorkerId id, std::string why) {
+  metrics::count(Metric::workers_lost);
   log::warn(kArea, "worker lost", kv("worker", id.value()), kv("why", why));
   workers_.erase(id);
   turn([&](job::Time now, Actions& out) { peer_->on_worker(now, id, peer::WorkerDied{why}, out); });
@@ -136,12 +151,29 @@ void Driver::after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& lo
 void Driver::act(job::StoreBlob& store) {
   // What people bring is flushed, because the job that names it will be. The rest is as durable as the records that will name it.
   const auto durability = uploads_.contains(store.hash) ? os::Durability::flushed : os::Durability::unflushed;
+  metrics::count(Metric::blobs_stored);
   disk_.store(std::move(store), durability);
+}
+
+void Driver::act(job::Persist& persist) {
+  metrics::count(Metric::record_batches);
+  disk_.persist(std::move(persist));
+}
+
+void Driver::act(job::LoadBlob& load) {
+  metrics::count(Metric::blobs_loaded);
+  disk_.load(load.hash);
+}
+
+void Driver::act(job::DropBlob& drop) {
+  metrics::count(Metric::blobs_dropped);
+  disk_.drop(drop.hash);
 }
 
 // --- people
 
 void Driver::act(job::Notify& notify) {
+  count(notify.event);
   if (const auto* refused = std::get_if<job::PeerRefused>(&notify.event))
     log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("why", refused->sentence));
   if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event))

@@ -1,9 +1,13 @@
 // What people ask of a peer.
 
 #include <boost/asio/post.hpp>
+#include <cstdlib>
+#include <thread>
 
+#include "base/metrics.h"
 #include "job/records.h"
 #include "node/driver.h"
+#include "node/probe.h"
 #include "os/clock.h"
 #include "wire/grid_name.h"
 #include "wire/peer_messages.h"
@@ -13,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxOutputPiece = 1u << 20;
 constexpr std::size_t kMaxUploadBytes = 1u << 20;
+constexpr std::chrono::seconds kPingPatience(10);
 
 PeerView view_of(const overlay::Descriptor& peer, const std::string& grid) {
   return {.id = peer.id, .grid = grid, .address = peer.address, .reach = peer.reach, .slots = peer.slots, .free_slots = peer.free_slots};
@@ -105,15 +110,28 @@ void Driver::stop() { post(config_.on_stop); }
 // --- what is shown
 
 NodeView Driver::node() const {
+  double load = 0;
+  (void)::getloadavg(&load, 1);  // 0 where the system does not say
+  const peer::Reachability& reachability = peer_->reachability();
+  std::vector<std::string> anchors;
+  for (const wire::Anchor& anchor : reachability.contact().anchors) anchors.push_back(anchor.address);
   return {.id = {identity_.id()},
           .boot = config_.boot,
           .version = config_.version,
           .addresses = addresses_,
-          .slots = config_.slots,
+          .slots = config_.share.cores,
           .free_slots = peer_->slots().free_slots(),
           .relayed_for_others = transport_->totals().relayed.bytes,
           .started_at = started_at_,
-          .state = config_.state};
+          .state = config_.state,
+          .share = config_.share,
+          .reach = reachability.contact().reach,
+          .dialled_back = static_cast<std::uint32_t>(reachability.verdict().reached),
+          .not_dialled_back = static_cast<std::uint32_t>(reachability.verdict().missed),
+          .anchors = std::move(anchors),
+          .load = load,
+          .cores = std::thread::hardware_concurrency(),
+          .workers = static_cast<std::uint32_t>(workers_.size())};
 }
 
 std::vector<PeerView> Driver::peers() const {
@@ -139,6 +157,72 @@ Result<JobView> Driver::job(const job::JobId& id) const {
     peer.state = self ? PeerView::State::self : peer_->grids().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
   }
   return view;
+}
+
+void Driver::ping(const job::PeerId& peer, std::function<void(Result<PingView>)> done) {
+  if (stopping_) return post([done] { done(fail(Kind::disconnected, "the daemon stops")); });
+  if (peer.hash == identity_.id()) return post([this, done] { done(PingView{.way = "self", .version = config_.version}); });
+  if (transport_->connected(peer.hash)) return ask_probe(peer, std::move(done));
+  dialer_->reach(peer.hash, peer_->grids().contact_of(peer), [this, peer, done](const Status& reached) {
+    if (!reached) return done(reached.error());
+    ask_probe(peer, done);
+  });
+}
+
+void Driver::ask_probe(const job::PeerId& peer, std::function<void(Result<PingView>)> done) {
+  const auto met = transport_->met(peer.hash);
+  const job::Time asked = os::monotonic_now();
+  const auto answered = [asked, met, done](const Result<Bytes>& answer) {
+    auto pong = answer ? read_probe_answer(*answer, os::monotonic_now() - asked) : Result<PingView>(answer.error());
+    if (pong && met) {
+      pong->way = name(met->way);
+      pong->remote = text_of(met->remote);
+    }
+    done(pong);
+  };
+  const Status sent = transport_->request(peer.hash, transport::Lane::control, make_probe(), kPingPatience, answered);
+  if (!sent) post([done, why = sent.error()] { done(why); });
+}
+
+void Driver::set_transport_metrics() const {
+  using metrics::Metric;
+  const transport::Transport::Totals totals = transport_->totals();
+  metrics::set(Metric::connections_direct, totals.connections[0]);
+  metrics::set(Metric::connections_reverse, totals.connections[1]);
+  metrics::set(Metric::connections_relayed, totals.connections[2]);
+  std::uint64_t in = 0, out = 0;
+  for (const transport::Traffic& traffic : totals.traffic) {
+    in += traffic.bytes_in;
+    out += traffic.bytes_out;
+  }
+  metrics::set(Metric::bytes_received, in);
+  metrics::set(Metric::bytes_sent, out);
+  metrics::set(Metric::relay_circuits, totals.circuits);
+  metrics::set(Metric::relay_bytes, totals.relayed.bytes);
+  metrics::set(Metric::relay_refused, totals.relayed.refused);
+}
+
+std::string Driver::metrics() {
+  using metrics::Metric;
+  std::uint64_t known = 0, alive = 0, running = 0, waiting = 0;
+  for (const PeerView& view : peers()) {
+    ++known;
+    alive += view.state == PeerView::State::alive || view.state == PeerView::State::self ? 1 : 0;
+  }
+  for (const JobSummary& job : jobs()) {
+    running += job.state == JobState::running ? 1 : 0;
+    waiting += job.waiting;
+  }
+  metrics::set(Metric::peers_known, known);
+  metrics::set(Metric::peers_alive, alive);
+  metrics::set(Metric::jobs_running, running);
+  metrics::set(Metric::threads_waiting, waiting);
+  metrics::set(Metric::images_kept, peer_->keeper().size());
+  metrics::set(Metric::slots, config_.share.cores);
+  metrics::set(Metric::slots_free, peer_->slots().free_slots());
+  metrics::set(Metric::workers_running, workers_.size());
+  set_transport_metrics();
+  return metrics::text();
 }
 
 void Driver::read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,

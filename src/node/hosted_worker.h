@@ -43,6 +43,8 @@ class HostedWorker {
   void kill(DeathCause cause, std::string sentence);
   WorkerProcess::Time next_deadline() const { return process_->next_deadline(); }
   pid_t pid() const { return process_->pid(); }
+  void hold(const WorkerShare& share) { process_->hold(share); }
+  std::uint64_t resident_bytes() const { return process_->resident_bytes(); }
 
  private:
   struct Waiting {

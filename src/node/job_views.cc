@@ -58,7 +58,8 @@ JobView view_of(const job::JobId& id, const job::JobStanding& standing, Told tol
                             .resumed = thread.resumed,
                             .restarted = thread.restarted,
                             .exit_code = thread.exit_code,
-                            .sentence = thread.sentence});
+                            .sentence = thread.sentence,
+                            .reason = thread.reason});
   for (const job::PeerStanding& peer : standing.peers)
     view.peers.push_back(
         {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});

@@ -18,6 +18,7 @@ class StateFolder {
   static bool in_use(const std::filesystem::path& path);
 
   std::filesystem::path key_file() const { return path_ / "key.pem"; }
+  std::filesystem::path share_file() const { return path_ / "share"; }
   std::filesystem::path records_file() const { return path_ / "records.db"; }
   std::filesystem::path blobs_folder() const { return path_ / "blobs"; }
   const std::filesystem::path& path() const { return path_; }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/metrics.h"
 #include "isolate/engine_environment.h"
 #include "os/clock.h"
 #include "os/io.h"
@@ -24,6 +25,7 @@ using wire::pb::ToWorker;
 
 constexpr int kSocketInWorker = 3, kCounterInWorker = 4;  // as in worker/main.cc
 constexpr std::chrono::milliseconds kLookEvery{100};
+constexpr std::chrono::nanoseconds kPacePeriod = std::chrono::milliseconds(100);
 constexpr std::size_t kLastWords = 2048;
 constexpr std::size_t kMaxWords = 1u << 20;  // then nobody listens any more
 constexpr std::size_t kMaxImageBytes = 64ull << 30;
@@ -141,7 +143,7 @@ void WorkerProcess::add_watched(std::vector<pollfd>& list) const {
 WorkerProcess::Time WorkerProcess::next_deadline() const {
   Time next = Time::max();
   for (const auto& [request, deadline] : waiting_for_) next = std::min(next, deadline);
-  return std::min(next, next_look_.value_or(next));
+  return std::min({next, next_look_.value_or(next), next_pause_.value_or(next)});
 }
 
 std::vector<WorkerProcess::Received> WorkerProcess::on_turn() {
@@ -215,13 +217,38 @@ void WorkerProcess::enforce(Time now) {
                                                      (starting ? limits_.start : limits_.answer).count() / 1000));
   }
   if (next_look_ && now >= *next_look_) look_at_size(now);
+  if (next_pause_ && now >= *next_pause_) keep_pace(now);
+}
+
+void WorkerProcess::hold(const WorkerShare& share) {
+  if (share == share_ || sentenced_ || death_) return;
+  limits_.resident_bytes = share.resident_bytes;
+  if (cgroup_ && share.resident_bytes != share_.resident_bytes) (void)cgroup_->set_memory(share.resident_bytes);  // else it stays wider
+  share_ = share;
+  const bool held = cgroup_ && cgroup_->set_processors(share.processors);
+  next_pause_.reset();
+  if (!held && share.percent < 100) next_pause_ = os::monotonic_now();
+  if (paused_ && !next_pause_) keep_pace(os::monotonic_now());
+}
+
+// Runs for `percent` of each period and stands still for the rest; a worker without that limit any more goes on for good.
+void WorkerProcess::keep_pace(Time now) {
+  paused_ = !paused_ && share_.percent < 100;
+  if (paused_) metrics::count(metrics::Metric::workers_paused);
+  (void)::kill(child_.pid(), paused_ ? SIGSTOP : SIGCONT);  // not reaped, so the number is its own
+  const Time running = kPacePeriod * std::max(share_.percent, 1u) / 100;
+  if (next_pause_) next_pause_ = now + (paused_ ? kPacePeriod - running : running);
+}
+
+std::uint64_t WorkerProcess::resident_bytes() const {
+  std::uint64_t total = 0, resident = 0;
+  std::ifstream(fmt::format("/proc/{}/statm", child_.pid())) >> total >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 void WorkerProcess::look_at_size(Time now) {
   next_look_ = now + kLookEvery;
-  std::uint64_t total = 0, resident = 0;
-  std::ifstream(fmt::format("/proc/{}/statm", child_.pid())) >> total >> resident;
-  if (resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) > limits_.resident_bytes)
+  if (resident_bytes() > limits_.resident_bytes)
     return kill(DeathCause::limit, fmt::format("the worker used more than {} MiB of memory and was ended", limits_.resident_bytes >> 20));
   std::ifstream status(fmt::format("/proc/{}/status", child_.pid()));
   for (std::string line; std::getline(status, line);) {

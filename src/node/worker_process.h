@@ -29,6 +29,15 @@ struct WorkerLimits {
   std::chrono::milliseconds answer = std::chrono::seconds(60);  // to a request that is always answered
 };
 
+// What a worker may take of this machine, as its owner says.
+struct WorkerShare {
+  std::uint64_t resident_bytes = WorkerLimits{}.resident_bytes;
+  double processors = 0;        // 0: no limit
+  std::uint32_t percent = 100;  // of its time to run, where no control group holds `processors`
+
+  auto operator<=>(const WorkerShare&) const = default;
+};
+
 enum class DeathCause : std::uint8_t {
   finished,      // it was asked to
   guest_fault,   // it crashed, or was stopped by the cage, while a guest ran
@@ -78,6 +87,10 @@ class WorkerProcess {
   const std::optional<Death>& death() const { return death_; }
   void kill(DeathCause cause, std::string sentence);
 
+  // Held to this from now on. REQUIRES: it does not take more memory than that now, else it is ended for it.
+  void hold(const WorkerShare& share);
+  std::uint64_t resident_bytes() const;
+
   bool ready() const { return ready_; }
   pid_t pid() const { return child_.pid(); }
   // As it says itself.
@@ -100,6 +113,7 @@ class WorkerProcess {
   void keep_last_words();
   void enforce(Time now);
   void look_at_size(Time now);
+  void keep_pace(Time now);
   Death explain(const os::ExitStatus& status) const;
   Death explain_signal(int signal) const;
 
@@ -111,6 +125,9 @@ class WorkerProcess {
   WorkerLimits limits_;
   std::map<RequestKey, Time> waiting_for_;
   std::optional<Time> next_look_;  // set where no control group keeps the limits
+  WorkerShare share_;
+  std::optional<Time> next_pause_;  // set where no control group holds its time: it stops and goes on in turns
+  bool paused_ = false;
   std::vector<std::string> held_by_;
   std::string last_words_;      // the end of what it wrote to stderr
   std::size_t words_seen_ = 0;  // bytes

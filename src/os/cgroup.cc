@@ -141,6 +141,7 @@ Status Cgroup::make_v2(const Limits& limits, const fs::path& name) {
       folders_.clear();
       continue;
     }
+    version_ = Version::two;
     memory_events_ = *folder / "memory.events";
     description_ = "cgroup v2: memory, pids";
     return ok();
@@ -149,7 +150,10 @@ Status Cgroup::make_v2(const Limits& limits, const fs::path& name) {
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept
-    : folders_(std::exchange(other.folders_, {})),
+    : version_(other.version_),
+      folders_(std::exchange(other.folders_, {})),
+      time_(std::move(other.time_)),
+      process_(other.process_),
       memory_events_(std::move(other.memory_events_)),
       description_(std::move(other.description_)) {}
 
@@ -159,7 +163,34 @@ Cgroup::~Cgroup() {
 
 Status Cgroup::add(pid_t process) {
   for (const fs::path& folder : folders_) GW_TRY_VOID(put(folder / "cgroup.procs", fmt::format("{}", process)));
+  process_ = process;
   return ok();
+}
+
+Status Cgroup::set_memory(std::uint64_t bytes) {
+  return put(folders_.front() / (version_ == Version::one ? "memory.limit_in_bytes" : "memory.max"), fmt::format("{}", bytes));
+}
+
+Result<fs::path> Cgroup::time_folder() {
+  if (version_ == Version::two) return folders_.front();
+  if (!time_.empty()) return time_;
+  const OwnGroups groups = own_groups();
+  if (!groups.contains("cpu")) return fail(Kind::unsupported, "there is no control group for processor time");
+  GW_TRY(const fs::path made, make_group(groups.at("cpu"), folders_.front().filename()));
+  folders_.push_back(made);
+  if (process_ > 0) GW_TRY_VOID(put(made / "cgroup.procs", fmt::format("{}", process_)));
+  time_ = made;
+  return made;
+}
+
+Status Cgroup::set_processors(double processors) {
+  constexpr int kPeriod = 100'000;  // microseconds
+  const auto quota = static_cast<std::int64_t>(processors * kPeriod);
+  if (quota == 0 && version_ == Version::one && time_.empty()) return ok();
+  GW_TRY(const fs::path folder, time_folder());
+  if (version_ == Version::two) return put(folder / "cpu.max", quota == 0 ? "max" : fmt::format("{} {}", quota, kPeriod));
+  GW_TRY_VOID(put(folder / "cpu.cfs_period_us", fmt::format("{}", kPeriod)));
+  return put(folder / "cpu.cfs_quota_us", fmt::format("{}", quota == 0 ? -1 : quota));
 }
 
 bool Cgroup::ran_out_of_memory() const {

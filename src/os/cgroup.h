@@ -27,6 +27,10 @@ class Cgroup {
   ~Cgroup();
 
   Status add(pid_t process);
+  // From now on. What is in use above it is taken back, or a process in it ended.
+  Status set_memory(std::uint64_t bytes);
+  // So much time of processors for everything in it, such as 1.5; 0: no limit. Kind::unsupported where time is not controlled.
+  Status set_processors(double processors);
   // The kernel has ended something in it for lack of memory.
   bool ran_out_of_memory() const;
   // "cgroup v1: memory, pids"
@@ -36,8 +40,13 @@ class Cgroup {
   Cgroup() = default;
   Status make_v1(const Limits& limits, const std::filesystem::path& name);
   Status make_v2(const Limits& limits, const std::filesystem::path& name);
+  Result<std::filesystem::path> time_folder();
 
-  std::vector<std::filesystem::path> folders_;
+  enum class Version : std::uint8_t { one, two };
+  Version version_ = Version::one;
+  std::vector<std::filesystem::path> folders_;  // the first is that of memory
+  std::filesystem::path time_;                  // of version 1: made when first needed
+  pid_t process_ = 0;
   std::filesystem::path memory_events_;
   std::string description_;
 };

@@ -32,7 +32,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary
       keeper_(config.keeper, {grids_, blobs_}),
       past_(config.past),
       uploads_(config.uploads, blobs_) {
-  grids_.set_slots(config_.slots.slots, slots_.free_slots());
+  grids_.set_slots(slots_.slots(), slots_.free_slots());
 }
 
 // --- a turn
@@ -44,7 +44,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     settle_losses(now, turn);
     publish(turn);
     end_homes(turn);
-    grids_.set_slots(config_.slots.slots, slots_.free_slots());
+    grids_.set_slots(slots_.slots(), slots_.free_slots());
     settle_disk(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) {
@@ -221,10 +221,23 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     uploads_.add(now, std::move(upload->blob), turn);
   } else if (const auto* submitted = std::get_if<Submit>(&request)) {
     submit(now, *submitted, turn);
+  } else if (const auto* lent = std::get_if<Lend>(&request)) {
+    lend(*lent, turn);
   } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
     home->second->cancel(now, turn);
   }
   finish_turn(now, turn, out);
+}
+
+// Whose claim has ended hears of it at once, and places its threads somewhere else.
+void Peer::lend(const Lend& request, Actions& out) {
+  for (const job::SlotBook::Grant& grant : slots_.resize(request.slots, request.vacate)) {
+    close_member(grant.job, out);
+    Message message;
+    message.mutable_no_claim()->set_job(grant.job.bytes());
+    message.mutable_no_claim()->set_claim(grant.claim);
+    out.send(grant.home, std::move(message));
+  }
 }
 
 void Peer::submit(Time now, const Submit& request, Actions& out) {

@@ -68,7 +68,12 @@ struct Submit {
 struct Cancel {
   JobId job;
 };
-using Request = std::variant<Upload, Submit, Cancel>;
+// From now on so many slots are lent; what does not fit, and these jobs, go on elsewhere from their last images.
+struct Lend {
+  std::uint32_t slots;
+  std::vector<JobId> vacate;
+};
+using Request = std::variant<Upload, Submit, Cancel, Lend>;
 
 struct Persisted {
   job::Ticket ticket;
@@ -157,6 +162,7 @@ class Peer {
   job::Home::Place place_in(const Grid& grid);
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
+  void lend(const Lend& request, Actions& out);
   void end_homes(Actions& out);
   void close_member(const JobId& job, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);

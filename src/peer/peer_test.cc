@@ -176,6 +176,27 @@ TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
   EXPECT_TRUE(asked());
 }
 
+TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
+  const JobId id = submit(4);
+  tick(milliseconds(1500));
+  ASSERT_EQ(peer_->slots().free_slots(), 0u);
+  const auto lend = [&](std::uint32_t slots) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Lend{.slots = slots, .vacate = {}}, out); });
+  };
+  lend(0);
+  EXPECT_EQ(peer_->slots().find(id), nullptr);
+  EXPECT_TRUE(peer_->members().empty());
+  tick(milliseconds(5000));
+  const job::JobStanding idle = peer_->homes().at(id)->standing();
+  EXPECT_EQ(idle.waiting, 4u) << "nothing is lost but the place";
+  for (const job::ThreadStanding& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
+  lend(1);
+  tick(milliseconds(5000));
+  ASSERT_NE(peer_->slots().find(id), nullptr);
+  EXPECT_EQ(peer_->slots().find(id)->slots, 1u);
+  EXPECT_GT(peer_->homes().at(id)->standing().running, 0u);
+}
+
 TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
   const JobId job = submit(2);
   tick(milliseconds(2000));

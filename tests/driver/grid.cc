@@ -33,7 +33,8 @@ Grid::Place& Grid::add(std::uint32_t slots, const char* worker) {
 void Grid::start(Place& place, std::uint32_t slots, const char* worker) {
   RecordStore records = RecordStore::open(place.state.path() / "records.db").value();
   BlobStore blobs = BlobStore::open(place.state.path() / "blobs").value();
-  Driver::Config config{.listen = {place.at}, .grids = grids_, .slots = slots, .version = "test", .boot = records.raise_boot().value()};
+  Driver::Config config{
+      .listen = {place.at}, .grids = grids_, .share = {.cores = slots}, .version = "test", .boot = records.raise_boot().value()};
   config.worker.program = worker;
   config.spare_workers = 0;
   config.on_stop = [] {};

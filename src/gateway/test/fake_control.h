@@ -64,6 +64,14 @@ class FakeControl final : public node::Control {
     if (known) jobs_.at(id).view.summary.state = node::JobState::cancelled;
     answer([done = std::move(done), known] { done(known ? ok() : fail(Kind::not_found, "there is no such job")); });
   }
+  void ping(const job::PeerId&, std::function<void(Result<node::PingView>)> done) override {
+    answer(
+        [done = std::move(done)] { done(node::PingView{.round_trip = std::chrono::microseconds(250), .way = "direct", .version = "2"}); });
+  }
+  void share(const node::ShareChange& change, std::function<void(Result<node::Share>)> done) override {
+    answer([done = std::move(done), share = node::changed({.cores = 2}, change)] { done(share); });
+  }
+  std::string metrics() override { return "godwit_slots 2\n"; }
   node::NodeView node() const override { return {.version = "0.1.0", .addresses = {"127.0.0.1:7000"}, .slots = 2}; }
   std::vector<node::PeerView> peers() const override { return {{.state = node::PeerView::State::self}}; }
   std::vector<node::JobSummary> jobs() const override {

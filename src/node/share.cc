@@ -1,0 +1,53 @@
+#include "node/share.h"
+
+#include <fmt/core.h>
+
+#include <sstream>
+
+#include "os/file.h"
+
+namespace gw::node {
+namespace {
+
+constexpr std::uint32_t kMaxCores = 4096;
+constexpr std::uint64_t kMinMemory = 64u << 20;
+constexpr std::size_t kMaxFileBytes = 4096;
+
+Status check_share(const Share& share) {
+  if (share.cores > kMaxCores) return fail(Kind::invalid, "{} cores cannot be shared: give 0 to {}", share.cores, kMaxCores);
+  if (share.memory_bytes != 0 && share.memory_bytes < kMinMemory)
+    return fail(Kind::invalid, "{} bytes of memory are too few to run anything: give 64M or more, or 0 for no limit", share.memory_bytes);
+  if (share.cpu_percent < 1 || share.cpu_percent > 100)
+    return fail(Kind::invalid, "{} % of the CPU cannot be shared: give 1% to 100%", share.cpu_percent);
+  return ok();
+}
+
+}  // namespace
+
+Result<Share> changed(const Share& share, const ShareChange& change) {
+  const Share next{.cores = change.cores.value_or(share.cores),
+                   .memory_bytes = change.memory_bytes.value_or(share.memory_bytes),
+                   .cpu_percent = change.cpu_percent.value_or(share.cpu_percent)};
+  GW_TRY_VOID(check_share(next));
+  return next;
+}
+
+Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
+  const auto bytes = os::read_file(file, kMaxFileBytes);
+  if (!bytes && bytes.error().kind == Kind::not_found) return std::optional<Share>();
+  if (!bytes) return bytes.error();
+  std::istringstream in{std::string(as_text(*bytes))};
+  Share share;
+  std::string cores, memory, cpu, more;
+  in >> cores >> share.cores >> memory >> share.memory_bytes >> cpu >> share.cpu_percent;
+  const bool whole = !in.fail() && cores == "cores" && memory == "memory_bytes" && cpu == "cpu_percent" && !(in >> more);
+  if (!whole || !check_share(share)) return fail(Kind::corrupt, "{} is damaged: remove it and say again what to share", file.string());
+  return std::optional(share);
+}
+
+Status save_share(const std::filesystem::path& file, const Share& share) {
+  const std::string text = fmt::format("cores {}\nmemory_bytes {}\ncpu_percent {}\n", share.cores, share.memory_bytes, share.cpu_percent);
+  return os::write_file_atomic(file, as_bytes(text));
+}
+
+}  // namespace gw::node
