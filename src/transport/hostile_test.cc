@@ -87,6 +87,14 @@ TEST_F(Hostile, NothingAtAllUntilTheDeadline) {
   EXPECT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
 }
 
+TEST_F(Hostile, OneWhoIsSlowGivesWayToOthers) {
+  Node& node = start({.connection = {.liveness = {.handshake = std::chrono::minutes(10)}}, .admission = {.handshakes = 1}});
+  auto fate = plain_stranger(node, {});
+  Node& honest = start();
+  connect_at_last(honest, node);  // refused while the stranger may still be on its way
+  EXPECT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+}
+
 TEST_F(Hostile, TlsButNoHelloUntilTheDeadline) {
   Node& node = start({.connection = {.liveness = {.handshake = milliseconds(50)}}});
   auto fate = stranger(node, tls_of(Identity::make().value()), {});

@@ -130,6 +130,16 @@ TEST_F(Grid, TheConnectionUnusedForLongestMakesRoom) {
   EXPECT_EQ(busy.transport->peers().size(), 2u);
 }
 
+TEST_F(Grid, AtTheLimitTheOneUnusedForLongestMakesRoom) {
+  Node& busy = start({.admission = {.connections = 1}});
+  Node &first = start(), &second = start();
+  connect(first, busy);
+  connect_at_last(second, busy);  // refused until the first has gone
+  EXPECT_EQ(busy.inbox.disconnected.size(), 1u);
+  ASSERT_TRUE(until([&] { return first.inbox.disconnected.size() == 1; }));
+  EXPECT_EQ(first.inbox.disconnected[0].second.cause, Cause::idle);
+}
+
 TEST_F(Grid, AGoodbyeIsToldFromABrokenConnection) {
   Node &first = start(), &second = start();
   connect(first, second);

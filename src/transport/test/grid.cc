@@ -60,6 +60,14 @@ Result<PeerId> Grid::connect(Node& from, const Node& to, std::optional<PeerId> e
   return *result;
 }
 
+void Grid::connect_at_last(Node& from, const Node& to) {
+  while (!connect(from, to, to.id())) {
+    ASSERT_FALSE(HasFailure());
+    const auto next = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    until([&] { return std::chrono::steady_clock::now() >= next; });
+  }
+}
+
 std::shared_ptr<Fate> Grid::plain_stranger(const Node& to, Bytes bytes) {
   auto fate = std::make_shared<Fate>();
   strangers.spawn("stranger", talk(to.at, std::move(bytes), fate));

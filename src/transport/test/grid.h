@@ -67,6 +67,8 @@ class Grid : public testing::Test {
   // Connects two nodes.
   Result<PeerId> connect(Node& from, const Node& to, std::optional<PeerId> expected);
   void connect(Node& from, const Node& to) { ASSERT_TRUE(connect(from, to, to.id())); }
+  // Tries again and again while it is refused.
+  void connect_at_last(Node& from, const Node& to);
 
   // A stranger connects to `to`, sends bytes as they are, without TLS or over it, then reads to the end or not at all.
   enum class Manner { reads, ignores };
