@@ -17,7 +17,10 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 
-std::string address_of(std::size_t index) { return fmt::format("peer{}:1", index); }
+// In numbers, so that peers can name each other as anchors.
+constexpr std::string_view kNetwork = "10.0.0.";
+
+std::string address_of(std::size_t index) { return fmt::format("{}{}:1", kNetwork, index); }
 
 }  // namespace
 
@@ -145,7 +148,7 @@ void World::deliver(std::size_t from, std::size_t to, const Bytes& bytes) {
 }
 
 void World::connect(Node& node, const std::string& address) {
-  const std::size_t to = std::strtoull(address.c_str() + 4, nullptr, 10);
+  const std::size_t to = std::strtoull(address.c_str() + kNetwork.size(), nullptr, 10);
   schedule(now_ + milliseconds(3), [this, from = node.index, to] {
     if (to >= nodes_.size() || nodes_[to]->peer == nullptr || !network_.reachable(now_, from, to) || !network_.reachable(now_, to, from))
       return;

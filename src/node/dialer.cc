@@ -29,6 +29,11 @@ Dialer::Dialer(Config config, boost::asio::io_context& io, transport::Transport&
 
 Dialer::~Dialer() { *alive_ = false; }
 
+void Dialer::stop() {
+  stopped_ = true;
+  due_.cancel();
+}
+
 // --- what is wanted
 
 void Dialer::send(const transport::PeerId& to, const wire::Contact& contact, Letter letter) {

@@ -71,6 +71,9 @@ class Dialer {
   // Whoever is there. Nobody is told if nobody is.
   void dial(const std::string& address);
 
+  // Nothing new begins.
+  void stop();
+
   // As the transport tells it.
   void on_connected(const transport::PeerId& peer, const transport::Met& met);
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended);
@@ -123,6 +126,7 @@ class Dialer {
   void with_anchor(const wire::Anchor& anchor, std::function<void(Status)> then);
   std::function<void(Status)> attempt_of(const transport::PeerId& peer, const Plan& plan, transport::Way way);
   void on_attempt(const transport::PeerId& peer, std::uint64_t plan, transport::Way way, const Status& result);
+  bool is_reached(const transport::PeerId& peer, const Plan& plan) const;
   void settle(const transport::PeerId& peer, Plan& plan);
   bool has_carrier(const transport::PeerId& peer) const;
   void connect(const std::string& address, std::optional<transport::PeerId> expected, transport::Transport::Connected done);
@@ -140,6 +144,7 @@ class Dialer {
   std::map<transport::PeerId, Upgrade> upgrades_;  // of relayed connections
   std::set<std::string> addresses_;                // being dialled for nobody in particular
   boost::asio::steady_timer due_;
+  bool stopped_ = false;
   std::shared_ptr<bool> alive_;  // shared with questions for the address of a name
 };
 

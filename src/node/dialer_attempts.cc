@@ -32,10 +32,10 @@ void Dialer::arm() {
   for (const auto& [peer, plan] : plans_)
     for (const Step& step : plan.steps) next = std::min(next, step.at);
   for (const auto& [peer, upgrade] : upgrades_) next = std::min(next, upgrade.at);
-  if (next == Time::max() || next == due_.expiry()) return;
+  if (stopped_ || next == Time::max() || next == due_.expiry()) return;
   due_.expires_at(next);
   due_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
-    if (!error && *alive) on_timer();
+    if (!error && *alive && !stopped_) on_timer();
   });
 }
 
@@ -56,6 +56,7 @@ void Dialer::on_timer() {
 }
 
 void Dialer::run_steps(const transport::PeerId& peer, Plan& plan) {
+  if (is_reached(peer, plan)) return succeed(peer);
   const Time now = Time::clock::now();
   std::vector<Step> due;
   std::erase_if(plan.steps, [&](const Step& step) {
@@ -122,13 +123,13 @@ bool Dialer::has_carrier(const transport::PeerId& peer) const {
   return met && met->way != Way::relayed;
 }
 
-// Nobody is asked for names to reach somebody else.
+// `then` is called later, since it may end the plan that its caller works on. Nobody is asked for names to reach somebody else.
 void Dialer::with_anchor(const wire::Anchor& anchor, std::function<void(Status)> then) {
-  if (has_carrier(anchor.peer.hash)) return then(ok());
   const auto where = parse_endpoint(anchor.address);
-  if (!where) {  // never from inside the call
-    return boost::asio::post(io_, [alive = alive_, then = std::move(then), why = where.error()] {
-      if (*alive) then(why);
+  const bool there = has_carrier(anchor.peer.hash);
+  if (there || !where) {
+    return boost::asio::post(io_, [alive = alive_, then = std::move(then), status = there ? ok() : Status(where.error())] {
+      if (*alive) then(status);
     });
   }
   transport_.connect(*where, anchor.peer.hash,
@@ -165,9 +166,14 @@ void Dialer::on_attempt(const transport::PeerId& peer, std::uint64_t number, Way
   arm();
 }
 
-void Dialer::settle(const transport::PeerId& peer, Plan& plan) {
+// Also by a connection that somebody else has made.
+bool Dialer::is_reached(const transport::PeerId& peer, const Plan& plan) const {
   const auto met = transport_.met(peer);
-  if (met && (plan.purpose == Purpose::reach || met->way != Way::relayed)) return succeed(peer);
+  return met && (plan.purpose == Purpose::reach || met->way != Way::relayed);
+}
+
+void Dialer::settle(const transport::PeerId& peer, Plan& plan) {
+  if (is_reached(peer, plan)) return succeed(peer);
   if (plan.running > 0) return;
   if (plan.steps.empty()) return fail_plan(peer);
   std::ranges::min_element(plan.steps, {}, &Step::at)->at = Time::clock::now();  // there is nothing to wait for

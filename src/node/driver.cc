@@ -26,9 +26,10 @@ std::uint64_t random_seed() {
 }
 
 peer::Link link_of(const transport::Met& met) {
-  if (met.way == transport::Way::relayed) return peer::Link::relayed;
+  const bool ours = met.dialer == transport::Dialer::us;
+  if (met.way == transport::Way::relayed) return ours ? peer::Link::relayed : peer::Link::carried;
   if (met.way == transport::Way::reverse) return peer::Link::reversed;
-  return met.dialer == transport::Dialer::us ? peer::Link::dialled : peer::Link::accepted;
+  return ours ? peer::Link::dialled : peer::Link::accepted;
 }
 
 }  // namespace
@@ -115,6 +116,7 @@ asio::awaitable<void> Driver::shut_down() {
   deadline_.cancel();
   workers_.clear();
   fail_requests(fail(Kind::disconnected, "the daemon stops"));
+  dialer_->stop();
   co_await transport_->stop();
 }
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kRumoursFollowed = 64;
 constexpr Time kRumourFollowedFor = std::chrono::seconds(30);
 
-// Nobody can be blamed for not answering when only it can open a connection.
-bool is_hidden(const Descriptor& peer) { return peer.address.empty() || peer.reach != Reach::open; }
+// Nobody can be blamed for not answering when only it can open a connection. Whoever names anchors can be asked through them.
+bool is_hidden(const Descriptor& peer) { return (peer.address.empty() || peer.reach != Reach::open) && peer.anchors.empty(); }
 
 // Made so lately that its owner must have been alive when the doubt began or after.
 bool is_fresh(const Descriptor& peer) { return peer.age <= 1; }

@@ -37,7 +37,8 @@ Reachability::Reachability(Config config, ContactOf contact_of, Rng rng)
       port_(port_of(config_.address)),
       contact_{.address = config_.address, .reach = port_ == 0 ? Reach::outbound : Reach::unknown, .anchors = {}},
       reach_(contact_.reach),
-      address_(config_.address) {}
+      address_(config_.address),
+      pause_(config_.again) {}
 
 // --- who is connected
 
@@ -69,7 +70,7 @@ std::vector<PeerId> Reachability::askable() const {
   };
   std::vector<Candidate> candidates;
   for (const auto& [peer, link] : links_)
-    if (link.link != Link::relayed) candidates.push_back({contact_of_(peer).reach != Reach::open, link.asked, link.since, peer});
+    if (!is_relayed(link.link)) candidates.push_back({contact_of_(peer).reach != Reach::open, link.asked, link.since, peer});
   std::ranges::sort(candidates);
   std::vector<PeerId> peers;
   for (const Candidate& candidate : candidates) peers.push_back(candidate.peer);
@@ -118,16 +119,21 @@ void Reachability::decide(Time now) {
   asked_.clear();
   verdict_ = {reached, missed};
   decide_at_ = job::kNever;
-  const auto tenth = static_cast<std::uint64_t>(config_.every.count() / 10);
-  check_at_ = now + config_.every - Time(tenth) + Time(rng_.below(2 * tenth));
   if (reached == missed) {
     GW_REACHED("reachability: those asked do not agree");
-    check_at_ = now + config_.again;
+    pause_ = config_.again;
   } else if (reached > missed) {
     settle(Reach::open, best_of(seen));
+    pause_ = config_.every;
+    noes_ = 0;
   } else {
-    settle(Reach::outbound, config_.address);
+    // It may have been the network: again soon, then less and less often; and one voice does not decide.
+    pause_ = noes_ == 0 ? config_.again : std::min(2 * pause_, config_.every);
+    noes_ += missed;
+    if (noes_ > 1) settle(Reach::outbound, config_.address);
   }
+  const auto tenth = static_cast<std::uint64_t>(pause_.count() / 10);
+  check_at_ = now + pause_ - Time(tenth) + Time(rng_.below(2 * tenth));
   if (last_asked_ < config_.ask && askable().size() > last_asked_) check_at_ = now + config_.again;
   renew_contact(now);
 }
@@ -157,7 +163,7 @@ void Reachability::settle(Reach reach, const std::string& address) {
 std::vector<wire::Anchor> Reachability::choose_anchors() const {
   std::vector<std::pair<Time, PeerId>> oldest;
   for (const auto& [peer, link] : links_)
-    if (link.link != Link::relayed && can_anchor(contact_of_(peer))) oldest.emplace_back(link.since, peer);
+    if (!is_relayed(link.link) && can_anchor(contact_of_(peer))) oldest.emplace_back(link.since, peer);
   std::ranges::sort(oldest);
   oldest.resize(std::min(oldest.size(), config_.anchors));
   std::vector<wire::Anchor> anchors;

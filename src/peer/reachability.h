@@ -23,8 +23,10 @@ enum class Link : std::uint8_t {
   dialled,   // from here, at the address that the other side names
   accepted,  // the other side has dialled
   reversed,  // one side has dialled because the other had it asked to
-  relayed,
+  relayed,   // because this side wanted it
+  carried,   // relayed, because the other side did
 };
+inline bool is_relayed(Link link) { return link == Link::relayed || link == Link::carried; }
 
 // Has this peer dialled by others, and says accordingly where it is; docs/design/006-connectivity.md. No peer is believed about itself,
 // and none about this one: what most of those asked say counts. A peer that nobody could dial names anchors, open peers that it stays
@@ -43,7 +45,7 @@ class Reachability {
     std::size_t links = 4096;  // that it remembers
     Time soon = std::chrono::milliseconds(200);
     Time patience = std::chrono::seconds(5);
-    Time again = std::chrono::seconds(5);  // when the answers did not agree
+    Time again = std::chrono::seconds(5);  // when the answers did not agree, and after the first no; doubled after each further one
     Time every = std::chrono::minutes(10);
     std::size_t errands = 16;                     // dials for others at once
     Time errand_pause = std::chrono::seconds(1);  // between two for the same peer
@@ -105,6 +107,8 @@ class Reachability {
   std::map<PeerId, std::optional<Answer>> asked_;
   std::size_t last_asked_ = 0;
   std::size_t in_vain_ = 0;
+  std::size_t noes_ = 0;  // since somebody has reached it
+  Time pause_;            // until the next check
   Time check_at_ = job::kNever;
   Time decide_at_ = job::kNever;
   Time review_at_ = job::kNever;    // anchors: whoever is connected may have turned out to be open

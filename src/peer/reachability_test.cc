@@ -134,6 +134,30 @@ TEST_F(ReachabilityTest, AsksAgainEveryTenMinutesAndSoonIfAnswersDoNotAgree) {
   EXPECT_FALSE(asked_within(minutes(4)).empty());
 }
 
+TEST_F(ReachabilityTest, OneNoDoesNotDecide) {
+  meet(1);
+  asked_within(seconds(1));
+  answer(1, Outcome::missed);
+  EXPECT_EQ(self_.contact().reach, Reach::unknown) << "it may have been the network";
+  EXPECT_EQ(asked_within(seconds(6)).size(), 1u);
+  answer(1, Outcome::missed);
+  EXPECT_EQ(self_.contact().reach, Reach::outbound);
+}
+
+TEST_F(ReachabilityTest, AfterANoItAsksAgainSoonThenLessOften) {
+  meet(1);
+  std::size_t checks = 0;
+  for (int second = 0; second < 60; ++second)
+    for (const PeerId& asked : asked_within(seconds(1))) {
+      EXPECT_EQ(asked, test_id(1));
+      answer(1, Outcome::missed);
+      ++checks;
+    }
+  EXPECT_GE(checks, 4u);
+  EXPECT_LE(checks, 5u);
+  EXPECT_EQ(self_.contact().reach, Reach::outbound);
+}
+
 TEST_F(ReachabilityTest, SilenceOfThoseAskedSaysNothing) {
   meet(1);
   EXPECT_EQ(asked_within(seconds(2)).size(), 1u);
@@ -150,6 +174,8 @@ TEST_F(ReachabilityTest, WhoGetsNowhereButByRelayIsRelayOnly) {
   for (const std::uint64_t peer : {1, 2}) meet(peer);
   asked_within(seconds(1));
   for (const std::uint64_t peer : {1, 2}) answer(peer, Outcome::missed);
+  for (const std::uint64_t peer : {7, 8, 9}) meet(peer, Link::carried);
+  EXPECT_EQ(self_.contact().reach, Reach::outbound) << "what others prefer says nothing";
   for (const std::uint64_t peer : {3, 4, 5}) meet(peer, Link::relayed);
   EXPECT_EQ(self_.contact().reach, Reach::relay_only);
   meet(6);

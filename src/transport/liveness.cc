@@ -60,7 +60,10 @@ Result<Liveness::Need> Liveness::on_tick(Time now) {
   if (past(handshake_until_, now)) return fail(Kind::timeout, "it did not complete the handshake within {} ms", config_.handshake.count());
   if (past(linger_until_, now)) return fail(Kind::timeout, "it did not close within {} ms of our goodbye", config_.linger.count());
   if (past(write_until_, now)) return fail(Kind::timeout, "it did not take what we sent within {} ms", config_.write.count());
-  if (past(silent_until_, now)) return fail(Kind::timeout, "it sent no whole frame for too long, and did not answer a ping");
+  if (past(silent_until_, now)) {
+    if (now - *silent_until_ < config_.late) return fail(Kind::timeout, "it sent no whole frame for too long, and did not answer a ping");
+    silent_until_ = now + config_.late;  // we were away, and have not looked yet at what came meanwhile
+  }
   for (const auto& until : message_until_)
     if (past(until, now)) return fail(Kind::timeout, "it did not finish a message within {} ms", config_.message.count());
   if (!past(ping_at_, now)) return Need::nothing;

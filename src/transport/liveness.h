@@ -24,6 +24,7 @@ class Liveness {
     std::chrono::milliseconds idle{120'000};       // without a frame though nothing was sent: a ping, so that nobody on the way forgets it
     std::chrono::milliseconds close_ping{1'500};   // without a frame, of a connection that others depend on
     std::chrono::milliseconds close_silence{4'000};  // sooner than a job gives up a peer (overlay/link_watch.h)
+    std::chrono::milliseconds late{500};             // a tick that comes so late: this process was paused
     std::chrono::milliseconds message{60'000};       // from a message's first frame to its last
     std::chrono::milliseconds write{30'000};         // for one batch to be taken by the other side
     std::chrono::milliseconds probe{5'000};          // to answer when there is reason to doubt

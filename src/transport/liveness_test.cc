@@ -16,6 +16,7 @@ constexpr Liveness::Config kConfig{.handshake = milliseconds(100),
                                    .idle = milliseconds(200),
                                    .close_ping = milliseconds(3),
                                    .close_silence = milliseconds(8),
+                                   .late = milliseconds(4),
                                    .message = milliseconds(60),
                                    .write = milliseconds(25),
                                    .probe = milliseconds(5),
@@ -45,6 +46,14 @@ TEST(Liveness, PingsAPeerThatDoesNotAnswerThenGivesItUp) {
   liveness.on_sent(at(12));
   EXPECT_TRUE(liveness.on_tick(at(29))) << "what is sent meanwhile changes nothing";
   EXPECT_FALSE(liveness.on_tick(at(30)));
+}
+
+TEST(Liveness, WhoWasPausedLooksFirstAtWhatCameMeanwhile) {
+  Liveness liveness = ready();
+  liveness.on_sent(kStart);
+  EXPECT_TRUE(liveness.on_tick(at(50)));
+  EXPECT_EQ(liveness.next_deadline(), at(54));
+  EXPECT_FALSE(liveness.on_tick(at(54))) << "nothing had come";
 }
 
 TEST(Liveness, AFrameIsASignOfLife) {

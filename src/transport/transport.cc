@@ -242,7 +242,7 @@ void Transport::on_ended(Connection& connection, const Ended& ended) {
     auto found = by_peer_.find(peer);
     if (found != by_peer_.end() && found->second == connection.number()) {
       by_peer_.erase(found);
-      call_again_.erase(peer);
+      call_rates_.erase(peer);
       receiver_.on_disconnected(peer, ended);
     }
     if (to(peer) != nullptr) return finish_dial(connection, peer);  // it has another one with us

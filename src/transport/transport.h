@@ -64,7 +64,7 @@ class Transport final : Connection::Owner {
     Relay::Config relay;
     std::size_t calls = 32;  // of others, being answered
     std::size_t probes = 32;
-    std::chrono::milliseconds call_pause{100};  // between two of one peer that are handed on
+    TokenBucket::Config called{.per_second = 10, .burst = 30};  // calls of one peer that are handed on
     // More are closed, those first that have not been used for longest, if that is `spare` at least: whoever needs one dials again.
     std::size_t kept = 256;
     std::chrono::milliseconds spare{30'000};
@@ -183,8 +183,8 @@ class Transport final : Connection::Owner {
   };
   std::map<Port, CircuitEnd> ends_;
   std::set<PeerId> anchors_;
-  std::map<PeerId, Time> calls_;       // ours: until when they may be answered
-  std::map<PeerId, Time> call_again_;  // of others: when the next is handed on
+  std::map<PeerId, Time> calls_;              // ours: until when they may be answered
+  std::map<PeerId, TokenBucket> call_rates_;  // of others that are connected
   std::size_t probes_ = 0;
   Relay relay_;
   asio::steady_timer relay_due_;

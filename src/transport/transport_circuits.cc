@@ -134,10 +134,10 @@ Status Transport::on_call(Connection& connection, const Frame& frame) {
   GW_TRY(const std::uint16_t port, reader.u16());
   if (port == 0 || !reader.at_end()) return fail(Kind::invalid, "it wants to be dialled, but does not say at which port");
   const Time now = steady_now();
-  Time& again = call_again_[*connection.peer()];
+  TokenBucket& rate = call_rates_.try_emplace(*connection.peer(), config_.called, now).first->second;
   Connection* there = carrier_to(target);
-  if (there == nullptr || again > now) return ok();  // it has other ways
-  again = now + config_.call_pause;
+  if (there == nullptr || rate.paid(now) > now) return ok();  // it has other ways
+  rate.take(now, 1);
   ByteWriter payload;
   payload.bytes(connection.peer()->bytes);
   write_endpoint(payload, Endpoint(connection.remote().address(), port));
