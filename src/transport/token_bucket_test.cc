@@ -7,30 +7,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TokenBucket::Time kStart{};
+constexpr TokenBucket::Time kBegin{};
 
 TEST(TokenBucket, ABurstIsFreeAndTheRestIsOwed) {
-  TokenBucket bucket({.per_second = 1000, .burst = 500}, kStart);
-  bucket.take(kStart, 500);
-  EXPECT_EQ(bucket.paid(kStart), kStart);
-  bucket.take(kStart, 100);
-  EXPECT_EQ(bucket.paid(kStart), kStart + 100ms);
-  EXPECT_EQ(bucket.paid(kStart + 60ms), kStart + 100ms) << "waiting pays";
-  EXPECT_EQ(bucket.paid(kStart + 100ms), kStart + 100ms);
+  TokenBucket bucket({.per_second = 1000, .burst = 500}, kBegin);
+  bucket.take(kBegin, 500);
+  EXPECT_EQ(bucket.paid(kBegin), kBegin);
+  bucket.take(kBegin, 100);
+  EXPECT_EQ(bucket.paid(kBegin), kBegin + 100ms);
+  EXPECT_EQ(bucket.paid(kBegin + 60ms), kBegin + 100ms) << "waiting pays";
+  EXPECT_EQ(bucket.paid(kBegin + 100ms), kBegin + 100ms);
 }
 
 TEST(TokenBucket, KeepsNoMoreThanABurstHoweverLongItRests) {
-  TokenBucket bucket({.per_second = 1000, .burst = 500}, kStart);
-  const auto later = kStart + 1h;
+  TokenBucket bucket({.per_second = 1000, .burst = 500}, kBegin);
+  const auto later = kBegin + 1h;
   bucket.take(later, 600);
   EXPECT_EQ(bucket.paid(later), later + 100ms);
 }
 
 TEST(TokenBucket, ATimeOfBeforeChangesNothing) {
-  TokenBucket bucket({.per_second = 1000, .burst = 0}, kStart + 1s);
-  bucket.take(kStart + 1s, 100);
-  EXPECT_EQ(bucket.paid(kStart), kStart + 100ms);
-  EXPECT_EQ(bucket.paid(kStart + 1s), kStart + 1s + 100ms);
+  TokenBucket bucket({.per_second = 1000, .burst = 0}, kBegin + 1s);
+  bucket.take(kBegin + 1s, 100);
+  EXPECT_EQ(bucket.paid(kBegin), kBegin + 100ms);
+  EXPECT_EQ(bucket.paid(kBegin + 1s), kBegin + 1s + 100ms);
 }
 
 }  // namespace
