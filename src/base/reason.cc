@@ -11,7 +11,8 @@ using enum Reason;
 
 constexpr std::array<ReasonEntry, 24> kReasons{{
     {ok, "ok", "all is well", ""},
-    {no_peers, "no_peers", "no peer of the grid is alive", "start a peer: 'godwit up' here, 'godwit up --join HOST:PORT' elsewhere"},
+    {no_peers, "no_peers", "no peer that lends slots is alive",
+     "lend slots here ('godwit share --cores N'), or start a peer elsewhere: 'godwit up --join HOST:PORT'"},
     {no_free_slots, "no_free_slots", "every slot of the grid is taken",
      "wait for other threads to end, let more machines join, or 'godwit share' more"},
     {slots_asked, "slots_asked", "peers with free slots have been asked and answer within seconds", ""},

@@ -92,7 +92,7 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
   const node::NodeView& node = process.view();
   const std::string join = join_line(node), stop = "godwit down" + path_to(invocation.settings);
   const std::string api = fmt::format("curl --unix-socket {} http://godwit/v1/node", daemon.socket.string());
-  Rows rows, next;
+  Rows rows;
   rows.add("id", "peer", node.id.hash.hex())
       .add("addresses", "address", node.addresses, fmt::format("{}", fmt::join(node.addresses, ", ")))
       .add("slots", "slots", node.slots)
@@ -100,14 +100,13 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
       .add("state", "state", daemon.state.string())
       .add("log", "log", log_file(daemon.state).string())
       .add("pid", "process", process.pid());
-  next.add("join", "on the next machine", join.empty() ? Json() : Json(join),
-           join.empty() ? "it listens on this machine only: --listen 0.0.0.0:7400 lets others in" : join)
-      .add("stop", "to stop it", stop)
-      .add("api", "its API", api);
   Json json = rows.json();
-  json.update(next.json());
-  const Terminal& terminal = invocation.console.out();
-  invocation.console.print({"godwit.up/1", json, rows.render(terminal) + "\n" + next.render(terminal), node.id.hash.hex()});
+  json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
+  // Not in a table, which may cut them: they are there to be copied.
+  const std::string next =
+      fmt::format("\non the next machine:  {}\nto stop it:           {}\nits API:              {}\n",
+                  join.empty() ? "it listens on this machine only: --listen 0.0.0.0:7400 lets others in" : join, stop, api);
+  invocation.console.print({"godwit.up/1", json, rows.render(invocation.console.out()) + next, node.id.hash.hex()});
   return 0;
 }
 
