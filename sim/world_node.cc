@@ -29,7 +29,7 @@ void World::boot(Node& node) {
   trace(node.index, "boot", "");
   node.clock_offset = Time(world_rng_.below(1'000'000'000'000));
   peer::Peer::Config config;
-  config.grids.grids = {wire::open_grid("world")};
+  config.grids.grids = {"world"};
   config.grids.overlay.address = address_of(node.index);
   config.grids.overlay.known = {address_of(0), address_of(1)};
   config.reachability.address = address_of(node.index);
@@ -96,7 +96,8 @@ void World::carry_out(Node& node, job::Action& action) {
                  [&](job::Send& what) { send(node, what); },
                  [&](job::Connect& what) { connect(node, what.address); },
                  [&](job::DialBack& what) { dial_back(node, what); },
-                 [&](job::Publish&) {},  // whoever can be reached at all is reached by what it was configured with
+                 [&](job::Publish&) {},     // whoever can be reached at all is reached by what it was configured with
+                 [&](job::Disconnect&) {},  // only private grids want it, and no scenario has one
                  [&](job::StartWorker& what) { node.workers.emplace(what.worker, FakeWorker(what.job, sha256(as_bytes(module_)))); },
                  [&](job::KillWorker& what) { node.workers.erase(what.worker); },
                  [&](job::FrameToWorker& what) { to_worker(node, what); },

@@ -38,8 +38,8 @@ void Command::hide() { app_.group(""); }
 
 void Command::allow_program_args() { takes_program_args_ = true; }
 
-void Command::add_argument(const std::string& name, std::string& value, const std::string& description) {
-  app_.add_option(name, value, description)->required()->option_text(name);
+void Command::add_argument(const std::string& name, std::string& value, const std::string& description, Presence presence) {
+  app_.add_option(name, value, description)->required(presence == Presence::required)->option_text(name);
 }
 
 void Command::add_arguments(const std::string& name, std::vector<std::string>& values, const std::string& description, Presence presence) {

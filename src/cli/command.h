@@ -45,7 +45,7 @@ class Command {
   void allow_program_args();  // words after "--" are for the program it runs
 
   // Words without a dash, in the order in which they are added.
-  void add_argument(const std::string& name, std::string& value, const std::string& description);
+  void add_argument(const std::string& name, std::string& value, const std::string& description, Presence presence = Presence::required);
   void add_arguments(const std::string& name, std::vector<std::string>& values, const std::string& description,
                      Presence presence = Presence::required);
 

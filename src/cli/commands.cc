@@ -15,6 +15,8 @@ void add_all_commands(CommandTree& tree) {
   add_job_commands(tree);
   add_peer_commands(tree);
   add_devstack_command(tree);
+  add_grid_commands(tree);
+  add_tracker_command(tree);
   add_image_commands(tree);
   add_config_commands(tree);
   add_completion_command(tree);

@@ -19,6 +19,8 @@ void add_metrics_command(CommandTree& tree);
 void add_devstack_command(CommandTree& tree);
 void add_job_commands(CommandTree& tree);
 void add_peer_commands(CommandTree& tree);
+void add_grid_commands(CommandTree& tree);
+void add_tracker_command(CommandTree& tree);
 void add_image_commands(CommandTree& tree);
 void add_image_output_command(CommandTree& tree, Command& parent);
 void add_config_commands(CommandTree& tree);

@@ -68,6 +68,8 @@ std::vector<std::string> daemon_words(const fs::path& program, const DaemonOptio
   for (const std::string& address : options.listen) words.insert(words.end(), {"--listen", address});
   for (const std::string& address : options.join) words.insert(words.end(), {"--join", address});
   for (const std::string& grid : options.grids) words.insert(words.end(), {"--grid", grid});
+  if (!options.tracker.empty()) words.insert(words.end(), {"--tracker", options.tracker});
+  if (options.discovery == DaemonOptions::Discovery::off) words.emplace_back("--no-discovery");
   if (options.slots) words.insert(words.end(), {"--slots", std::to_string(*options.slots)});
   if (options.ready_fd) words.insert(words.end(), {"--ready-fd", std::to_string(*options.ready_fd)});
   return words;

@@ -21,6 +21,9 @@ struct DaemonOptions {
   std::optional<std::uint32_t> slots;
   std::optional<int> ready_fd;
   std::vector<std::string> inside;  // words before the command: in a namespace, for example
+  std::string tracker;              // empty: it is none
+  enum class Discovery : std::uint8_t { on, off };
+  Discovery discovery = Discovery::on;
 };
 
 // Where a daemon in the background logs.

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "job/manifest.h"
-#include "wire/grid_name.h"
 #include "wire/worker_frames.h"
 
 namespace gw::cli {
@@ -31,12 +30,21 @@ void add_tasks(const GridJob& job, wire::pb::Manifest& manifest) {
   }
 }
 
+// Only the peer knows what a private grid is called on this machine.
+Result<std::optional<wire::GridId>> grid_called(const std::string& name, gateway::Client& client) {
+  if (name.empty()) return std::optional<wire::GridId>();
+  GW_TRY(const auto grids, client.grids());
+  for (const node::GridView& grid : grids)
+    if (grid.name == name) return std::optional(grid.id);
+  return fail(Kind::not_found, "the peer of this machine is in no grid '{}': 'godwit grid list' shows those it is in", name);
+}
+
 }  // namespace
 
-wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce) {
+wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid) {
   wire::pb::Manifest manifest;
   manifest.set_nonce(nonce);
-  if (!job.grid.empty()) manifest.set_grid(wire::open_grid(job.grid).bytes());
+  if (grid) manifest.set_grid(grid->bytes());
   wire::pb::Manifest::Module& module = *manifest.mutable_module();
   module.set_hash(wire::bytes_of(sha256(job.module)));
   module.set_size(job.module.size());
@@ -55,7 +63,8 @@ Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const Sig
                           const std::function<void(std::uint64_t)>& stored) {
   std::random_device entropy;
   const std::uint64_t nonce = std::uint64_t{entropy()} << 32 | entropy();
-  const Bytes manifest = job::Manifest::sign(to_manifest(job, nonce), key);
+  GW_TRY(const std::optional<wire::GridId> grid, grid_called(job.grid, client));
+  const Bytes manifest = job::Manifest::sign(to_manifest(job, nonce, grid), key);
   GW_TRY_VOID(job::Manifest::check(manifest));  // what is wrong is said before anything is sent
   std::uint64_t sent = 0;
   for (const ByteView piece : pieces_of(job.module)) {

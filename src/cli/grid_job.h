@@ -7,6 +7,7 @@
 
 #include "base/signature.h"
 #include "gateway/client.h"
+#include "wire/names.h"
 #include "wire/peer.pb.h"
 
 namespace gw::cli {
@@ -16,7 +17,7 @@ struct GridJob {
   Bytes module;                           // mobile
   wire::pb::ThreadConfig config;          // of all tasks
   std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
-  std::string grid;                       // empty: the first of the peer it is handed to
+  std::string grid;                       // its name; empty: the first of the peer it is handed to
   std::uint32_t workers = 1;              // at most so many threads at once
   std::uint64_t checkpoint_every_ns = 0;  // 0: never
   wire::pb::Limits limits;
@@ -26,8 +27,8 @@ struct GridJob {
 inline constexpr std::uint32_t kMaxFailures = 5;
 
 // Its manifest without the submitter: the module by the hashes of its pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of task k
-// of M. `nonce` makes the same thing submitted twice two jobs.
-wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce);
+// of M. `nonce` makes the same thing submitted twice two jobs. `grid`: the id of that of the job.
+wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid = std::nullopt);
 
 // Hands the pieces, then the signed manifest to the daemon. `stored` is told how many bytes are there.
 Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const SigningKey& key,

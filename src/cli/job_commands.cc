@@ -153,7 +153,7 @@ void add_logs(CommandTree& tree, Command& parent) {
   command.on_selected([options](Invocation& invocation) { return logs(*options, invocation); });
 }
 
-void add_show(CommandTree& tree, Command& parent) {
+void add_job_show(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "show",
                               {.summary = "Show a job: how far it is, who ran what, what was lost",
                                .details = "",
@@ -188,7 +188,7 @@ void add_job_commands(CommandTree& tree) {
                {.summary = "List the jobs, the latest first", .details = "", .examples = {"godwit job list", "godwit job list -o json"}});
   tree.add_setting(list_command, Key::socket);
   list_command.on_selected([](Invocation& invocation) { return list(invocation); });
-  add_show(tree, job);
+  add_job_show(tree, job);
   add_plain(tree, job, "explain",
             {.summary = "Say why threads of a job do not run",
              .details = "Each reason has a name (docs/reasons.md), a sentence, and what to do about it.",

@@ -11,6 +11,7 @@
 #include "cli/value_kinds.h"
 #include "wire/grid_name.h"
 #include "wire/image.h"
+#include "wire/invitation.h"
 
 namespace gw::cli {
 namespace {
@@ -62,8 +63,13 @@ Status check_listen(std::string_view value) {
 
 Status check_join(std::string_view value) {
   if (value == kNone) return ok();
-  for (const std::string& part : parts_of(value))
-    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is no HOST:PORT, such as 10.0.0.5:7400", part);
+  for (const std::string& part : parts_of(value)) {
+    if (wire::looks_like_invitation(part)) {
+      GW_TRY_VOID(wire::parse_invitation(part));
+    } else if (part.find(':') == std::string::npos) {
+      return fail(Kind::invalid, "'{}' is no HOST:PORT, such as 10.0.0.5:7400, nor an invitation or a tracker", part);
+    }
+  }
   return ok();
 }
 
@@ -98,8 +104,10 @@ constexpr std::array<SettingKey, kKeyCount> kKeys{{
      "Where the daemon keeps its key, its jobs, their data and its log; auto: in the user's state folder", check_folder},
     {Key::listen, "listen", "--listen", "ADDRESS:PORT", kAuto,
      "Where other peers reach this one; auto: on all addresses, at port 7400 or the next that is free", check_listen},
-    {Key::join, "join", "--join", "HOST:PORT", kNone, "Join the grid of the peer at this address", check_join},
-    {Key::grid, "grid", "--grid", "NAME", "open", "Be in the grid of this name; jobs that name none run in the first", check_grids},
+    {Key::join, "join", "--join", "WHERE", kNone, "A way in: address of a peer, invitation (godwit:...) or tracker (http://HOST:PORT)",
+     check_join},
+    {Key::grid, "grid", "--grid", "NAME", kAuto,
+     "Be in the open grid of this name; jobs that name none run in the first; auto: those it was in, else 'open'", check_grids},
     {Key::slots, "slots", "--slots", "N", kAuto, "How many threads to run at once; auto: as 'godwit share' says, else one for each core",
      check_slots},
     {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",

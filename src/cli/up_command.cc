@@ -20,11 +20,13 @@ struct UpOptions {
   std::vector<std::string> join;
   std::vector<std::string> grids;
   std::vector<std::string> listen;
+  std::string tracker;
   std::optional<std::uint32_t> ready_fd;
   bool foreground = false;
   bool background = false;
   bool ephemeral = false;
   bool install = false;
+  bool no_discovery = false;
 
   bool stays() const { return foreground || ephemeral || ready_fd; }
 };
@@ -52,6 +54,8 @@ Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings
                        .listen = chosen(options.listen, settings, Key::listen),
                        .join = chosen(options.join, settings, Key::join),
                        .grids = chosen(options.grids, settings, Key::grid)};
+  daemon.tracker = options.tracker;
+  if (options.no_discovery) daemon.discovery = DaemonOptions::Discovery::off;
   GW_TRY_VOID(setting_key(Key::listen).check(fmt::format("{}", fmt::join(daemon.listen, ","))));
   GW_TRY_VOID(setting_key(Key::join).check(fmt::format("{}", fmt::join(daemon.join, ","))));
   GW_TRY_VOID(setting_key(Key::grid).check(fmt::format("{}", fmt::join(daemon.grids, ","))));
@@ -121,6 +125,8 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   add("--join", options.join);
   add("--grid", options.grids);
   add("--listen", options.listen);
+  if (!options.tracker.empty()) add("--tracker", {options.tracker});
+  if (options.no_discovery) words.emplace_back("--no-discovery");
   for (const Key key : {Key::socket, Key::state, Key::slots})
     if (invocation.settings[key].origin.starts_with("--"))
       add(setting_key(key).flag,
@@ -163,15 +169,18 @@ void add_up_command(CommandTree& tree) {
            "The peer is a daemon of this user. It keeps the jobs handed to it through kills and restarts, and runs threads of other "
            "peers' jobs, each in a sandboxed process, on as many slots as it lends ('godwit share'). It says what to type on the next "
            "machine; 'godwit down' stops it. A second one on the same machine needs a --state of its own.",
-       .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
+       .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --join godwit:ahveu3dd4kofecv66vih...",
+                    "godwit up --join http://tracker.example.org:7480", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
                     "godwit up --foreground --state /srv/second"}});
   auto options = std::make_shared<UpOptions>();
-  command.add_repeatable("--join", options->join, described(Key::join), "HOST:PORT");
+  command.add_repeatable("--join", options->join, described(Key::join), "WHERE");
   command.add_repeatable("--grid", options->grids, described(Key::grid), "NAME");
   command.add_repeatable("--listen", options->listen, described(Key::listen), "ADDRESS:PORT");
   tree.add_setting(command, Key::slots);
   tree.add_setting(command, Key::state);
   tree.add_setting(command, Key::socket);
+  command.add_option("--tracker", options->tracker, "Be a tracker, too: tell others at this address who is there", "ADDRESS:PORT");
+  command.add_flag("--no-discovery", options->no_discovery, "Do not look for peers in the local network, nor be found there");
   command.add_flag("--background", options->background, "Go on when this command ends, and log to a file (the default)");
   command.add_flag("--foreground", options->foreground, "Stay in this terminal and log there");
   command.add_flag("--ephemeral", options->ephemeral, "End together with standard input; implies --foreground");

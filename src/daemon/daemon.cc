@@ -37,7 +37,10 @@ Result<std::unique_ptr<Daemon>> Daemon::make(const Options& options) {
   GW_TRY(const std::filesystem::path cache, os::cache_dir());
   GW_TRY(node::NativeCode code, node::NativeCode::open(code_config(cache, options.worker)));
   std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(folder), std::move(identity), std::move(code)));
-  GW_TRY_VOID(daemon->open());
+  if (const Status opened = daemon->open(); !opened) {
+    daemon->abandon();
+    return opened.error();
+  }
   return daemon;
 }
 
@@ -51,6 +54,10 @@ Status Daemon::open() {
   GW_TRY(node::Driver::Config config, driver_config(boot));
   GW_TRY(driver_, node::Driver::start({io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config)));
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
+  if (!options_.tracker.empty()) {
+    GW_TRY(const node::Endpoint where, node::parse_endpoint(options_.tracker));
+    GW_TRY(tracker_, tracker::Tracker::open(io_, {.listen = where, .file = folder_.path() / "tracker"}));
+  }
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
   tell_ready();
@@ -70,6 +77,8 @@ Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
   GW_TRY(const node::Share share, chosen_share(options_, folder_.share_file()));
   node::Driver::Config config{.join = options_.join,
                               .grids = options_.grids,
+                              .invitations = options_.invitations,
+                              .trackers = options_.trackers,
                               .share = share,
                               .share_file = folder_.share_file(),
                               .version = GODWIT_VERSION,
@@ -93,6 +102,8 @@ Status Daemon::choose_addresses(node::Driver::Config& config) const {
     GW_TRY(const node::Endpoint where, node::parse_endpoint(text));
     if (where.address().is_unspecified()) config.advertise = own_address();
     config.listen.push_back(where);
+    if (!where.address().is_loopback() && options_.discovery == Options::Discovery::on)
+      config.discovery = node::Driver::Config::Discovery::on;
   }
   return ok();
 }
@@ -134,6 +145,13 @@ void Daemon::look_for_jobs() {
   });
 }
 
+// What was opened before something failed has coroutines that must come to their end.
+void Daemon::abandon() {
+  if (!driver_) return;
+  begin_stop();
+  io_.run();
+}
+
 void Daemon::begin_stop() {
   if (std::exchange(stopping_, true)) return;
   log::info(kArea, "stopping");
@@ -146,6 +164,7 @@ void Daemon::begin_stop() {
 }
 
 asio::awaitable<void> Daemon::stop() {
+  if (tracker_) co_await tracker_->stop();
   if (gateway_) co_await gateway_->stop();
   co_await driver_->shut_down();
 }

@@ -8,6 +8,7 @@
 #include "gateway/gateway.h"
 #include "node/driver.h"
 #include "node/state_folder.h"
+#include "tracker/tracker.h"
 
 namespace gw::daemon {
 
@@ -32,6 +33,7 @@ class Daemon {
   void wait_for_signal();
   void wait_for_starter();
   void look_for_jobs();
+  void abandon();
   void begin_stop();
   asio::awaitable<void> stop();
 
@@ -44,6 +46,7 @@ class Daemon {
   transport::TaskGroup tasks_{io_.get_executor()};
   std::unique_ptr<node::Driver> driver_;
   std::unique_ptr<gateway::Gateway> gateway_;
+  std::unique_ptr<tracker::Tracker> tracker_;
   asio::signal_set signals_{io_};
   asio::posix::stream_descriptor starter_{io_};
   asio::steady_timer patience_{io_};

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "daemon/daemon.h"
 #include "daemon/log_output.h"
+#include "daemon/tracker_main.h"
 #include "os/file.h"
 
 namespace {
@@ -36,6 +37,10 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGPIPE, SIG_IGN);  // whoever does not read hears of it otherwise
   log::set_level(log::Level::info);
+  if (!arguments.empty() && arguments.front() == "tracker") {
+    const Status served = daemon::run_tracker(std::span(arguments).subspan(1));
+    return served ? 0 : refuse(served.error());
+  }
   const auto options = daemon::parse_options(arguments);
   if (!options) return refuse(options.error());
   if (Status chosen = daemon::choose_log(options->log); !chosen) return refuse(chosen.error());

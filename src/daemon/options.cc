@@ -9,6 +9,7 @@
 #include <map>
 
 #include "os/user_folders.h"
+#include "tracker/inquiry.h"
 #include "wire/grid_name.h"
 
 namespace gw::daemon {
@@ -45,6 +46,19 @@ Status take_address(const std::string& text, std::vector<std::string>& list) {
   return ok();
 }
 
+// One of the things that lead into a grid.
+Status take_way_in(const std::string& text, Options& options) {
+  if (text.starts_with("http://")) {
+    GW_TRY(const std::string address, tracker::parse_tracker_url(text));
+    return take_address(address, options.trackers);
+  }
+  if (!wire::looks_like_invitation(text)) return take_address(text, options.join);
+  GW_TRY(wire::Invitation invitation, wire::parse_invitation(text));
+  if (options.invitations.size() >= kMaxGrids) return fail(Kind::invalid, "more than {} invitations are given", kMaxGrids);
+  options.invitations.push_back(std::move(invitation));
+  return ok();
+}
+
 Status take_grid(const std::string& name, std::vector<std::string>& grids) {
   GW_TRY_VOID(wire::check_grid_name(name));
   if (std::ranges::find(grids, name) != grids.end()) return fail(Kind::invalid, "grid '{}' is given twice", name);
@@ -59,7 +73,8 @@ std::map<std::string, Take, std::less<>> takers(Options& options) {
       {"--socket", [&](const std::string& text) { return options.socket = text, ok(); }},
       {"--worker", [&](const std::string& text) { return options.worker = text, ok(); }},
       {"--listen", [&](const std::string& text) { return take_address(text, options.listen); }},
-      {"--join", [&](const std::string& text) { return take_address(text, options.join); }},
+      {"--join", [&](const std::string& text) { return take_way_in(text, options); }},
+      {"--tracker", [&](const std::string& text) { return options.tracker = text, ok(); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
       {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots.emplace()); }},
       {"--log", [&](const std::string& text) { return options.log = text, ok(); }},
@@ -74,7 +89,6 @@ Status fill_in(Options& options) {
   if (options.worker.empty()) {
     GW_TRY(options.worker, default_worker());
   }
-  if (options.grids.empty()) options.grids.emplace_back(wire::kDefaultGrid);
   if (options.socket.empty()) options.socket = options.state / "socket";
   return ok();
 }
@@ -82,8 +96,9 @@ Status fill_in(Options& options) {
 }  // namespace
 
 std::string usage() {
-  return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT]... [--grid NAME]... [--slots N] "
-         "[--worker PATH]"
+  return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT|INVITATION|TRACKER]... [--grid "
+         "NAME]... [--slots N] "
+         "[--worker PATH] [--tracker ADDRESS:PORT] [--no-discovery]"
          " [--log FILE] [--ready-fd N] [--ephemeral]\nNormally started by `godwit up`.\n";
 }
 
@@ -93,6 +108,10 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ephemeral") {
       options.life = Options::Life::starter;
+      continue;
+    }
+    if (arguments[i] == "--no-discovery") {
+      options.discovery = Options::Discovery::off;
       continue;
     }
     const std::size_t equals = arguments[i].find('=');

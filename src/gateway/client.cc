@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <optional>
 
+#include "gateway/grid_json.h"
 #include "gateway/http.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
@@ -187,6 +188,21 @@ Result<job::JobId> Client::submit(ByteView signed_manifest) {
 Status Client::cancel(const job::JobId& id) {
   GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/cancel", id.hash.hex())}));
   return ok();
+}
+
+Result<std::vector<node::GridView>> Client::grids() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/grids"}));
+  return grid_views(text);
+}
+
+Result<std::string> Client::change_grids(const node::GridOrder& order) {
+  GridRequestText request = request_text(order);
+  GW_TRY(const std::string text, ask({http::string_to_verb(request.method), std::move(request.target), std::move(request.body)}));
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const char* const key = std::holds_alternative<node::InviteToGrid>(order) ? "invitation" : "id";
+  if (!json.is_object() || !json.contains(key) || !json[key].is_string())
+    return fail(Kind::corrupt, "the daemon's answer cannot be understood: it has no {}", key);
+  return json[key].get<std::string>();
 }
 
 Status Client::stop() {

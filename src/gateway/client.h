@@ -30,6 +30,9 @@ class Client {
   Status store_blob(ByteView bytes);
   Result<job::JobId> submit(ByteView signed_manifest);
   Status cancel(const job::JobId& id);
+  Result<std::vector<node::GridView>> grids();
+  // The invitation that was asked for, else the id of the grid in hexadecimal.
+  Result<std::string> change_grids(const node::GridOrder& order);
   Status stop();
 
   // A stream goes on until its end, an error, or until `take` returns Go::away.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "gateway/client.h"
+#include "gateway/grid_json.h"
 #include "gateway/test/fake_control.h"
 #include "os/file.h"
 #include "os/io.h"
@@ -107,6 +108,38 @@ TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
   const Bytes manifest = {1, 2, 3};
   EXPECT_EQ(client.submit(manifest).value(), job::JobId{sha256(manifest)});
   EXPECT_EQ(client.submit({}).error().detail, "the manifest is empty");
+}
+
+TEST_F(AtTheGateway, GridsAreShownAndChanged) {
+  const wire::GridId grid{sha256(as_bytes("lab"))};
+  node::GridView view{.id = grid, .name = "lab", .access = node::GridView::Access::members, .role = node::GridView::Role::holder};
+  view.serial = 0xfedcba9876543210;
+  view.invitations.push_back({.serial = 0x10000, .until = 7, .uses = 3});
+  view.members.push_back({.serial = 0x10001, .until = 9, .peer = job::PeerId{sha256(as_bytes("p"))}, .name = "host"});
+  control.grids_view = {view};
+  start();
+  Client client(path);
+  const auto shown = client.grids().value();
+  ASSERT_EQ(shown.size(), 1u);
+  EXPECT_EQ(dump(to_json(shown)), dump(to_json(control.grids_view)));
+
+  const node::GridOrder orders[] = {node::CreateGrid{"lab"}, node::JoinGrid{"godwit:abc", "mine"}, node::LeaveGrid{grid},
+                                    node::RevokeInGrid{grid, {5, 0xfedcba9876543210}, {{sha256(as_bytes("p"))}}}};
+  for (const node::GridOrder& order : orders) EXPECT_EQ(client.change_grids(order).value(), "done");
+  const node::InviteToGrid invite{
+      .grid = grid, .uses = 4, .lasts = std::chrono::hours(2), .makes = node::InviteToGrid::Makes::holder, .addresses = {"a:1"}};
+  EXPECT_EQ(client.change_grids(invite).value(), "done");
+  ASSERT_EQ(control.orders.size(), 5u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(request_text(control.orders[i]).body, request_text(orders[i]).body) << i;
+  EXPECT_EQ(request_text(control.orders[4]).body, request_text(invite).body);
+
+  control.grid_answer = fail(Kind::invalid, "no such luck");
+  EXPECT_EQ(client.change_grids(orders[0]).error().detail, "no such luck");
+  for (const char* wrong : {"{}", "[]", "x", "{\"create\": 1}", "{\"create\": \"a\", \"join\": \"b\"}", "{\"join\": \"b\", \"more\": 1}"})
+    EXPECT_FALSE(add_order(wrong)) << wrong;
+  for (const char* wrong : {"{\"uses\": -1}", "{\"addresses\": [1]}", "{\"expires_s\": 99999999999}"})
+    EXPECT_FALSE(invite_order(grid, wrong)) << wrong;
+  EXPECT_FALSE(revoke_order(grid, "{\"serials\": [\"12\"]}"));
 }
 
 TEST_F(AtTheGateway, BytesThatAreNotWhatTheirNameSaysAreRefused) {

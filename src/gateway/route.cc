@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxBlobBytes = 1u << 20;
 constexpr std::size_t kMaxShareBytes = 4096;
+constexpr std::size_t kMaxOrderBytes = 256u << 10;  // 4096 serials and as many peers
 constexpr std::size_t kMaxManifestBytes = wire::kMaxManifestBytes;
 
 using Query = std::map<std::string_view, std::string_view>;
@@ -63,7 +64,7 @@ struct Entry {
   Result<Call> (*make)(const Match&);
 };
 
-constexpr std::array<Entry, 13> kEntries{{
+constexpr std::array<Entry, 18> kEntries{{
     {{"GET", "/v1/node", "", 0}, [](const Match&) -> Result<Call> { return Call(ShowNode{}); }},
     {{"GET", "/v1/peers", "", 0}, [](const Match&) -> Result<Call> { return Call(ListPeers{}); }},
     {{"POST", "/v1/peers/{id}/ping", "", 0}, [](const Match& match) -> Result<Call> { return Call(PingPeer{{match.name}}); }},
@@ -76,6 +77,13 @@ constexpr std::array<Entry, 13> kEntries{{
     {{"GET", "/v1/jobs/{id}/output", "stream from follow", 0}, read_output},
     {{"GET", "/v1/jobs/{id}/events", "from", 0}, read_events},
     {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, [](const Match& match) -> Result<Call> { return Call(StoreBlob{match.name}); }},
+    {{"GET", "/v1/grids", "", 0}, [](const Match&) -> Result<Call> { return Call(ListGrids{}); }},
+    {{"POST", "/v1/grids", "", kMaxOrderBytes}, [](const Match&) -> Result<Call> { return Call(AddGrid{}); }},
+    {{"DELETE", "/v1/grids/{id}", "", 0}, [](const Match& match) -> Result<Call> { return Call(LeaveGrid{{match.name}}); }},
+    {{"POST", "/v1/grids/{id}/invitations", "", kMaxOrderBytes},
+     [](const Match& match) -> Result<Call> { return Call(InviteToGrid{{match.name}}); }},
+    {{"POST", "/v1/grids/{id}/revocations", "", kMaxOrderBytes},
+     [](const Match& match) -> Result<Call> { return Call(RevokeInGrid{{match.name}}); }},
     {{"POST", "/v1/stop", "", 0}, [](const Match&) -> Result<Call> { return Call(StopNode{}); }},
 }};
 

@@ -44,9 +44,20 @@ struct PingPeer {
 };
 struct SetShare {};  // the body is JSON: what is to be changed
 struct ReadMetrics {};
+struct ListGrids {};
+struct AddGrid {};  // the body says whether it is made or joined
+struct LeaveGrid {
+  wire::GridId grid;
+};
+struct InviteToGrid {
+  wire::GridId grid;
+};
+struct RevokeInGrid {
+  wire::GridId grid;
+};
 struct StopNode {};
 using Call = std::variant<ShowNode, ListPeers, PingPeer, ListJobs, ShowJob, SubmitJob, CancelJob, ReadOutput, ReadEvents, StoreBlob,
-                          SetShare, ReadMetrics, StopNode>;
+                          SetShare, ReadMetrics, ListGrids, AddGrid, LeaveGrid, InviteToGrid, RevokeInGrid, StopNode>;
 
 // One line of the table that decides which requests there are.
 struct Route {

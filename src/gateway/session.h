@@ -60,6 +60,14 @@ class Session {
   asio::awaitable<Answer> perform(const ReadMetrics& call, std::string body);
   asio::awaitable<Answer> perform(const StopNode& call, std::string body);
 
+  // session_grids.cc
+  asio::awaitable<Answer> perform(const ListGrids& call, std::string body);
+  asio::awaitable<Answer> perform(const AddGrid& call, std::string body);
+  asio::awaitable<Answer> perform(const LeaveGrid& call, std::string body);
+  asio::awaitable<Answer> perform(const InviteToGrid& call, std::string body);
+  asio::awaitable<Answer> perform(const RevokeInGrid& call, std::string body);
+  asio::awaitable<Answer> change_grids(Result<node::GridOrder> order, unsigned status, const char* key);
+
   // session_streams.cc
   asio::awaitable<void> stream(const ReadOutput& call);
   asio::awaitable<void> stream(const ReadEvents& call);

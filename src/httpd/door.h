@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "base/result.h"
 #include "httpd/beast.h"
 #include "transport/task_group.h"
 

@@ -7,17 +7,11 @@
 #include <variant>
 
 #include "base/result.h"
+#include "httpd/answer.h"
 #include "httpd/beast.h"
 
 namespace gw::httpd {
 
-struct Answer {
-  unsigned status = 200;
-  std::string body = {};
-  std::string allow = {};  // methods, of a 405
-  std::string type = "application/json";
-};
-enum class After : std::uint8_t { next_request, close };
 inline constexpr unsigned kHttp11 = 11;
 
 // Reads a request, whatever comes, and sends what answers it. Nothing of a body is read before somebody has said how long it may be; a
@@ -64,15 +58,9 @@ class Exchange {
   }
 
   asio::awaitable<After> send(Answer answer, After after) {
-    http::response<http::string_body> response(static_cast<http::status>(answer.status), kHttp11);
-    response.set(http::field::server, "godwit");
-    response.keep_alive(after == After::next_request);
-    response.set(http::field::content_type, answer.type);
-    if (!answer.allow.empty()) response.set(http::field::allow, answer.allow);
-    response.body() = std::move(answer.body);
-    response.prepare_payload();
+    const std::string text = text_of(answer, after);
     stream_.expires_after(config_.send);
-    auto [error, bytes] = co_await http::async_write(stream_, response, kAsTuple);
+    auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(text), kAsTuple);
     co_return error ? After::close : after;
   }
 
@@ -96,9 +84,9 @@ class Exchange {
 
   asio::awaitable<bool> read_body(http::request_parser<http::string_body>& parser, std::size_t limit) {
     if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      http::response<http::empty_body> go_on(http::status::continue_, kHttp11);
+      static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
       stream_.expires_after(config_.send);
-      auto [error, bytes] = co_await http::async_write(stream_, go_on, kAsTuple);
+      auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(kGoOn), kAsTuple);
       if (error) co_return false;
     }
     stream_.expires_after(config_.receive);

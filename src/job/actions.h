@@ -38,6 +38,11 @@ struct DialBack {
 struct Publish {
   wire::Contact contact;
 };
+// Whatever connection there is to it ends; it is told why.
+struct Disconnect {
+  PeerId peer;
+  std::string why;
+};
 
 // --- workers
 
@@ -158,18 +163,23 @@ struct PeerSeen {
   PeerId peer;
   bool alive;
 };
+struct GridAnswered {  // a request of people about grids
+  std::uint64_t request;
+  std::optional<Error> error;
+  std::string text = {};  // an invitation, or the id of the grid
+};
 struct PeerRefused {  // somebody broke a rule
   PeerId peer;
   std::string sentence;
 };
 using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadResumed,
-                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, PeerRefused>;
+                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused>;
 struct Notify {
   Event event;
 };
 
-using Action = std::variant<Send, Connect, DialBack, Publish, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords, StoreBlob,
-                            LoadBlob, DropBlob, RetainBlobs, Notify>;
+using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords,
+                            StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
 
 // What one turn of a peer leaves. Filled by the machines, emptied by Peer.
 //

@@ -21,6 +21,7 @@ void Home::seek(Time now, Actions& out) {
     if (neighbour.free_slots == 0 || claims_.contains(neighbour.peer) || asked_.contains(neighbour.peer)) continue;
     Message message;
     message.mutable_reserve()->set_job(manifest_.id().bytes());
+    if (manifest_.grid()) message.mutable_reserve()->set_grid(manifest_.grid()->bytes());
     message.mutable_reserve()->set_slots(static_cast<std::uint32_t>(std::min<std::size_t>(wanted - have, neighbour.free_slots)));
     out.send(neighbour.peer, std::move(message));
     asked_[neighbour.peer] = now + config_.offer_wait;

@@ -36,6 +36,7 @@ class Member {
   struct Place {  // outlives it
     PeerId self;
     BlobBook& blobs;
+    const GridRules& grids;
     std::uint64_t& next_worker;
   };
   struct Claim {

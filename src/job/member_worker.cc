@@ -31,9 +31,10 @@ void Member::advance_code(Time now, Actions& out) {
 
 void Member::take_manifest(Time now, const std::string& bytes, Actions& out) {
   auto manifest = Manifest::check(as_bytes(bytes));
-  if (!manifest) {
+  const Status allowed = manifest ? place_.grids.may_run(now, claim_.home, manifest->grid()) : Status(manifest.error());
+  if (!allowed) {
     // Home is not to be trusted with this job: let the claim run out.
-    out.notify(PeerRefused{claim_.home, manifest.error().detail});
+    out.notify(PeerRefused{claim_.home, allowed.error().detail});
     return;
   }
   manifest_.emplace(std::move(*manifest));

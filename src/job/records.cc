@@ -22,6 +22,7 @@ int numbers_of(char kind) {
     case RecordKind::job:
     case RecordKind::tally:
     case RecordKind::peers:
+    case RecordKind::grid:
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:

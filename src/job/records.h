@@ -9,12 +9,21 @@
 
 namespace gw::job {
 
-enum class RecordKind : char { job = 'J', tally = 'P', thread = 'T', effect = 'E', kept = 'K', determinants = 'D', peers = 'N' };
+enum class RecordKind : char {
+  job = 'J',
+  tally = 'P',
+  thread = 'T',
+  effect = 'E',
+  kept = 'K',
+  determinants = 'D',
+  peers = 'N',
+  grid = 'G'
+};
 
 struct RecordKey {
   RecordKind kind;
-  JobId job;                 // peers: a grid
-  ThreadId thread;           // all but job, tally and peers
+  JobId job;                 // peers, grid: a grid
+  ThreadId thread;           // all but job, tally, peers and grid
   std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
 
   std::string encode() const;

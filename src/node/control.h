@@ -15,6 +15,7 @@
 #include "base/reach.h"
 #include "base/reason.h"
 #include "job/names.h"
+#include "node/grid_control.h"
 #include "node/share.h"
 #include "transport/ways.h"
 
@@ -215,6 +216,11 @@ class Control {
   virtual std::vector<PeerView> peers() const = 0;              // this one first, then by id
   virtual std::vector<JobSummary> jobs() const = 0;             // the latest first
   virtual Result<JobView> job(const job::JobId& id) const = 0;  // Kind::not_found
+
+  virtual std::vector<GridView> grids() const = 0;  // jobs that name none run in the first
+  // `done` with the invitation that was asked for, else with the id of the grid in hexadecimal, when that is on disk. A private grid is
+  // joined when somebody who holds its key has let this peer in. Kind::invalid, not_found; Kind::timeout: nobody who could has answered.
+  virtual void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) = 0;
 
   // What the job wrote, from byte `offset` on, at most `limit` bytes: task 0 from beginning to end, then task 1, ..., then forked threads
   // by id. Only what will never change is given: after a thread that has not ended, nothing of the next one.

@@ -20,11 +20,6 @@ constexpr job::Time kSoonest = std::chrono::milliseconds(1);
 // A message costs tens of microseconds here, much more than its way: no peer may fill this thread with them alone.
 constexpr transport::TokenBucket::Config kReadFrames{.per_second = 50e3, .burst = 100e3}, kReadBytes{.per_second = 1e9, .burst = 1e9};
 
-std::uint64_t random_seed() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
-
 peer::Link link_of(const transport::Met& met) {
   const bool ours = met.dialer == transport::Dialer::us;
   if (met.way == transport::Way::relayed) return ours ? peer::Link::relayed : peer::Link::carried;
@@ -35,6 +30,11 @@ peer::Link link_of(const transport::Met& met) {
 }  // namespace
 
 // --- beginning and end
+
+std::uint64_t Driver::random_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
 
 Driver::Driver(Parts parts, Config config)
     : io_(parts.io),
@@ -71,6 +71,7 @@ Status Driver::listen() {
   for (const Endpoint& where : config_.listen) {
     GW_TRY(const Endpoint bound, listen_at(where));
     addresses_.push_back(text_of(bound));
+    if (listen_port_ == 0) listen_port_ = bound.port();
     if (!config_.advertise.empty()) addresses_.back() = fmt::format("{}:{}", config_.advertise, bound.port());
     if (port == 0) port = bound.port();
     log::info(kArea, "listening", kv("at", text_of(bound)), kv("as", addresses_.back()));
@@ -91,7 +92,8 @@ Result<Endpoint> Driver::listen_at(Endpoint where) {
 
 Status Driver::start_peer(const peer::Stored& stored) {
   peer::Peer::Config config = config_.peer;
-  for (const std::string& name : config_.grids) config.grids.grids.push_back(wire::open_grid(name));
+  config.grids.grids = config_.grids;
+  if (config_.invitations.empty()) config.grids.otherwise = wire::kDefaultGrid;
   config.grids.overlay.address = addresses_.empty() ? "" : addresses_.front();
   config.grids.overlay.known = config_.join;
   config.reachability.address = config.grids.overlay.address;
@@ -106,6 +108,8 @@ Status Driver::start_peer(const peer::Stored& stored) {
   GW_TRY_VOID(book_->recall(stored.records, std::chrono::system_clock::now()));
   carry_out(std::move(actions));
   arm();
+  accept_invitations();
+  start_discovery();
   if (Status started = pool_.refill(); !started) log::warn(kArea, "no spare worker", kv("why", started.error().detail));
   return ok();
 }
@@ -117,6 +121,8 @@ asio::awaitable<void> Driver::shut_down() {
   workers_.clear();
   fail_requests(fail(Kind::disconnected, "the daemon stops"));
   dialer_->stop();
+  if (lan_) lan_->stop();
+  co_await trackers_->stop();
   co_await transport_->stop();
 }
 

@@ -13,13 +13,16 @@
 #include "node/disk.h"
 #include "node/hosted_worker.h"
 #include "node/job_book.h"
+#include "node/lan_discovery.h"
 #include "node/name_resolver.h"
 #include "node/native_code.h"
 #include "node/notary.h"
+#include "node/tracker_rounds.h"
 #include "node/worker_pool.h"
 #include "peer/peer.h"
 #include "transport/transport.h"
 #include "wire/grid_name.h"
+#include "wire/invitation.h"
 
 namespace gw::node {
 
@@ -31,16 +34,20 @@ namespace asio = boost::asio;
 //
 // Belongs to the node thread, which runs the io_context and must live as long as the workers. Made, run, then shut_down() before it goes.
 // Limits: those of the peer and of the transport; kMaxPending requests of people at once.
-class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::Owner {
+class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::Owner, TrackerRounds::Owner, LanDiscovery::Owner {
  public:
   static constexpr std::size_t kMaxPending = 1024;
 
   struct Config {
-    std::vector<Endpoint> listen;                                     // port 0: any
-    std::uint16_t ports = 1;                                          // tried from that one on, if somebody else has it
-    std::string advertise;                                            // where others reach it; empty: where it listens
-    std::vector<std::string> join;                                    // host:port
-    std::vector<std::string> grids{std::string(wire::kDefaultGrid)};  // by name, none twice; jobs that name none run in the first
+    std::vector<Endpoint> listen;    // port 0: any
+    std::uint16_t ports = 1;         // tried from that one on, if somebody else has it
+    std::string advertise;           // where others reach it; empty: where it listens
+    std::vector<std::string> join;   // host:port
+    std::vector<std::string> grids;  // open ones, by name, none twice; jobs that name none run in the first
+    std::vector<wire::Invitation> invitations = {};
+    std::vector<std::string> trackers = {};  // host:port
+    enum class Discovery : std::uint8_t { off, on };
+    Discovery discovery = Discovery::off;  // in the local network
     Share share;
     std::filesystem::path share_file;  // where changes of it are stored; empty: nowhere
     WorkerProcess::Config worker;
@@ -77,6 +84,8 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   std::vector<PeerView> peers() const override;
   std::vector<JobSummary> jobs() const override { return book_->summaries(); }
   Result<JobView> job(const job::JobId& id) const override;
+  std::vector<GridView> grids() const override;
+  void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) override;
   void read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                    std::function<void(Result<OutputPiece>)> done) override;
   Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const override;
@@ -97,6 +106,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   using Actions = std::vector<job::Action>;
 
   Driver(Parts parts, Config config);
+  static std::uint64_t random_seed();
   Status listen();
   Result<Endpoint> listen_at(Endpoint where);
   Status start_peer(const peer::Stored& stored);
@@ -120,6 +130,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void act(job::Connect& connect) { dialer_->dial(connect.address); }
   void act(job::DialBack& dial);
   void act(job::Publish& publish);
+  void act(job::Disconnect& disconnect);
   void act(job::StartWorker& start);
   void act(job::KillWorker& kill);
   void act(job::FrameToWorker& frame);
@@ -139,6 +150,18 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   WorkerShare share_of(const job::JobId& job) const;
   void lend(const Share& share);
 
+  // driver_grids.cc
+  std::vector<std::string> own_addresses() const;
+  void accept_invitations();
+  void on_grid_answer(const job::GridAnswered& answered);
+
+  // driver_discovery.cc
+  void start_discovery();
+  std::vector<TrackerRounds::Grid> to_announce() override;
+  void on_listed(const overlay::GridId& grid, const std::vector<wire::pb::Descriptor>& peers) override;
+  std::vector<const peer::GridPass*> to_call_out() override;
+  void on_called(const overlay::GridId& grid, const std::string& address) override;
+
   // driver_control.cc
   void post(std::function<void()> callback);
   void ask_probe(const job::PeerId& peer, std::function<void(Result<PingView>)> done);
@@ -154,15 +177,20 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   const WallTime started_at_;
   NameResolver names_;
   std::vector<std::string> addresses_;  // where others reach it
+  std::uint16_t listen_port_ = 0;       // of the first of them
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<peer::Peer> peer_;
   std::unique_ptr<JobBook> book_;
+  std::unique_ptr<TrackerRounds> trackers_;
+  std::unique_ptr<LanDiscovery> lan_;
   WorkerPool pool_;
   std::map<job::WorkerId, Worker> workers_;
   std::multimap<Hash256, std::function<void(Status)>> uploads_;
   std::multimap<job::JobId, std::function<void(Result<job::JobId>)>> submits_;
   std::multimap<job::JobId, std::function<void(Status)>> cancels_;
+  std::map<std::uint64_t, std::function<void(Result<std::string>)>> grid_requests_;
+  std::uint64_t next_grid_request_ = 0;
   std::size_t reads_ = 0;  // of people, on their way to the disk
   asio::steady_timer deadline_;
   job::Time armed_ = job::kNever;

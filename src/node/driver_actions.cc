@@ -57,6 +57,11 @@ void Driver::act(job::Publish& publish) {
   dialer_->set_self(publish.contact);
 }
 
+// The transport tells at once that it has ended, and nothing may come back inside a turn.
+void Driver::act(job::Disconnect& disconnect) {
+  post([this, ended = std::move(disconnect)] { transport_->disconnect(ended.peer.hash, ended.why); });
+}
+
 // --- workers
 
 void Driver::act(job::StartWorker& start) {

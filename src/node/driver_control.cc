@@ -9,7 +9,6 @@
 #include "node/driver.h"
 #include "node/probe.h"
 #include "os/clock.h"
-#include "wire/grid_name.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
@@ -96,6 +95,7 @@ void Driver::settle_requests(const job::Event& event) {
   if (const auto* refused = std::get_if<job::BlobRefused>(&event)) settle(uploads_, refused->hash, Status(refused->error));
   if (const auto* accepted = std::get_if<job::JobAccepted>(&event)) settle(submits_, accepted->job, Result<job::JobId>(accepted->job));
   if (const auto* refused = std::get_if<job::JobRefused>(&event)) settle(submits_, refused->job, Result<job::JobId>(refused->error));
+  if (const auto* answered = std::get_if<job::GridAnswered>(&event)) on_grid_answer(*answered);
   if (const auto* over = std::get_if<job::JobOver>(&event)) settle(cancels_, over->job, ok());
 }
 
@@ -103,6 +103,7 @@ void Driver::fail_requests(const Error& why) {
   for (const auto& [hash, done] : std::exchange(uploads_, {})) done(why);
   for (const auto& [id, done] : std::exchange(submits_, {})) done(why);
   for (const auto& [id, done] : std::exchange(cancels_, {})) done(why);
+  for (const auto& [number, done] : std::exchange(grid_requests_, {})) done(why);
 }
 
 void Driver::stop() { post(config_.on_stop); }
@@ -138,10 +139,12 @@ std::vector<PeerView> Driver::peers() const {
   std::map<transport::PeerId, PeerView::Link> links;
   for (const auto& [id, met, traffic] : transport_->peers()) links[id] = {met.way, traffic.bytes_in, traffic.bytes_out};
   std::vector<PeerView> views;
-  for (const std::string& name : config_.grids) {
-    const overlay::Overlay& grid = peer_->grids().find(wire::open_grid(name))->overlay;
+  for (const peer::Grid* one : peer_->grids().in_order()) {
+    const overlay::Overlay& grid = one->overlay;
+    const std::string& name = one->pass.name;
     views.push_back(view_of(grid.self(), name));
     views.back().state = PeerView::State::self;
+    if (one->pass.revoked()) continue;  // nobody speaks to it there any more
     for (const overlay::Overlay::Known& known : grid.all()) {
       views.push_back(view_of(known, name, os::monotonic_now()));
       if (const auto link = links.find(known.descriptor.id.hash); link != links.end()) views.back().link = link->second;

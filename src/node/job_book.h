@@ -68,6 +68,7 @@ class JobBook {
   void on(WallTime, const job::BlobRefused&) {}
   void on(WallTime, const job::JobRefused&) {}
   void on(WallTime, const job::PeerSeen&) {}
+  void on(WallTime, const job::GridAnswered&) {}
   void on(WallTime, const job::PeerRefused&) {}
 
   const peer::Peer& peer_;

@@ -41,7 +41,11 @@ struct Located {
   Descriptor host;
   std::uint32_t hops;
 };
-using Event = std::variant<Seen, Refused, Located>;
+// Its membership of the private grid was revoked.
+struct Expelled {
+  PeerId peer;
+};
+using Event = std::variant<Seen, Refused, Located, Expelled>;
 
 struct Output {
   std::vector<Send> sends;

@@ -23,6 +23,7 @@ bool is_answer(const Message& message) {
 Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, Rng rng)
     : config_(config),
       notary_(notary),
+      gate_(config_.members ? std::optional<Gatekeeper>(std::in_place, *config_.members, self.key, notary) : std::nullopt),
       rng_(rng),
       sampler_(config_.sampler, self.id, rng_),
       ring_(config_.ring, self.id, tables_, Rng(rng_.next())),
@@ -104,6 +105,10 @@ void Overlay::finish(Time now, std::size_t before, Output& out) {
     if (!send.contact.address.empty() || is_answer(send.message)) continue;
     if (const Descriptor* known = tables_.find(send.to)) send.contact = contact_of(*known);
   }
+  if (!gate_) return;
+  const auto kept = std::remove_if(out.sends.begin() + static_cast<std::ptrdiff_t>(before), out.sends.end(),
+                                   [&](Send& send) { return !gate_->prepare(now, send.to, send.message); });
+  out.sends.erase(kept, out.sends.end());
 }
 
 void Overlay::on_connected(Time now, const PeerId& peer, const std::string& address, Output& out) {
@@ -132,6 +137,22 @@ void Overlay::set_contact(const Contact& contact) {
   own_.reach = contact.reach;
   own_.anchors = contact.anchors;
   renew_self();
+}
+
+void Overlay::revoke(Time now, Revocations list, Output& out) {
+  const std::size_t before = out.sends.size();
+  for (const PeerId& peer : gate_->revoke(std::move(list))) {
+    if (const Descriptor* known = tables_.find(peer)) detector_.on_leave(now, peer, known->incarnation);
+    out.events.push_back(Expelled{peer});
+  }
+  finish(now, before, out);
+}
+
+void Overlay::on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out) {
+  const std::size_t before = out.sends.size();
+  if (gate_) gate_->on_descriptor(now, message);
+  learn(now, message, out);
+  finish(now, before, out);
 }
 
 std::uint64_t Overlay::locate(Time now, const Hash256& key, Output& out) { return place(now, key, 0, out); }

@@ -8,6 +8,7 @@
 #include "overlay/contacts.h"
 #include "overlay/coordinates.h"
 #include "overlay/failure_detector.h"
+#include "overlay/gatekeeper.h"
 #include "overlay/heard.h"
 #include "overlay/link_watch.h"
 #include "overlay/lookup.h"
@@ -31,9 +32,10 @@ class Overlay {
  public:
   struct Config {
     GridId grid;
-    std::string address;                    // where this peer is reached; empty: nowhere
-    std::vector<std::string> known;         // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(30);  // ten thousand that start at once find their places in seventeen rounds
+    std::optional<Gatekeeper::Config> members;  // none: an open grid
+    std::string address;                        // where this peer is reached; empty: nowhere
+    std::vector<std::string> known;             // addresses to join through, always tried again
+    Time youth = std::chrono::seconds(30);      // ten thousand that start at once find their places in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
@@ -78,6 +80,11 @@ class Overlay {
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
   // How this peer is reached, as it has found out.
   void set_contact(const Contact& contact);
+  // Members are members no more. REQUIRES: a private grid; a list that was checked.
+  void revoke(Time now, Revocations list, Output& out);
+  // Somebody said to be there, by who is not of the grid.
+  void on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out);
+  void on_rumoured(Time now, const std::string& address, Output& out) { rejoin_.try_address(now, address, out); }
   // Leaves on purpose.
   void leave(Time now, Output& out);
 
@@ -87,6 +94,10 @@ class Overlay {
 
   // For the machines of jobs, for people and checkers.
   bool alive(const PeerId& peer) const;
+  // May speak in this grid, as far as is known here: everybody in an open one.
+  bool admits(Time now, const PeerId& peer) const { return !gate_ || gate_->admits(now, peer); }
+  // nullptr: an open grid.
+  const Gatekeeper* gate() const { return gate_ ? &*gate_ : nullptr; }
   struct Known {
     Descriptor descriptor;
     using State = FailureDetector::State;
@@ -147,7 +158,9 @@ class Overlay {
   void on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out);
   void on_route(Time now, const PeerId& from, const Message::Route& request, Output& out);
   void on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out);
-  void refuse(const PeerId& peer, const char* sentence, Output& out);
+  void refuse(const PeerId& peer, std::string sentence, Output& out);
+  // Signed by its owner, and by a member if the grid is private.
+  bool genuine(Time now, const Descriptor& descriptor) const;
 
   bool wanted(const Descriptor& descriptor) const;
   // Reads it, and stores it where it is wanted and genuine.
@@ -159,6 +172,7 @@ class Overlay {
 
   const Config config_;
   const Notary& notary_;
+  std::optional<Gatekeeper> gate_;  // of a private grid
   Rng rng_;
   Descriptor own_;
   Time born_{0};

@@ -9,6 +9,12 @@ namespace gw::overlay {
 void Overlay::on_message(Time now, const PeerId& from, const Message& message, Output& out) {
   if (from == own_.id) return;
   if (GridId::from(message.grid()) != config_.grid) return refuse(from, "it sent a message of another grid", out);
+  if (gate_) {
+    if (const Status member = gate_->on_message(now, from, message); !member) {
+      if (gate_->to_report(now, from)) refuse(from, member.error().detail, out);
+      return;
+    }
+  }
   const std::size_t before = out.sends.size();
   hear(now, from, out);
   if (detector_.on_rumours(now, from, message, own_.incarnation, out) == FailureDetector::Accused::yes) refute(now);
@@ -96,16 +102,20 @@ void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip&
 void Overlay::on_route(Time now, const PeerId& from, const Message::Route& request, Output& out) {
   if (!lookup_.admits(now, from)) return;
   // Not the fault of who sent it on.
-  if (is_genuine(config_.grid, notary_, read(request.origin(), notary_))) lookup_.on_route(now, request, out);
+  if (genuine(now, read(request.origin(), notary_))) lookup_.on_route(now, request, out);
 }
 
 void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out) {
   const Descriptor host = answer.has_host() ? read(answer.host(), notary_) : Descriptor();
-  if (answer.has_host() && !is_genuine(config_.grid, notary_, host)) return refuse(from, "it has found somebody it describes wrongly", out);
+  if (answer.has_host() && !genuine(now, host)) return refuse(from, "it has found somebody it describes wrongly", out);
   lookup_.on_found(now, answer, host, out);
 }
 
-void Overlay::refuse(const PeerId& peer, const char* sentence, Output& out) { out.events.push_back(Refused{peer, sentence}); }
+void Overlay::refuse(const PeerId& peer, std::string sentence, Output& out) { out.events.push_back(Refused{peer, std::move(sentence)}); }
+
+bool Overlay::genuine(Time now, const Descriptor& descriptor) const {
+  return admits(now, descriptor.id) && is_genuine(config_.grid, notary_, descriptor);
+}
 
 bool Overlay::wanted(const Descriptor& descriptor) const {
   return detector_.admits(descriptor) && (sampler_.wants(descriptor) || ring_.wants(descriptor, seconds_to(descriptor)) ||
@@ -128,7 +138,7 @@ void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) 
 void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
   if (descriptor.id == own_.id || !wanted(descriptor)) return;
   // Nobody is blamed: who passes something on need not have checked it.
-  if (!is_genuine(config_.grid, notary_, descriptor) && !GW_BUG(11)) {
+  if (!genuine(now, descriptor) && !GW_BUG(11)) {
     GW_REACHED("overlay: a forged descriptor");
     return;
   }
@@ -138,7 +148,7 @@ void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
 std::optional<Descriptor> Overlay::learn_sender(Time now, const PeerId& from, const wire::pb::Descriptor& message, Output& out) {
   Descriptor descriptor = read(message, notary_);
   descriptor.age = 0;
-  if (descriptor.id != from || !is_genuine(config_.grid, notary_, descriptor)) {
+  if (descriptor.id != from || !genuine(now, descriptor)) {
     refuse(from, "it sent a descriptor of itself that is not its own", out);
     return std::nullopt;
   }

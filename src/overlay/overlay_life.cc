@@ -7,7 +7,7 @@
 namespace gw::overlay {
 
 void Overlay::on_heard(Time now, const PeerId& from, Output& out) {
-  if (from == own_.id) return;
+  if (from == own_.id || !admits(now, from)) return;
   const std::size_t before = out.sends.size();
   hear(now, from, out);
   finish(now, before, out);
@@ -86,7 +86,7 @@ void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, O
 void Overlay::on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out) {
   if (!request.has_self()) return refuse(from, "it wants a ping of somebody it does not describe", out);
   const Descriptor about = read(request.self(), notary_);
-  if (about.id != PeerId::from(request.peer()) || !is_genuine(config_.grid, notary_, about))
+  if (about.id != PeerId::from(request.peer()) || !genuine(now, about))
     return refuse(from, "it wants a ping of somebody it describes wrongly", out);
   detector_.on_ping_for(now, from, request, about, out);
 }

@@ -33,6 +33,11 @@ void Rejoin::on_tick(Time now, Output& out) {
   }
 }
 
+void Rejoin::try_address(Time now, const std::string& address, Output& out) {
+  const auto dialled = std::ranges::find(dialled_, address, &Dialled::address);
+  if (dialled == dialled_.end() || dialled->until <= now) dial(now, address, out);
+}
+
 void Rejoin::on_lost(const std::string& address) {
   if (address.empty() || std::ranges::find(lost_, address, &Lost::address) != lost_.end()) return;
   if (lost_.size() < config_.lost) {

@@ -36,6 +36,8 @@ class Rejoin {
   void on_tick(Time now, Output& out);
   Time next_deadline() const { return next_; }
 
+  // An address that somebody outside the grid has named. One that is being dialled is not dialled again.
+  void try_address(Time now, const std::string& address, Output& out);
   void on_lost(const std::string& address);
   void on_found(const std::string& address);
   // Whether a connection to that address is one this object has asked for. True once per dial.

@@ -10,15 +10,15 @@ namespace gw::peer {
 
 // --- one grid
 
-Grid::Grid(const Overlay::Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng rng)
-    : overlay(config, self, notary, rng) {}
+Grid::Grid(GridPass given, const Overlay::Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng rng)
+    : pass(std::move(given)), overlay(config, self, notary, rng) {}
 
-bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || overlay.alive(peer); }
+bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!pass.revoked() && overlay.alive(peer)); }
 
 std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
   std::vector<Neighbour> list{{overlay.self().id, overlay.self().free_slots}};
   for (const auto& [descriptor, state, heard, distance] : overlay.all()) {
-    if (!overlay.alive(descriptor.id)) continue;
+    if (!alive(descriptor.id)) continue;
     // What it said may be some rounds old: whoever lends slots at all may have one by now, and asking costs one message.
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
   }
@@ -29,17 +29,42 @@ std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
 // --- all of them
 
 Grids::Grids(const Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng& rng)
-    : config_(config), remember_wait_(config.remember_first) {
-  GW_ASSERT(!config_.grids.empty());
-  for (const GridId& id : config_.grids) {
-    Overlay::Config one = config_.overlay;
-    one.grid = id;
-    grids_[id] = std::make_unique<Grid>(one, self, notary, Rng(rng.next()));
+    : config_(config), self_(self), notary_(notary), rng_(rng.next()), remember_wait_(config.remember_first) {
+  for (const std::string& name : config_.grids) make(GridPass::open(name));
+}
+
+void Grids::make(GridPass pass) {
+  pass.order = next_order_++;
+  Overlay::Config one = config_.overlay;
+  one.grid = pass.id;
+  one.known.insert(one.known.end(), pass.addresses.begin(), pass.addresses.end());
+  if (pass.is_private()) one.members = {.grid_key = *pass.key, .own = pass.membership, .wall_offset = config_.wall_offset};
+  const GridId id = pass.id;
+  const overlay::Revocations revoked = pass.revocations;
+  Grid& grid = *(grids_[id] = std::make_unique<Grid>(std::move(pass), one, self_, notary_, Rng(rng_.next())));
+  grid.overlay.set_slots(slots_, free_slots_);
+  if (contact_) grid.overlay.set_contact(*contact_);
+  overlay::Output nobody_yet;
+  if (revoked.version > 0) grid.overlay.revoke(Time(0), revoked, nobody_yet);
+}
+
+Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
+  std::vector<GridPass> passes;
+  for (const wire::pb::GridRecord& record : records) {
+    if (record.left()) continue;
+    GW_TRY(GridPass pass, GridPass::read(record));
+    passes.push_back(std::move(pass));
   }
+  std::ranges::sort(passes, {}, &GridPass::order);
+  for (GridPass& pass : passes)
+    if (recorded_.insert(pass.id); !grids_.contains(pass.id)) make(std::move(pass));
+  if (grids_.empty() && records.empty() && !config_.otherwise.empty()) make(GridPass::open(config_.otherwise));
+  return ok();
 }
 
 template <class Input>
 void Grids::tell(const GridId& id, Grid& grid, Actions& out, const Input& input) {
+  if (grid.pass.revoked()) return;
   overlay::Output output;
   input(grid.overlay, output);
   carry_out(id, std::move(output), out);
@@ -66,9 +91,12 @@ void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) 
   for (const overlay::Event& event : output.events) {
     if (const auto* seen = std::get_if<overlay::Seen>(&event)) {
       out.notify(job::PeerSeen{seen->peer, seen->alive});
+      if (seen->alive) met_.push_back(seen->peer);
       if (!seen->alive) losses_.push_back({grid, seen->peer});
     } else if (const auto* refused = std::get_if<overlay::Refused>(&event)) {
       out.notify(job::PeerRefused{refused->peer, refused->sentence});
+    } else if (const auto* expelled = std::get_if<overlay::Expelled>(&event)) {
+      out.add(job::Disconnect{expelled->peer, fmt::format("your membership of grid {} was revoked", grid.brief())});
     }
   }
 }
@@ -78,8 +106,62 @@ void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) 
 void Grids::start(Time now, const std::map<GridId, std::vector<std::string>>& remembered, Actions& out) {
   remembered_ = remembered;
   remember_at_ = now + remember_wait_;
-  for (auto& [id, grid] : grids_)
-    tell(id, *grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.start(now, remembered_[id], output); });
+  for (auto& [id, grid] : grids_) begin(now, *grid, remembered_[id], out);
+}
+
+void Grids::begin(Time now, Grid& grid, const std::vector<std::string>& remembered, Actions& out) {
+  if (recorded_.insert(grid.pass.id).second) record(grid.pass, out);
+  tell(grid.pass.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.start(now, remembered, output); });
+}
+
+void Grids::record(const GridPass& pass, Actions& out) {
+  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {pass.id.hash}}.encode(), pass.record().SerializeAsString(),
+             job::Durability::full);
+}
+
+Status Grids::add(Time now, GridPass pass, Actions& out) {
+  if (const Grid* there = find(pass.id)) return fail(Kind::invalid, "this peer is in that grid already, as '{}'", there->pass.name);
+  if (find(pass.name) != nullptr)
+    return fail(Kind::invalid, "this peer is in another grid called '{}': give the new one another name (--as)", pass.name);
+  if (grids_.size() >= kMost) return fail(Kind::overloaded, "this peer is in {} grids, which is its limit: leave one", grids_.size());
+  const GridId id = pass.id;
+  make(std::move(pass));
+  begin(now, *grids_.at(id), {}, out);
+  return ok();
+}
+
+void Grids::remove(Time now, const GridId& id, Actions& out) {
+  Grid& grid = *grids_.at(id);
+  tell(id, grid, out, [now](Overlay& overlay, overlay::Output& output) { overlay.leave(now, output); });
+  // What is joined by itself has to be remembered as left.
+  std::optional<std::string> record;
+  if (grid.pass.name == config_.otherwise) {
+    wire::pb::GridRecord left;
+    left.set_name(grid.pass.name);
+    left.set_left(true);
+    record = left.SerializeAsString();
+  }
+  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {id.hash}}.encode(), std::move(record), job::Durability::full);
+  out.record(job::RecordKey{.kind = job::RecordKind::peers, .job = {id.hash}}.encode(), std::nullopt);
+  remembered_.erase(id);
+  recorded_.erase(id);
+  grids_.erase(id);
+}
+
+void Grids::revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out) {
+  tell(grid.pass.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.revoke(now, list, output); });
+  grid.pass.revocations = std::move(list);
+  record(grid.pass, out);
+}
+
+void Grids::on_rumoured(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out) {
+  if (Grid* grid = find(id))
+    tell(id, *grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_rumoured(now, descriptor, output); });
+}
+
+void Grids::on_rumoured(Time now, const GridId& id, const std::string& address, Actions& out) {
+  if (Grid* grid = find(id))
+    tell(id, *grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_rumoured(now, address, output); });
 }
 
 void Grids::leave(Time now, Actions& out) {
@@ -146,14 +228,42 @@ void Grids::in_touch(Time now, const PeerId& with, Actions& out) {
 }
 
 void Grids::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
+  slots_ = slots;
+  free_slots_ = free_slots;
   for (auto& [id, grid] : grids_) grid->overlay.set_slots(slots, free_slots);
 }
 
 void Grids::set_contact(const overlay::Contact& contact) {
+  contact_ = contact;
   for (auto& [id, grid] : grids_) grid->overlay.set_contact(contact);
 }
 
 // --- what is known
+
+const Grid* Grids::main() const {
+  const Grid* first = nullptr;
+  for (const auto& [id, grid] : grids_)
+    if (first == nullptr || grid->pass.order < first->pass.order) first = grid.get();
+  return first;
+}
+
+const Grid* Grids::find(const std::string& name) const {
+  for (const auto& [id, grid] : grids_)
+    if (grid->pass.name == name) return grid.get();
+  return nullptr;
+}
+
+std::vector<const Grid*> Grids::in_order() const {
+  std::vector<const Grid*> list;
+  for (const auto& [id, grid] : grids_) list.push_back(grid.get());
+  std::ranges::sort(list, {}, [](const Grid* grid) { return grid->pass.order; });
+  return list;
+}
+
+bool Grids::admits(Time now, const PeerId& peer) const {
+  return std::ranges::any_of(grids_,
+                             [&](const auto& entry) { return !entry.second->pass.revoked() && entry.second->overlay.admits(now, peer); });
+}
 
 const Grid* Grids::find(const GridId& grid) const {
   const auto found = grids_.find(grid);
@@ -170,6 +280,15 @@ overlay::Contact Grids::contact_of(const PeerId& peer) const {
 
 bool Grids::alive(const PeerId& peer) const {
   return std::ranges::any_of(grids_, [&](const auto& entry) { return entry.second->alive(peer); });
+}
+
+Status Grids::may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const {
+  if (!grid || home == self_.id) return ok();
+  const Grid* found = find(*grid);
+  if (found == nullptr) return fail(Kind::invalid, "it wants a job run in grid {}, in which this peer is not", grid->brief());
+  if (!found->overlay.admits(now, home))
+    return fail(Kind::invalid, "it wants a job run in the private grid '{}' and has shown no membership of it", found->pass.name);
+  return ok();
 }
 
 std::vector<job::Neighbours::Neighbour> Grids::all_alive() const {

@@ -14,8 +14,31 @@ using job::Send;
 
 namespace {
 
-// Whether something could get lost with the other side: not so if it is only asked for slots, or where this peer is.
-bool is_of_job(const Message& message) { return !message.has_reserve() && !message.has_dial_back() && !message.has_dialed_back(); }
+constexpr Time kReportPeriod = std::chrono::minutes(10);
+constexpr std::size_t kReported = 64;
+
+Grids::Config in_wall_time(Grids::Config config, Time offset) {
+  config.wall_offset = offset;
+  return config;
+}
+
+// What a peer may say to one that it shares no grid with.
+bool is_for_everybody(const Message& message) {
+  switch (message.kind_case()) {
+    case Message::kOverlay:  // each grid has rules of its own
+    case Message::kDialBack:
+    case Message::kDialedBack:
+    case Message::kAdmit:
+    case Message::kAdmitted:
+    case Message::kRevocations:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether something could get lost with the other side: not so if it is only asked for slots.
+bool is_of_job(const Message& message) { return !message.has_reserve() && !is_for_everybody(message); }
 
 }  // namespace
 
@@ -23,9 +46,11 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary
     : config_(config),
       identity_(identity),
       rng_(rng),
-      grids_(config.grids, {identity.self, identity.key, identity.boot}, notary, rng_),
+      grids_(in_wall_time(config.grids, identity.wall_offset), {identity.self, identity.key, identity.boot}, notary, rng_),
       reachability_(
           config.reachability, [this](const PeerId& peer) { return grids_.contact_of(peer); }, Rng(rng_.next())),
+      desk_(config.desk, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
+      strangers_({kReportPeriod, 1, kReported}),
       lives_(config.lives),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
@@ -114,7 +139,7 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
   }
   if (heard == Lives::Heard::old_life) {
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
-  } else {
+  } else if (admits(now, from, message, turn)) {
     if (!message.has_overlay()) {
       grids_.on_heard(now, from, turn);
       if (is_of_job(message)) grids_.in_touch(now, from, turn);
@@ -124,10 +149,19 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
   finish_turn(now, turn, out);
 }
 
+// Messages about jobs are taken only from who is, or may be, in a grid with this peer.
+bool Peer::admits(Time now, const PeerId& from, const Message& message, Actions& out) {
+  if (is_for_everybody(message) || grids_.admits(now, from)) return true;
+  if (strangers_.admit(now, from))
+    out.notify(job::PeerRefused{from, "it speaks of jobs and has shown no membership of a grid of this peer"});
+  return false;
+}
+
 void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out) {
   Actions turn;
   if (const auto* connected = std::get_if<Connected>(&event)) {
     if (connected->link == Link::accepted || !connected->address.empty()) grids_.on_connected(now, peer, connected->address, turn);
+    desk_.on_connected(now, peer, connected->address, turn);
     reachability_.on_connected(now, peer, connected->link);
   } else if (const auto* dialled = std::get_if<DialledBack>(&event)) {
     Message::DialedBack result;
@@ -165,6 +199,7 @@ void Peer::publish(Actions& out) {
 }
 
 void Peer::settle_losses(Time now, Actions& out) {
+  for (const PeerId& met : grids_.take_met()) desk_.on_seen(now, met, out);
   for (const Grids::Lost& lost : grids_.take_losses())
     for (auto& [job, home] : homes_)
       if (grid_of(home->manifest()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
@@ -192,6 +227,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
   Actions turn;
   grids_.on_tick(now, turn);
   reachability_.on_tick(now, turn);
+  desk_.on_tick(now, turn);
   for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
@@ -206,8 +242,8 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 }
 
 Time Peer::next_deadline() const {
-  Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), slots_.next_deadline(), blobs_.next_deadline(),
-                        uploads_.next_deadline(), keeper_.next_deadline()});
+  Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), desk_.next_deadline(), slots_.next_deadline(),
+                        blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
   for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
   return next;
@@ -223,6 +259,10 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     submit(now, *submitted, turn);
   } else if (const auto* lent = std::get_if<Lend>(&request)) {
     lend(*lent, turn);
+  } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
+    desk_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
+  } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {
+    std::visit([&](const auto& who) { grids_.on_rumoured(now, rumoured->grid, who, turn); }, rumoured->who);
   } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
     home->second->cancel(now, turn);
   }
@@ -253,7 +293,7 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   if (grid == nullptr)
     return out.notify(job::JobRefused{
         id, fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
-                 manifest->grid()->brief())});
+                 manifest->grid() ? manifest->grid()->brief() : "any")});
   const std::vector<Hash256> chunks = manifest->all_chunks();
   if (const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
       missing != chunks.end())
@@ -268,7 +308,14 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
 }
 
 // nullptr: this peer is not in it.
-const Grid* Peer::grid_of(const Manifest& manifest) const { return grids_.find(manifest.grid().value_or(grids_.main())); }
+const Grid* Peer::grid_of(const Manifest& manifest) const { return manifest.grid() ? grids_.find(*manifest.grid()) : grids_.main(); }
+
+std::set<GridId> Peer::grids_in_use() const {
+  std::set<GridId> used;
+  for (const auto& [job, home] : homes_)
+    if (const Grid* grid = grid_of(home->manifest())) used.insert(grid->pass.id);
+  return used;
+}
 
 Home::Place Peer::place_in(const Grid& grid) { return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_}; }
 

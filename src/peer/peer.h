@@ -18,6 +18,7 @@
 #include "job/keeper.h"
 #include "job/member.h"
 #include "job/slot_book.h"
+#include "peer/grid_desk.h"
 #include "peer/grids.h"
 #include "peer/lives.h"
 #include "peer/past_jobs.h"
@@ -73,7 +74,12 @@ struct Lend {
   std::uint32_t slots;
   std::vector<JobId> vacate;
 };
-using Request = std::variant<Upload, Submit, Cancel, Lend>;
+// Somebody outside a grid, a tracker or a voice in the local network, says that a peer of it is there.
+struct Rumoured {
+  GridId grid;
+  std::variant<wire::pb::Descriptor, std::string> who;  // decoded; or where it is
+};
+using Request = std::variant<Upload, Submit, Cancel, Lend, GridRequest, Rumoured>;
 
 struct Persisted {
   job::Ticket ticket;
@@ -100,7 +106,8 @@ struct Stored {
 class Peer {
  public:
   struct Config {
-    Grids::Config grids;
+    Grids::Config grids;  // its wall_offset is filled in here
+    GridDesk::Config desk;
     Lives::Config lives;
     job::SlotBook::Config slots;
     job::BlobBook::Config blobs;
@@ -158,6 +165,8 @@ class Peer {
   void end_life(Time now, const PeerId& peer, Actions& out);
   void settle_losses(Time now, Actions& out);
   void publish(Actions& out);
+  bool admits(Time now, const PeerId& from, const Message& message, Actions& out);
+  std::set<GridId> grids_in_use() const;
   const Grid* grid_of(const job::Manifest& manifest) const;
   job::Home::Place place_in(const Grid& grid);
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
@@ -183,6 +192,8 @@ class Peer {
   Rng rng_;
   Grids grids_;
   Reachability reachability_;
+  GridDesk desk_;
+  overlay::Turnstile strangers_;  // each is reported once in a while
   Lives lives_;
   job::SlotBook slots_;
   job::BlobBook blobs_;

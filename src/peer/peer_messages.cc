@@ -48,6 +48,12 @@ void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions
       return reachability_.on_dial_back(now, from, static_cast<std::uint16_t>(message.dial_back().port()), out);
     case Message::kDialedBack:
       return reachability_.on_answer(now, from, message.dialed_back());
+    case Message::kAdmit:
+      return desk_.on_admit(now, from, message.admit(), out);
+    case Message::kAdmitted:
+      return desk_.on_admitted(now, from, message.admitted(), out);
+    case Message::kRevocations:
+      return desk_.on_revocations(now, from, message.revocations(), out);
     case Message::KIND_NOT_SET:
       return;
   }
@@ -117,6 +123,9 @@ void Peer::to_home(Time now, const PeerId& from, const Message& message, Actions
   const auto found = homes_.find(JobId::from(job_of(message)));
   if (found == homes_.end() || found->second->over()) return answer_unknown(from, message, out);
   job::Home& home = *found->second;
+  const Grid* grid = grid_of(home.manifest());
+  if (grid == nullptr || (from != identity_.self && !grid->overlay.admits(now, from)))
+    return out.notify(job::PeerRefused{from, "it is no member of the private grid in which the job runs that it speaks of"});
   switch (message.kind_case()) {
     case Message::kOffer:
       return home.on_offer(now, from, message.offer(), out);
@@ -163,6 +172,8 @@ void Peer::to_member(Time now, const PeerId& from, const Message& message, Actio
 }
 
 void Peer::on_reserve(Time now, const PeerId& from, const Message::Reserve& reserve, Actions& out) {
+  const auto grid = reserve.grid().empty() ? std::nullopt : std::optional(GridId::from(reserve.grid()));
+  if (from != identity_.self && !grids_.may_run(now, from, grid)) return;  // it may not have shown its membership yet, and asks again
   const job::SlotBook::Grant* grant = slots_.reserve(now, from, JobId::from(reserve.job()), reserve.slots());
   if (grant == nullptr) return;
   Message answer;
@@ -182,7 +193,7 @@ void Peer::on_claim(Time now, const PeerId& from, const Message::ClaimName& clai
   }
   auto& member = members_[job];
   if (member == nullptr) {
-    const job::Member::Place place{identity_.self, blobs_, next_worker_};
+    const job::Member::Place place{identity_.self, blobs_, grids_, next_worker_};
     member = std::make_unique<job::Member>(config_.member, place, job::Member::Claim{from, job, grant->claim, grant->slots});
     member->begin(now, out);
   }

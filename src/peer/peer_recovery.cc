@@ -15,6 +15,7 @@ struct Sorted {
   std::map<JobId, HomeRecords> homes;
   std::map<job::Keeper::Name, KeeperRecords> kept;
   std::map<GridId, std::vector<std::string>> peers;
+  std::vector<wire::pb::GridRecord> grids;
 };
 
 template <class Value>
@@ -44,6 +45,8 @@ Status sort(const std::string& key_bytes, const std::string& value, Sorted& sort
       sorted.peers[{key.job.hash}].assign(peers.addresses().begin(), peers.addresses().end());
       return ok();
     }
+    case RecordKind::grid:
+      return parse(value, sorted.grids.emplace_back());
   }
   return fail(Kind::internal, "a kind of record was forgotten");
 }
@@ -58,6 +61,7 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
     if (!records.kept.parts().empty()) parts = stored.blob(wire::hash_of(records.kept.parts()));
     GW_TRY_VOID(keeper_.recover(now, name, records, parts));
   }
+  GW_TRY_VOID(grids_.restore(sorted.grids));
   Actions turn;
   turn.add(job::RetainBlobs{});
   GW_TRY_VOID(recover_homes(now, sorted.homes, turn));
@@ -78,7 +82,7 @@ Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, 
     if (grid == nullptr)
       return fail(Kind::not_found,
                   "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
-                  manifest.grid()->brief());
+                  manifest.grid() ? manifest.grid()->brief() : "any");
     std::vector<Hash256>& held = home_blobs_[id];
     held = manifest.all_chunks();
     for (const Hash256& hash : held) blobs_.adopt(hash);

@@ -24,8 +24,7 @@ class LonelyPeer : public testing::Test {
 
   void start() {
     ++boot_;
-    const Peer::Config config{.grids = {.grids = {wire::open_grid("one"), wire::open_grid("two")}, .overlay = {.address = "self:1"}},
-                              .slots = {.slots = 2}};
+    const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
     peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, notary_, Rng(1));
     std::vector<Action> out;
     ASSERT_TRUE(peer_->start(now_, {records_, [](const Hash256&) { return std::nullopt; }}, out));

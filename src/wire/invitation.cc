@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "wire/address.h"
 #include "wire/base32.h"
 #include "wire/grid_name.h"
+#include "wire/overlay_messages.h"
 
 namespace gw::wire {
 namespace {

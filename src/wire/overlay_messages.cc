@@ -1,9 +1,9 @@
 #include "wire/overlay_messages.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
-#include "wire/address.h"
 #include "wire/peer_messages.h"
 #include "wire/rules.h"
 
@@ -32,28 +32,10 @@ Status check(const pb::Descriptor::Anchor& anchor) {
                  "the address of an anchor is host:port, of at most 64 bytes");
 }
 
-Status check(const pb::Membership& membership) {
-  GW_TRY_VOID(require(membership.serial() != 0, "memberships are counted from 1"));
-  return require(membership.signature().size() == kSignatureBytes, "a membership has a signature of 64 bytes");
-}
-
-Status check(const pb::Descriptor& descriptor) {
-  GW_TRY_VOID(require(is_hash(descriptor.key()), "a public key has 32 bytes"));
-  GW_TRY_VOID(require(descriptor.signature().size() == kSignatureBytes, "a signature has 64 bytes"));
-  GW_TRY_VOID(require(descriptor.address().empty() || is_address(descriptor.address()), "an address is host:port, of at most 256 bytes"));
-  GW_TRY_VOID(require(descriptor.boot() != 0, "the lives of a peer are counted from 1"));
-  GW_TRY_VOID(require(pb::Descriptor::Reach_IsValid(descriptor.reach()), "the reach of a peer is not known"));
-  GW_TRY_VOID(require(descriptor.free_slots() <= descriptor.slots(), "a peer has no more free slots than slots"));
-  GW_TRY_VOID(require(descriptor.anchors_size() <= kMaxAnchors, "a peer has at most 3 anchors"));
-  for (const pb::Descriptor::Anchor& anchor : descriptor.anchors()) GW_TRY_VOID(check(anchor));
-  if (descriptor.has_membership()) GW_TRY_VOID(check(descriptor.membership()));
-  return check(descriptor.coordinate());
-}
-
 Status check(const OverlayMessage::Gossip& gossip) {
   GW_TRY_VOID(require(gossip.others_size() <= kMaxDescriptors, "a message has at most 64 descriptors"));
-  GW_TRY_VOID(check(gossip.self()));
-  for (const pb::Descriptor& descriptor : gossip.others()) GW_TRY_VOID(check(descriptor));
+  GW_TRY_VOID(wire::check(gossip.self()));
+  for (const pb::Descriptor& descriptor : gossip.others()) GW_TRY_VOID(wire::check(descriptor));
   return ok();
 }
 
@@ -62,24 +44,24 @@ enum class Of : std::uint8_t { ping, pong };
 Status check(const OverlayMessage::Ping& ping, Of kind) {
   GW_TRY_VOID(require(kind == Of::ping || ping.has_coordinate(), "a pong has a coordinate"));
   if (ping.has_coordinate()) GW_TRY_VOID(check(ping.coordinate()));
-  return ping.has_self() ? check(ping.self()) : ok();
+  return ping.has_self() ? wire::check(ping.self()) : ok();
 }
 
 Status check(const OverlayMessage::PingFor& ping_for) {
   GW_TRY_VOID(require(is_hash(ping_for.peer()), "a peer is named by 32 bytes"));
-  return ping_for.has_self() ? check(ping_for.self()) : ok();
+  return ping_for.has_self() ? wire::check(ping_for.self()) : ok();
 }
 
 Status check(const OverlayMessage::Route& route) {
   GW_TRY_VOID(require(is_hash(route.key()), "a key has 32 bytes"));
   GW_TRY_VOID(require(route.hops() <= kMaxHops && route.diversions() <= kMaxHops, "a request makes at most 32 hops"));
-  return check(route.origin());
+  return wire::check(route.origin());
 }
 
 Status check(const OverlayMessage::Found& found) {
   GW_TRY_VOID(require(found.hops() <= kMaxHops, "a request makes at most 32 hops"));
   GW_TRY_VOID(require(found.refused() || found.has_host(), "who has found somebody says whom"));
-  return found.has_host() ? check(found.host()) : ok();
+  return found.has_host() ? wire::check(found.host()) : ok();
 }
 
 Status check_kind(const OverlayMessage& message) {
@@ -124,11 +106,33 @@ bool is_address(const std::string& text) {
   return problem == std::errc() && rest == end && port != 0;
 }
 
+Status check(const pb::Descriptor& descriptor) {
+  GW_TRY_VOID(require(is_hash(descriptor.key()), "a public key has 32 bytes"));
+  GW_TRY_VOID(require(descriptor.signature().size() == kSignatureBytes, "a signature has 64 bytes"));
+  GW_TRY_VOID(require(descriptor.address().empty() || is_address(descriptor.address()), "an address is host:port, of at most 256 bytes"));
+  GW_TRY_VOID(require(descriptor.boot() != 0, "the lives of a peer are counted from 1"));
+  GW_TRY_VOID(require(pb::Descriptor::Reach_IsValid(descriptor.reach()), "the reach of a peer is not known"));
+  GW_TRY_VOID(require(descriptor.free_slots() <= descriptor.slots(), "a peer has no more free slots than slots"));
+  GW_TRY_VOID(require(descriptor.anchors_size() <= kMaxAnchors, "a peer has at most 3 anchors"));
+  for (const pb::Descriptor::Anchor& anchor : descriptor.anchors()) GW_TRY_VOID(check(anchor));
+  if (descriptor.has_membership()) GW_TRY_VOID(wire::check(descriptor.membership()));
+  return check(descriptor.coordinate());
+}
+
+Status check(const pb::Membership& membership) {
+  GW_TRY_VOID(require(membership.serial() != 0, "memberships are counted from 1"));
+  return require(membership.signature().size() == kSignatureBytes, "a membership has a signature of 64 bytes");
+}
+
 Status check(const OverlayMessage& message) {
   GW_TRY_VOID(require(is_hash(message.grid()), "a grid is named by 32 bytes"));
   GW_TRY_VOID(require(message.rumours_size() <= kMaxRumours, "a message has at most 16 rumours"));
   for (const OverlayMessage::Rumour& rumour : message.rumours())
     GW_TRY_VOID(require(is_hash(rumour.peer()) && rumour.boot() != 0, "a rumour is about one life of a peer"));
+  if (message.has_proof()) {
+    GW_TRY_VOID(require(is_hash(message.proof().key()), "a public key has 32 bytes"));
+    GW_TRY_VOID(check(message.proof().membership()));
+  }
   return check_kind(message);
 }
 

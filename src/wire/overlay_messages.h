@@ -25,6 +25,8 @@ bool is_address(const std::string& text);
 // Kind::invalid with the rule that the message breaks. Afterwards ids and keys have 32 bytes, signatures 64, addresses are host:port or
 // empty, coordinates are complete, finite and bounded, and lists are not longer than the limits above. Nothing is said about signatures.
 Status check(const pb::OverlayMessage& message);
+Status check(const pb::Membership& membership);
+Status check(const pb::Descriptor& descriptor);
 
 // A message that travels alone. Kind::overloaded if it would be longer than kMaxOverlayMessageBytes; Kind::invalid as in check().
 Result<Bytes> encode(const pb::OverlayMessage& message);

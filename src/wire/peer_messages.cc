@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/signature.h"
+#include "wire/invitation.h"
 #include "wire/overlay_messages.h"
 #include "wire/rules.h"
 #include "wire/worker_frames.h"
@@ -10,6 +12,10 @@ namespace gw::wire {
 namespace {
 
 using pb::PeerMessage;
+
+constexpr std::size_t kMaxMachineName = 64;
+constexpr std::size_t kMaxSentence = 1024;
+constexpr int kMaxRevocations = 4096;
 
 bool is_hash_or_nothing(const std::string& bytes) { return bytes.empty() || is_hash(bytes); }
 
@@ -97,10 +103,30 @@ Status check(const PeerMessage::DialedBack& answer) {
   return require(!answer.reached() || !answer.address().empty(), "who was reached was reached somewhere");
 }
 
+Status check(const PeerMessage::Admit& request) {
+  GW_TRY_VOID(require(request.invitation().size() <= kMaxInvitationText, "an invitation has at most 1024 characters"));
+  GW_TRY_VOID(require(request.name().size() <= kMaxMachineName, "the name of a machine has at most 64 bytes"));
+  return require(is_hash(request.key()), "a public key has 32 bytes");
+}
+
+Status check(const PeerMessage::Admitted& answer) {
+  GW_TRY_VOID(require(is_hash(answer.grid()), "a grid is named by 32 bytes"));
+  GW_TRY_VOID(require(is_hash_or_nothing(answer.secret()), "a private key has 32 bytes"));
+  GW_TRY_VOID(require(answer.why().size() <= kMaxSentence, "a sentence has at most 1024 bytes"));
+  return answer.has_membership() ? wire::check(answer.membership()) : ok();
+}
+
+Status check(const PeerMessage::Revocations& list) {
+  GW_TRY_VOID(require(is_hash(list.grid()), "a grid is named by 32 bytes"));
+  GW_TRY_VOID(require(list.serials_size() <= kMaxRevocations, "a list of revocations has at most 4096 entries"));
+  return require(list.signature().empty() || list.signature().size() == sizeof(Signature), "a signature has 64 bytes");
+}
+
 Status check(const PeerMessage& message) {
   switch (message.kind_case()) {
     case PeerMessage::kReserve:
       GW_TRY_VOID(require(message.reserve().slots() > 0, "nothing is reserved"));
+      GW_TRY_VOID(require(is_hash_or_nothing(message.reserve().grid()), "a grid is named by 32 bytes"));
       return check_job(message.reserve().job());
     case PeerMessage::kOffer:
       GW_TRY_VOID(require(message.offer().claim() != 0 && message.offer().slots() > 0, "an offer has a claim and slots"));
@@ -154,6 +180,12 @@ Status check(const PeerMessage& message) {
       return require(message.dial_back().port() > 0 && message.dial_back().port() <= 0xffff, "a port is from 1 to 65535");
     case PeerMessage::kDialedBack:
       return check(message.dialed_back());
+    case PeerMessage::kAdmit:
+      return check(message.admit());
+    case PeerMessage::kAdmitted:
+      return check(message.admitted());
+    case PeerMessage::kRevocations:
+      return check(message.revocations());
     case PeerMessage::KIND_NOT_SET:
       break;
   }

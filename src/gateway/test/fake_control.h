@@ -102,7 +102,16 @@ class FakeControl final : public node::Control {
     if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
     return std::unique_ptr<node::Subscription>(std::make_unique<Watcher>(jobs_.at(id), std::move(changed)));
   }
+  std::vector<node::GridView> grids() const override { return grids_view; }
+  void change_grids(node::GridOrder order, std::function<void(Result<std::string>)> done) override {
+    orders.push_back(std::move(order));
+    asio::post(io_, [done = std::move(done), answer = grid_answer] { done(answer); });
+  }
   void stop() override { stopped = true; }
+
+  std::vector<node::GridView> grids_view;
+  std::vector<node::GridOrder> orders;
+  Result<std::string> grid_answer = std::string("done");
 
  private:
   struct Watcher final : node::Subscription {

@@ -1,0 +1,20 @@
+#pragma once
+// What answers a request.
+
+#include <cstdint>
+#include <string>
+
+namespace gw::httpd {
+
+struct Answer {
+  unsigned status = 200;
+  std::string body = {};
+  std::string allow = {};  // methods, of a 405
+  std::string type = "application/json";
+};
+enum class After : std::uint8_t { next_request, close };
+
+// Head and body, as they are sent: in one piece, because each kind of message that Beast writes costs seconds of compilation.
+std::string text_of(const Answer& answer, After after);
+
+}  // namespace gw::httpd

@@ -1,0 +1,104 @@
+#include "overlay/gatekeeper.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::overlay {
+namespace {
+
+using Shown = wire::pb::Descriptor;
+
+PublicKey key_in(const std::string& bytes) {
+  PublicKey key;
+  GW_ASSERT(bytes.size() == key.size());
+  std::ranges::copy(as_bytes(bytes), key.begin());
+  return key;
+}
+
+void add_all(const Message::Gossip& gossip, std::vector<const Shown*>& list) {
+  list.push_back(&gossip.self());
+  for (const Shown& other : gossip.others()) list.push_back(&other);
+}
+
+std::vector<const Shown*> descriptors_in(const Message& message) {
+  std::vector<const Shown*> list;
+  const auto add_if = [&](bool there, const Shown& one) {
+    if (there) list.push_back(&one);
+  };
+  if (message.has_gossip()) add_all(message.gossip(), list);
+  if (message.has_gossip_reply()) add_all(message.gossip_reply(), list);
+  if (message.has_ring()) add_all(message.ring(), list);
+  if (message.has_ring_reply()) add_all(message.ring_reply(), list);
+  if (message.has_ping()) add_if(message.ping().has_self(), message.ping().self());
+  if (message.has_pong()) add_if(message.pong().has_self(), message.pong().self());
+  if (message.has_ping_for()) add_if(message.ping_for().has_self(), message.ping_for().self());
+  if (message.has_pong_for()) add_if(message.pong_for().has_self(), message.pong_for().self());
+  if (message.has_route()) add_if(message.route().has_origin(), message.route().origin());
+  if (message.has_found()) add_if(message.found().has_host(), message.found().host());
+  return list;
+}
+
+// Takes out what is about others. False: then nothing is left of it.
+bool reduce_to_self(Message& message) {
+  message.clear_rumours();
+  switch (message.kind_case()) {
+    case Message::kGossip:
+      message.mutable_gossip()->clear_others();
+      return true;
+    case Message::kRing:
+      message.mutable_ring()->clear_others();
+      return true;
+    case Message::kPing:
+    case Message::kPong:
+    case Message::kLeave:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Gatekeeper::Gatekeeper(const Config& config, const PublicKey& own_key, const Notary& notary)
+    : config_(config),
+      own_key_(own_key),
+      notary_(notary),
+      roll_(config.roll, config.grid_key),
+      strangers_({config.report_period, 1, config.reported}) {}
+
+Status Gatekeeper::on_message(Time now, const PeerId& from, const Message& message) {
+  if (message.has_proof()) {
+    const PublicKey key = key_in(message.proof().key());
+    if (notary_.id_of(key) != from) return fail(Kind::invalid, "it has shown the membership of somebody else");
+    GW_TRY_VOID(roll_.admit(wall(now), from, key, read(message.proof().membership())));
+  }
+  if (!admits(now, from)) return fail(Kind::invalid, "it has shown no membership of the private grid");
+  for (const Shown* one : descriptors_in(message)) on_descriptor(now, *one);
+  return ok();
+}
+
+void Gatekeeper::on_descriptor(Time now, const Shown& descriptor) {
+  if (!descriptor.has_membership()) return;
+  const PublicKey key = key_in(descriptor.key());
+  // Who passes a bad one on need not have checked it.
+  if (!roll_.admit(wall(now), notary_.id_of(key), key, read(descriptor.membership()))) GW_REACHED("gatekeeper: a descriptor of a stranger");
+}
+
+bool Gatekeeper::prepare(Time now, const PeerId& to, Message& message) const {
+  if (!admits(now, to) && !reduce_to_self(message)) return false;
+  Message::Proof& proof = *message.mutable_proof();
+  proof.set_key(own_key_.data(), own_key_.size());
+  write(config_.own, *proof.mutable_membership());
+  // The message is ours to change; only the list is made for reading.
+  for (const Shown* one : descriptors_in(message)) add_membership(const_cast<Shown&>(*one));
+  return true;
+}
+
+void Gatekeeper::add_membership(Shown& descriptor) const {
+  const PublicKey key = key_in(descriptor.key());
+  const Membership* membership = key == own_key_ ? &config_.own : roll_.find(notary_.id_of(key));
+  if (membership != nullptr) write(*membership, *descriptor.mutable_membership());
+}
+
+}  // namespace gw::overlay

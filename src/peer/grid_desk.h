@@ -1,0 +1,102 @@
+#pragma once
+// What people, and other peers, ask of this one about its grids.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "overlay/allowance.h"
+#include "peer/admissions.h"
+#include "peer/grids.h"
+#include "peer/joining.h"
+
+namespace gw::peer {
+
+// --- what people ask; each is answered by job::GridAnswered
+
+struct CreateGrid {
+  std::string name;
+  GridPass::Secret secret;  // new, and nobody else's
+};
+struct JoinOpenGrid {
+  std::string name;
+};
+struct LeaveGrid {
+  GridId grid;
+};
+struct Invite {
+  GridId grid;
+  InvitationTerms terms;
+};
+struct Revoke {
+  GridId grid;
+  std::vector<std::uint64_t> serials;
+  std::vector<PeerId> peers;  // members, by what they have shown
+};
+struct GridRequest {
+  std::uint64_t number;
+  std::variant<CreateGrid, JoinOpenGrid, Joining::Wish, LeaveGrid, Invite, Revoke> what;
+};
+
+// Makes, joins and leaves grids, lets others into those whose key it holds, and spreads lists of revocations: a new one goes to all members
+// known, and whoever meets a member tells it which version it has, so that one who was away hears of it, too.
+//
+// Answers to people leave when what was done is on disk. Limits: invitations are looked at at a limited rate (Config::admits), a list goes
+// to Config::told members at once. A machine without I/O or threads.
+class GridDesk {
+ public:
+  struct Config {
+    Joining::Config joining{};
+    Time admit_every = std::chrono::milliseconds(100);  // on average
+    int admits = 32;                                    // at once
+    Time remind_every = std::chrono::seconds(30);
+    std::size_t told = 128;
+  };
+  // References outlive it.
+  struct Place {
+    PeerId self;
+    PublicKey key;
+    Time wall_offset;
+    Grids& grids;
+    Rng& rng;
+  };
+
+  GridDesk(const Config& config, const Place& place);
+
+  // `in_use`: grids in which jobs of this peer run.
+  void on_request(Time now, GridRequest request, const std::set<GridId>& in_use, Actions& out);
+  void on_connected(Time now, const PeerId& peer, const std::string& address, Actions& out);
+  void on_admit(Time now, const PeerId& from, const job::Message::Admit& request, Actions& out);
+  void on_admitted(Time now, const PeerId& from, const job::Message::Admitted& answer, Actions& out);
+  void on_revocations(Time now, const PeerId& from, const job::Message::Revocations& message, Actions& out);
+  // Somebody of a grid has been heard for the first time.
+  void on_seen(Time now, const PeerId& peer, Actions& out);
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const { return std::min(remind_at_, joining_.next_deadline()); }
+
+ private:
+  using Answer = Result<std::string>;
+
+  Answer carry_out(Time now, const CreateGrid& request, Actions& out);
+  Answer carry_out(Time now, const JoinOpenGrid& request, Actions& out);
+  Answer carry_out(Time now, const Invite& request, Actions& out);
+  Answer carry_out(Time now, const Revoke& request, Actions& out);
+  Answer leave(Time now, const LeaveGrid& request, const std::set<GridId>& in_use, Actions& out);
+  Status check_wish(const Joining::Wish& wish) const;
+  Result<Grid*> private_grid(const GridId& id);
+  Result<std::uint64_t> serial_of(const Grid& grid, const PeerId& peer) const;
+  Result<overlay::Membership> let_in(Time now, const PeerId& from, const job::Message::Admit& request, GridPass*& pass, Actions& out);
+  void finish(Time now, Joining::Granted granted, Actions& out);
+  void adopt(Time now, Grid& grid, overlay::Revocations list, Actions& out);
+  static void answer(std::uint64_t number, const Answer& result, Actions& out);
+  WallSeconds wall(Time now) const { return std::chrono::duration_cast<WallSeconds>(now + place_.wall_offset); }
+
+  const Config config_;
+  const Place place_;
+  Joining joining_;
+  overlay::Allowance admits_;
+  Time remind_at_ = job::kNever;
+};
+
+}  // namespace gw::peer

@@ -1,0 +1,214 @@
+#include "peer/grid_desk.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "base/hash.h"
+
+namespace gw::peer {
+namespace {
+
+constexpr Time kNow = std::chrono::seconds(1000);
+
+// Real keys: memberships are checked with Ed25519 whatever the notary does.
+class DeskNotary : public overlay::Notary {
+ public:
+  explicit DeskNotary(const SigningKey& key) : key_(key) {}
+  PeerId id_of(const PublicKey& key) const override { return {sha256(key)}; }
+  Signature sign(ByteView text) const override { return key_.sign(text); }
+  bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const override {
+    return verify(key, text, signature).has_value();
+  }
+
+ private:
+  const SigningKey key_;
+};
+
+GridPass::Secret secret(std::uint8_t seed) {
+  GridPass::Secret bytes;
+  bytes.fill(seed);
+  return bytes;
+}
+
+// A desk and its grids, with an address and nothing else of a peer.
+struct Desk {
+  explicit Desk(std::uint8_t number)
+      : key(secret(number)),
+        notary(key),
+        id{sha256(key.public_key())},
+        address(fmt::format("host{}:1", number)),
+        rng(number),
+        grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, notary, rng),
+        desk({}, {id, key.public_key(), Time(0), grids, rng}) {
+    Actions out;
+    EXPECT_TRUE(grids.restore({}));
+    grids.start(kNow, {}, out);
+  }
+
+  // Answers of people's requests are here; everything else is for others.
+  Result<std::string> ask(GridRequest request, const std::set<GridId>& in_use = {}) {
+    Actions out;
+    desk.on_request(now, std::move(request), in_use, out);
+    return answer_in(out);
+  }
+  static Result<std::string> answer_in(const Actions& out) {
+    for (const job::Action& action : out.later)
+      if (const auto* notify = std::get_if<job::Notify>(&action))
+        if (const auto* answered = std::get_if<job::GridAnswered>(&notify->event))
+          return answered->error ? Result<std::string>(*answered->error) : Result<std::string>(answered->text);
+    return fail(Kind::internal, "no answer");
+  }
+  GridId create() { return {parse_hash(ask({1, CreateGrid{"lab", secret(90)}}).value()).value()}; }
+  Result<std::string> invite(const GridId& grid, std::uint16_t uses = 1, std::chrono::seconds lasts = std::chrono::hours(1)) {
+    return ask({2, Invite{grid, {.uses = uses, .lasts = lasts, .addresses = {address}}}});
+  }
+
+  SigningKey key;
+  DeskNotary notary;
+  PeerId id;
+  std::string address;
+  Rng rng;
+  Grids grids;
+  GridDesk desk;
+  Time now = kNow;
+};
+
+// The whole conversation of one who shows an invitation to the one who made it.
+Result<std::string> join(Desk& guest, Desk& host, const std::string& invitation) {
+  const auto parsed = wire::parse_invitation(invitation);
+  if (!parsed) return parsed.error();
+  Actions asked, answered, settled;
+  guest.desk.on_request(guest.now, {7, Joining::Wish{*parsed, parsed->name, "machine", 7}}, {}, asked);
+  if (auto refused = Desk::answer_in(asked); !refused && refused.error().detail != "no answer") return refused;
+  guest.desk.on_connected(guest.now, host.id, host.address, asked);
+  for (const job::Action& action : asked.now)
+    if (const auto* send = std::get_if<job::Send>(&action)) host.desk.on_admit(host.now, guest.id, send->message.admit(), answered);
+  for (const job::Action& action : answered.later)
+    if (const auto* send = std::get_if<job::Send>(&action)) guest.desk.on_admitted(guest.now, host.id, send->message.admitted(), settled);
+  return Desk::answer_in(settled);
+}
+
+TEST(GridDesk, AnInvitationLetsOneIn) {
+  Desk host(1), guest(2), late(3);
+  const GridId grid = host.create();
+  const std::string invitation = host.invite(grid).value();
+  EXPECT_EQ(join(guest, host, invitation).value(), grid.hash.hex());
+  ASSERT_NE(guest.grids.find(grid), nullptr);
+  EXPECT_FALSE(guest.grids.find(grid)->pass.secret);
+  const auto refused = join(late, host, invitation);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().detail.find("used up"), std::string::npos);
+  EXPECT_EQ(late.grids.find(grid), nullptr);
+}
+
+TEST(GridDesk, AnAnswerThatGotLostIsGivenAgain) {
+  Desk host(1), guest(2), again(2);
+  const GridId grid = host.create();
+  const std::string invitation = host.invite(grid).value();
+  ASSERT_TRUE(join(guest, host, invitation));
+  ASSERT_TRUE(join(again, host, invitation)) << "the same peer, whose disk was lost";
+  EXPECT_EQ(guest.grids.find(grid)->pass.membership, again.grids.find(grid)->pass.membership);
+}
+
+TEST(GridDesk, ExpiredRevokedAndForeignInvitationsAreRefusedWithTheirReason) {
+  Desk host(1), guest(2), other(4);
+  const GridId grid = host.create();
+  const std::string brief = host.invite(grid, 1, std::chrono::seconds(10)).value();
+  host.now += std::chrono::seconds(10) + overlay::kClockSkew;
+  EXPECT_TRUE(join(guest, host, brief)) << "clocks differ";
+  host.now += std::chrono::seconds(1);
+  Desk third(3);
+  EXPECT_NE(join(third, host, brief).error().detail.find("expired"), std::string::npos);
+
+  const std::string revoked = host.invite(grid, 5).value();
+  ASSERT_TRUE(host.ask({3, Revoke{grid, {wire::parse_invitation(revoked)->serial}, {}}}));
+  EXPECT_NE(join(third, host, revoked).error().detail.find("revoked"), std::string::npos);
+  EXPECT_FALSE(other.invite(grid)) << "it does not hold the key";
+  EXPECT_FALSE(guest.invite(grid));
+}
+
+TEST(GridDesk, AnAdminHoldsTheKey) {
+  Desk host(1), admin(2), guest(3);
+  const GridId grid = host.create();
+  const auto invitation = host.ask({2, Invite{grid, {.role = wire::Invitation::Role::holder, .addresses = {host.address}}}});
+  ASSERT_TRUE(join(admin, host, invitation.value()));
+  EXPECT_TRUE(join(guest, admin, admin.invite(grid).value()));
+}
+
+TEST(GridDesk, ListsOfTwoHoldersBecomeOne) {
+  Desk host(1), admin(2);
+  const GridId grid = host.create();
+  ASSERT_TRUE(
+      join(admin, host, host.ask({2, Invite{grid, {.role = wire::Invitation::Role::holder, .addresses = {host.address}}}}).value()));
+  ASSERT_TRUE(host.ask({3, Revoke{grid, {0x70000}, {}}}));
+  ASSERT_TRUE(admin.ask({3, Revoke{grid, {0x80000}, {}}}));
+  const auto tell = [&](Desk& from, Desk& to) {
+    job::Message::Revocations message;
+    const overlay::Revocations& list = from.grids.find(grid)->pass.revocations;
+    message.set_grid(grid.bytes());
+    message.set_version(list.version);
+    message.mutable_serials()->Assign(list.serials.begin(), list.serials.end());
+    message.set_signature(list.signature.data(), list.signature.size());
+    Actions out;
+    to.desk.on_revocations(kNow, from.id, message, out);
+  };
+  tell(host, admin);
+  tell(admin, host);
+  EXPECT_EQ(host.grids.find(grid)->pass.revocations, admin.grids.find(grid)->pass.revocations);
+  EXPECT_EQ(host.grids.find(grid)->pass.revocations.serials, (std::vector<std::uint64_t>{0x70000, 0x80000}));
+}
+
+TEST(GridDesk, ARevokedMemberLearnsItAndIsOut) {
+  Desk host(1), guest(2);
+  const GridId grid = host.create();
+  ASSERT_TRUE(join(guest, host, host.invite(grid).value()));
+  ASSERT_TRUE(host.ask({3, Revoke{grid, {}, {guest.id}}})) << "by what it was given, although it was never met";
+  job::Message::Revocations message;
+  const overlay::Revocations& list = host.grids.find(grid)->pass.revocations;
+  message.set_grid(grid.bytes());
+  message.set_version(list.version);
+  message.mutable_serials()->Assign(list.serials.begin(), list.serials.end());
+  message.set_signature(list.signature.data(), list.signature.size());
+  Actions out;
+  guest.desk.on_revocations(kNow, host.id, message, out);
+  EXPECT_TRUE(guest.grids.find(grid)->pass.revoked());
+  EXPECT_FALSE(host.ask({4, Revoke{grid, {host.grids.find(grid)->pass.membership.serial}, {}}})) << "nobody revokes itself";
+}
+
+TEST(GridDesk, WhatIsOnDiskIsThereInTheNextLife) {
+  Desk host(1), guest(2);
+  const GridId grid = host.create();
+  ASSERT_TRUE(join(guest, host, host.invite(grid, 3).value()));
+  for (const Desk* desk : {&host, &guest}) {
+    const GridPass& pass = desk->grids.find(grid)->pass;
+    const GridPass back = GridPass::read(pass.record()).value();
+    EXPECT_EQ(back.record().SerializeAsString(), pass.record().SerializeAsString());
+    EXPECT_EQ(back.id, grid);
+    EXPECT_EQ(back.members.size(), pass.members.size());
+  }
+  wire::pb::GridRecord damaged = host.grids.find(grid)->pass.record();
+  damaged.set_grid_key("short");
+  EXPECT_EQ(GridPass::read(damaged).error().kind, Kind::corrupt);
+}
+
+TEST(GridDesk, LeavingWaitsForJobs) {
+  Desk host(1);
+  const GridId grid = host.create();
+  EXPECT_FALSE(host.ask({5, LeaveGrid{grid}}, {grid}));
+  EXPECT_TRUE(host.ask({5, LeaveGrid{grid}}));
+  EXPECT_EQ(host.grids.find(grid), nullptr);
+  EXPECT_FALSE(host.ask({5, LeaveGrid{grid}}));
+}
+
+TEST(GridDesk, NobodyThereIsSaidInTime) {
+  Desk host(1), guest(2);
+  const auto invitation = wire::parse_invitation(host.invite(host.create()).value());
+  Actions out;
+  guest.desk.on_request(kNow, {7, Joining::Wish{*invitation, "lab", "machine", 7}}, {}, out);
+  guest.desk.on_tick(kNow + std::chrono::seconds(21), out);
+  EXPECT_NE(Desk::answer_in(out).error().detail.find("host1:1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gw::peer

@@ -1,0 +1,24 @@
+#pragma once
+// One connection to a tracker.
+
+#include "tracker/tracker.h"
+
+namespace gw::tracker {
+
+// Reads requests one after the other and answers them. A coroutine of the tracker, which outlives it.
+class Session {
+ public:
+  Session(httpd::Tcp::socket socket, Tracker& tracker, std::string visitor);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  asio::awaitable<void> run();
+  void stop() { exchange_.stream().close(); }
+
+ private:
+  httpd::Exchange<httpd::Tcp> exchange_;
+  Tracker& tracker_;
+  const std::string visitor_;  // its address
+};
+
+}  // namespace gw::tracker

@@ -1,0 +1,65 @@
+#pragma once
+// A web service that lists live peers of grids, for those who know nobody yet.
+
+#include <filesystem>
+#include <memory>
+
+#include "httpd/door.h"
+#include "httpd/exchange.h"
+#include "tracker/peer_directory.h"
+#include "tracker/visits.h"
+
+namespace gw::tracker {
+
+namespace asio = httpd::asio;
+
+class Session;
+
+// POST /v1/announce and GET /v1/peers over HTTP, as docs/tracker.md says. What it knows is written to a file now and then, so that a
+// restart does not empty it; peers announce themselves again within minutes anyway.
+//
+// Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes. Limits: Config; it answers one address so often
+// and no more.
+class Tracker {
+ public:
+  struct Config {
+    asio::ip::tcp::endpoint listen;
+    std::filesystem::path file;
+    std::size_t connections = 256;
+    std::chrono::seconds save_every = std::chrono::minutes(1);
+    PeerDirectory::Config directory{};
+    Visits::Config visits{};
+    httpd::Exchange<httpd::Tcp>::Config http{.idle = std::chrono::seconds(20), .receive = std::chrono::seconds(10)};
+  };
+
+  // Kind::invalid: it cannot listen there; Kind::corrupt: the file is not its own.
+  static Result<std::unique_ptr<Tracker>> open(asio::io_context& io, Config config);
+  ~Tracker();
+
+  const asio::ip::tcp::endpoint& listening() const { return listening_; }
+  asio::awaitable<void> stop();
+
+ private:
+  friend class Session;
+  class CheckingNotary;
+
+  Tracker(asio::io_context& io, Config config);
+  Status load();
+  void save();
+  void save_later();
+  httpd::Answer answer(const std::string& visitor, std::string_view method, std::string_view target, std::string_view body);
+  httpd::Answer announce(std::string_view body);
+  httpd::Answer list(std::string_view query);
+
+  const Config config_;
+  const std::unique_ptr<CheckingNotary> notary_;
+  PeerDirectory directory_;
+  Visits visits_;
+  Rng rng_;
+  bool changed_ = false;
+  asio::ip::tcp::endpoint listening_;
+  asio::steady_timer save_at_;
+  httpd::Door<httpd::Tcp, Session> door_;
+};
+
+}  // namespace gw::tracker

@@ -1,0 +1,188 @@
+"""Private grids between real daemons on loopback: who was invited is in, who was not learns nothing, who is revoked is out everywhere."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.grid import Network, Peer, wait_until
+from support.harness import GODWIT, run
+
+DAEMON = GODWIT.parent / "godwit-daemon"
+
+
+class Daemon:
+    """One daemon without slots, and the commands that speak to it."""
+
+    def __init__(self, case: unittest.TestCase, folder: Path, name: str):
+        self._folder = folder / name
+        self._folder.mkdir()
+        self.socket = self._folder / "socket"
+        self._log = self._folder / "log"
+        self.process: subprocess.Popen | None = None
+        case.addCleanup(self.stop)
+
+    def start(self, *options) -> "Daemon":
+        words = [DAEMON, "--state", self._folder / "state", "--socket", self.socket, "--slots", "0", *(options or ("--listen", "127.0.0.1:0"))]
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stderr=log)
+        wait_until("the daemon answers", self._answers, self.log)
+        return self
+
+    def _answers(self) -> bool:
+        if self.process.poll() is not None:
+            raise AssertionError(f"the daemon ended: {self.log()}")
+        return self.ask("peer", "list").code == 0
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def ask(self, *words):
+        return run([GODWIT, "--config", f"socket={self.socket}", *words])
+
+    def asked(self, *words):
+        return json.loads(run([GODWIT, "--config", f"socket={self.socket}", *words, "-o", "json"], check=True).out)
+
+    def peers(self, grid: str) -> set[str]:
+        """Those it takes for alive, itself among them."""
+        rows = self.asked("peer", "list")["peers"]
+        return {row["id"] for row in rows if row["grid"] == grid and row["state"] in ("self", "alive")}
+
+    def grid(self, name: str) -> dict | None:
+        return next((grid for grid in self.asked("grid", "list")["grids"] if grid["name"] == name), None)
+
+    def address(self) -> str:
+        return self.log().rsplit("listening at=", 1)[1].split()[0]
+
+    def invite(self, *options) -> str:
+        return self.asked("grid", "invite", "lab", *options)["invitation"]
+
+
+class PrivateGrid(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gw-private-")  # sockets have short paths
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.founder = self.daemon("founder").start()
+        self.founder.asked("grid", "create", "lab")
+
+    def daemon(self, name: str) -> Daemon:
+        return Daemon(self, self.folder, name)
+
+    def wait_for_members(self, *members: Daemon) -> None:
+        logs = lambda: "\n".join(member.log()[-1500:] for member in members)
+        wait_until("the members know each other", lambda: all(len(member.peers("lab")) == len(members) for member in members), logs)
+
+    def refused(self, daemon: Daemon, invitation: str, reason: str) -> None:
+        done = daemon.ask("grid", "join", invitation)
+        self.assertNotEqual(done.code, 0)
+        self.assertIn(reason, done.err)
+        self.assertEqual(done.err.strip().count("\n"), 0, done.err)
+        self.assertIsNone(daemon.grid("lab"))
+
+    def test_members_meet_and_strangers_learn_nothing(self):
+        member = self.daemon("member").start("--listen", "127.0.0.1:0", "--join", self.founder.invite())
+        self.wait_for_members(self.founder, member)
+        self.assertEqual([grid["name"] for grid in member.asked("grid", "list")["grids"]], ["lab"])
+
+        # One that is in another grid with a member, and even knows what this one is called.
+        stranger = self.daemon("stranger").start("--listen", "127.0.0.1:0", "--grid", "open", "--grid", "lab", "--join", self.founder.address())
+        wait_until("they meet in the open one", lambda: len(stranger.peers("open")) == 2 == len(self.founder.peers("open")), stranger.log)
+        self.assertEqual(len(stranger.peers("lab")), 1)
+        self.assertEqual(len(self.founder.peers("lab")), 2)
+        self.assertNotEqual(stranger.grid("lab")["id"], self.founder.grid("lab")["id"])
+
+        # What was changed survives: all daemons at once.
+        for daemon in (self.founder, member):
+            daemon.stop()
+        self.founder.start("--listen", self.founder.address())
+        member.start("--listen", member.address())
+        self.wait_for_members(self.founder, member)
+        self.assertEqual(self.founder.grid("lab")["role"], "holder")
+
+    def test_bad_invitations_are_refused_with_their_reason(self):
+        guest = self.daemon("guest").start()
+        good = self.founder.invite()
+        self.refused(guest, good[:-3], "check sum")
+        self.refused(guest, good[:40] + ("a" if good[40] != "a" else "b") + good[41:], "check sum")
+        self.refused(guest, "godwit:hello", "check sum")
+
+        revoked = self.founder.asked("grid", "invite", "lab")
+        self.founder.asked("grid", "revoke", "lab", revoked["serial"])
+        self.refused(guest, revoked["invitation"], "revoked")
+        self.assertIn("revoked", self.founder.log())
+
+        self.assertEqual(guest.ask("grid", "join", good).code, 0)
+        late = self.daemon("late").start()
+        self.refused(late, good, "used up")
+        self.assertIn("used up", self.founder.log())
+
+    def test_revocation_spreads_and_ends_connections(self):
+        invitation = self.founder.invite("--uses", "2")
+        one = self.daemon("one").start("--listen", "127.0.0.1:0", "--join", invitation)
+        two = self.daemon("two").start("--listen", "127.0.0.1:0", "--join", invitation)
+        self.wait_for_members(self.founder, one, two)
+        victim = two.asked("peer", "list")["peers"][0]["id"]
+        self.founder.asked("grid", "revoke", "lab", victim)
+        for member in (self.founder, one):
+            wait_until("it is gone", lambda member=member: victim not in member.peers("lab"), member.log)
+        wait_until("it knows", lambda: two.grid("lab")["role"] == "revoked", two.log)
+        self.assertEqual(two.peers("lab"), {victim})
+        self.assertEqual(len(one.peers("lab")), 2)
+        # It stays out after a restart of everybody.
+        for daemon in (self.founder, one, two):
+            daemon.stop()
+        for daemon in (self.founder, one, two):
+            daemon.start("--listen", daemon.address())
+        self.wait_for_members(self.founder, one)
+        self.assertEqual(two.grid("lab")["role"], "revoked")
+
+    def test_grids_come_and_go_while_the_daemon_runs(self):
+        self.founder.asked("grid", "join", "physics")
+        other = self.daemon("other").start("--listen", "127.0.0.1:0", "--grid", "physics", "--join", self.founder.address())
+        wait_until("they meet", lambda: len(other.peers("physics")) == 2 and len(self.founder.peers("physics")) == 2, other.log)
+        self.founder.asked("grid", "leave", "physics")
+        self.assertIsNone(self.founder.grid("physics"))
+        wait_until("it is gone there", lambda: len(other.peers("physics")) == 1, other.log)
+        self.assertIn("no grid 'physics'", self.founder.ask("grid", "leave", "physics").err)
+        self.assertIn("is open", self.founder.ask("grid", "invite", "open").err)
+
+
+class Neighbours(unittest.TestCase):
+    """Hosts of one local network, none of which was told of another."""
+
+    def test_they_find_each_other(self):
+        folder = tempfile.TemporaryDirectory(prefix="gw-lan-")
+        self.addCleanup(folder.cleanup)
+        network = Network(2)
+        self.addCleanup(network.close)
+        peers = [Peer(network, Path(folder.name), number, slots=1, join=None) for number in (1, 2)]
+        for peer in peers:
+            self.addCleanup(peer.stop)
+            peer.start()
+        alive = lambda peer: sum(row["state"] == "alive" for row in peer.peers())
+        wait_until("they know each other", lambda: all(alive(peer) == 1 for peer in peers), lambda: "\n".join(p.last_words() for p in peers))
+
+
+class Tracked(unittest.TestCase):
+    """Daemons that know nothing but a tracker."""
+
+    def test_they_find_each_other_and_need_it_no_more(self):
+        folder = tempfile.TemporaryDirectory(prefix="gw-tracked-")
+        self.addCleanup(folder.cleanup)
+        keeper = Daemon(self, Path(folder.name), "keeper").start("--listen", "127.0.0.1:0", "--grid", "other", "--tracker", "127.0.0.1:0")
+        url = "http://" + keeper.log().rsplit("tracker listening at=", 1)[1].split()[0]
+        one, two = (Daemon(self, Path(folder.name), name).start("--listen", "127.0.0.1:0", "--join", url) for name in ("one", "two"))
+        wait_until("they know each other", lambda: len(one.peers("open")) == 2 and len(two.peers("open")) == 2, two.log)
+        keeper.stop()
+        self.assertEqual(len(one.peers("open")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
