@@ -12,13 +12,16 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endif()
+
+# Everything ends in an executable, so the same precompiled headers fit libraries and programs.
+add_compile_options(-fPIE)
+add_link_options(-pie)
 
 set(GODWIT_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined; empty: none")
 # Leaving fields out of a designated initialiser is how options structs are meant to be used here.
@@ -73,22 +76,45 @@ function(gw_link_test name)
   set_tests_properties(link.${name} PROPERTIES LABELS unit TIMEOUT 30)
 endfunction()
 
-# Libraries and programs are compiled eight files at a time (UNITY_BUILD): headers cost more than code, and a cold build has to fit into CI.
-# So the names of one folder that are not exported differ from each other, too.
+# Everything is compiled eight files at a time (UNITY_BUILD): headers cost more than code, and a cold build has to fit into CI. So the names of
+# one folder that are not exported differ from each other, too, those of its tests included.
 #
-# A precompiled header costs about three CPU seconds per target and saves half of each file's time in front of the optimiser: it pays from
-# some four files on. PRECOMPILE names more headers that most files of the target take in: <wire/peer.pb.h> alone is a second each time.
+# Slow headers are precompiled, once for all who take them in: a precompiled header costs five to ten CPU seconds.
+# PRECOMPILED names the one that a library or program uses:
+#   plain      what is taken in everywhere; if nothing is said
+#   messages   and our messages
+#   network    and Asio, which whoever takes it in has to link, and JSON
+#   tests      messages and GTest, not optimised: every test
 add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # else ccache takes every precompiled header for a new one
-function(gw_precompile target)
-  get_target_property(sources ${target} SOURCES)
-  list(LENGTH sources count)
-  if(count GREATER_EQUAL 4)
-    target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/cmake/precompiled.h> ${ARGN})
+function(gw_precompiled name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "HEADERS;EXTERNAL")
+  set(empty ${CMAKE_BINARY_DIR}/empty.cc)
+  if(NOT EXISTS ${empty})
+    file(WRITE ${empty} "")
   endif()
+  set(target gw_precompiled_${name})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${empty})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE fmt::fmt ${ARG_EXTERNAL})
+  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h ${ARG_HEADERS})
+endfunction()
+set(message_headers <wire/overlay.pb.h> <wire/peer.pb.h> <wire/worker.pb.h>)
+gw_precompiled(plain)
+gw_precompiled(messages HEADERS ${message_headers} EXTERNAL gw_wire_messages)
+gw_precompiled(network HEADERS ${message_headers} <transport/asio.h> <nlohmann/json.hpp> EXTERNAL gw_wire_messages asio)
+gw_precompiled(tests HEADERS ${message_headers} <gmock/gmock.h> <gtest/gtest.h> EXTERNAL gw_wire_messages GTest::gmock GTest::gtest)
+# Optimising the tests themselves takes longer than running them.
+target_compile_options(gw_precompiled_tests PRIVATE -O0)
+
+function(gw_use_precompiled target name)
+  if(NOT name)
+    set(name plain)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM gw_precompiled_${name})
 endfunction()
 
 function(gw_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS;EXTERNAL;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "PRECOMPILED" "SOURCES;DEPS;EXTERNAL")
   gw_check_layer(${name} ${ARG_DEPS})
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *.cc)
@@ -98,13 +124,13 @@ function(gw_library name)
   target_include_directories(gw_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(gw_${name} PUBLIC ${ARG_DEPS} ${ARG_EXTERNAL})
-  gw_precompile(gw_${name} ${ARG_PRECOMPILE})
+  gw_use_precompiled(gw_${name} "${ARG_PRECOMPILED}")
   set_target_properties(gw_${name} PROPERTIES UNITY_BUILD ON)
   gw_link_test(${name})
 endfunction()
 
 function(gw_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT;LABEL" "SOURCES;DEPS;EXTERNAL;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT;LABEL" "SOURCES;DEPS;EXTERNAL")
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *_test.cc)
   endif()
@@ -115,12 +141,11 @@ function(gw_test name)
     set(ARG_LABEL unit)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD ON)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_EXTERNAL} GTest::gmock GTest::gtest GTest::gtest_main)
-  # Optimising the tests themselves takes longer than running them.
   target_compile_options(${name} PRIVATE -O0)
-  gw_precompile(${name} <gtest/gtest.h> ${ARG_PRECOMPILE})
+  gw_use_precompiled(${name} tests)
   if(ARG_LABEL STREQUAL unit)
     gw_is_unit_test(${name})
   endif()
@@ -128,10 +153,10 @@ function(gw_test name)
 endfunction()
 
 function(gw_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS;EXTERNAL;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "PRECOMPILED" "SOURCES;DEPS;EXTERNAL")
   add_executable(${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_EXTERNAL})
-  gw_precompile(${name} ${ARG_PRECOMPILE})
+  gw_use_precompiled(${name} "${ARG_PRECOMPILED}")
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
 endfunction()

@@ -11,7 +11,7 @@ namespace {
 using test::World;
 
 // Copies the file "in" to "out/copy" and puts a link beside it. As a guest that cannot park, and as one that can before its read.
-constexpr std::string_view kImports = R"(
+constexpr std::string_view kFileImports = R"(
   (import "wasi_snapshot_preview1" "path_open"
     (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "path_symlink" (func $path_symlink (param i32 i32 i32 i32 i32) (result i32)))
@@ -39,7 +39,7 @@ constexpr std::string_view kBody = R"(
 Bytes plain() {
   constexpr std::string_view kGlobals = R"(
     (memory (export "memory") 1) (global $unwinding (mut i32) (i32.const 0)) (global $rewinding (mut i32) (i32.const 0)))";
-  return test::plain_guest(fmt::format("{} {} {}", kImports, kGlobals, kBody));
+  return test::plain_guest(fmt::format("{} {} {}", kFileImports, kGlobals, kBody));
 }
 
 // Gives a chunk when it is asked for the second time.
@@ -99,7 +99,7 @@ TEST_F(IsolateFiles, WaitInPlaceForAGuestThatCannotPark) {
 }
 
 TEST_F(IsolateFiles, MoveWhileAPartOfAnInputIsAwaited) {
-  auto isolate = make(test::mobile_guest(kImports, kBody));
+  auto isolate = make(test::mobile_guest(kFileImports, kBody));
   EXPECT_EQ(describe(isolate->resume()), "parked until a part of an input file is there");
   auto image = isolate->save();
   ASSERT_TRUE(image) << image.error().detail;
@@ -123,7 +123,7 @@ TEST_F(IsolateFiles, StopVisitingWhenTheVisitorFails) {
 }
 
 TEST_F(IsolateFiles, RefuseAnImageLargerThanTheLimit) {
-  auto isolate = make(test::mobile_guest(kImports, kBody));
+  auto isolate = make(test::mobile_guest(kFileImports, kBody));
   (void)isolate->resume();
   auto image = isolate->save();
   ASSERT_TRUE(image);

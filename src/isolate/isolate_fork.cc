@@ -22,8 +22,6 @@ struct Change {
 
 using Ranges = MemorySnapshot::Ranges;
 
-std::span<std::uint8_t> memory_of(WasmInstance& instance) { return {instance.memory_base(), instance.memory_bytes()}; }
-
 Ranges written_since_snapshot(const MemoryWatch& watch, std::span<std::uint8_t> memory) {
   Ranges ranges;
   watch.not_of_file({memory.data(), memory.size()}, [&](std::uint8_t* start, std::size_t bytes) { ranges.emplace_back(start, bytes); });
@@ -93,7 +91,7 @@ Result<ForkPoint> Isolate::freeze() {
 }
 
 Result<ForkPoint> Isolate::fork_point() {
-  auto memory = memory_of(*instance_);
+  auto memory = instance_->memory();
   if (history_) GW_TRY_VOID(history_->note_writes(memory));
   Ranges written;
   if (snapshot_) written = written_since_snapshot(engine_.memory_watch(), memory);
@@ -111,7 +109,7 @@ Result<ForkPoint> Isolate::fork_point() {
 
 bool Isolate::put_back(const ForkPoint& point) {
   const ForkPoint::Content& content = *point.content_;
-  auto memory = memory_of(*instance_);
+  auto memory = instance_->memory();
   GW_ASSERT(snapshot_ == content.snapshot && content.changes.empty() && !history_);
   if (memory.size() != snapshot_->bytes()) return false;
   if (!snapshot_->put_back(memory, written_since_snapshot(engine_.memory_watch(), memory))) return false;
@@ -149,7 +147,7 @@ void Isolate::refuse_fork() {
 Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& thread, const ForkPoint& point, IsolateHost host) {
   const ForkPoint::Content& content = *point.content_;
   auto fill = [&](WasmInstance& instance) -> Status {
-    auto memory = memory_of(instance);
+    auto memory = instance.memory();
     GW_TRY_VOID(content.snapshot->map_over(memory));
     for (const Change& change : content.changes) std::memcpy(memory.data() + change.offset, change.bytes.data(), change.bytes.size());
     return ok();
@@ -157,7 +155,7 @@ Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& threa
   GW_TRY(auto child, make_from(engine, thread, content.module, content.limits, host, content.core, fill));
   child->snapshot_ = content.snapshot;
   if (content.history) child->history_ = content.history->fork();
-  GW_TRY_VOID(child->follow_writes_anew(memory_of(*child->instance_)));
+  GW_TRY_VOID(child->follow_writes_anew(child->instance_->memory()));
   return child;
 }
 

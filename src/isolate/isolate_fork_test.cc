@@ -14,7 +14,7 @@ using Track = SaveOptions::Track;
 
 // Keeps 7 at 70000. Forks three times, each time adding 1 in the parent and 16 in the child; after the first fork the memory grows, and 32
 // goes there. A child does not fork. Exits with the sum; with 100 + errno if a fork fails. Prints 8 random bytes before.
-constexpr std::string_view kImports = R"(
+constexpr std::string_view kForkImports = R"(
   (import "godwit" "fork" (func $fork (param i32) (result i32)))
   (import "godwit" "thread_id" (func $thread_id (param i32) (result i32)))
   (import "godwit" "report" (func $report (param i32 i32) (result i32)))
@@ -76,7 +76,7 @@ class IsolateFork : public ::testing::Test {
   }
 
   test::World world;
-  const std::shared_ptr<const Module> module = test::load(test::mobile_guest(kImports, kForking));
+  const std::shared_ptr<const Module> module = test::load(test::mobile_guest(kForkImports, kForking));
 };
 
 TEST_F(IsolateFork, ChildAndParentGoOnFromTheSamePointWithMemoriesOfTheirOwn) {

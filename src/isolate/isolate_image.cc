@@ -10,8 +10,6 @@
 namespace gw::isolate {
 namespace {
 
-std::span<std::uint8_t> memory_of(WasmInstance& instance) { return {instance.memory_base(), instance.memory_bytes()}; }
-
 // The returned bytes are what the pages point to.
 std::vector<Bytes> compress(std::vector<wire::ImagePage>& pages) {
   std::vector<Bytes> storage;
@@ -71,7 +69,7 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
     return fail(Kind::invalid, "only an isolate that is stopped, and has not ended, can be saved");
   if (options.pages == SaveOptions::Pages::changed && !history_)
     return fail(Kind::invalid, "there is no earlier image to save the changes to: save all pages first, with tracking");
-  auto memory = memory_of(*instance_);
+  auto memory = instance_->memory();
   // Given up if anything fails from here on: the writes counted so far are lost then.
   std::unique_ptr<MemoryHistory> history = std::move(history_);
   GW_TRY(auto global_values, globals());
@@ -117,7 +115,7 @@ Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& th
   GW_TRY_VOID(load_file_pages(from.image, from.ancestors, wasi.files));
   Core core{content.phase, content.memory_pages, content.globals, std::move(wasi)};
   return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
-    return load_pages(engine.memory_watch(), from.image, from.ancestors, memory_of(instance));
+    return load_pages(engine.memory_watch(), from.image, from.ancestors, instance.memory());
   });
 }
 

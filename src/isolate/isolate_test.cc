@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using test::World;
 
 constexpr std::string_view kSumOfOneMillion = "sum=6a4ae6e0\n";  // 999999 * 1000000 / 2, low 32 bits
-constexpr std::string_view kEndless = R"((memory (export "memory") 1) (func (export "_start") (loop $l (br $l))))";
+constexpr std::string_view kEndlessLoop = R"((memory (export "memory") 1) (func (export "_start") (loop $l (br $l))))";
 
 // As many turns as this are far more than a test waits for.
 IsolateConfig endless() { return {.args = std::vector<std::string>(10000)}; }
@@ -104,7 +104,7 @@ TEST(Isolate, StopsAtTheExactPollItIsTold) {
 
 TEST(Isolate, PausesAGuestThatNeverPolls) {
   World world;
-  auto isolate = world.make(test::load(test::plain_guest(kEndless)));
+  auto isolate = world.make(test::load(test::plain_guest(kEndlessLoop)));
   Stop stop = resume_while(*isolate, [&] {
     auto start = os::monotonic_now();
     isolate->suspend();
@@ -117,7 +117,7 @@ TEST(Isolate, PausesAGuestThatNeverPolls) {
 
 TEST(Isolate, TerminatesABusyGuestManyTimes) {
   World world;
-  auto module = test::load(test::plain_guest(kEndless));
+  auto module = test::load(test::plain_guest(kEndlessLoop));
   for (int i = 0; i < 20; i++) {
     auto isolate = world.make(module);
     ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->terminate(); })), "terminated");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -100,6 +101,7 @@ class WasmInstance {
   // Never changes: the whole address space of a wasm32 memory is reserved.
   std::uint8_t* memory_base() const;
   std::size_t memory_bytes() const;
+  std::span<std::uint8_t> memory() const { return {memory_base(), memory_bytes()}; }
 
  private:
   explicit WasmInstance(std::unique_ptr<Impl> impl);

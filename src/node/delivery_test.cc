@@ -16,7 +16,7 @@ struct Reports final : Delivery::Observer {
   std::vector<std::string> all;
 };
 
-job::Effect output(std::uint64_t sequence, std::string bytes) {
+job::Effect an_output(std::uint64_t sequence, std::string bytes) {
   job::Effect effect;
   effect.set_thread(1);
   effect.set_sequence(sequence);
@@ -47,13 +47,13 @@ class DeliveryTest : public testing::Test {
 };
 
 TEST_F(DeliveryTest, DeliversInOrderAndSaysHowFar) {
-  delivery_->add(output(1, "one "));
+  delivery_->add(an_output(1, "one "));
   job::Effect report;
   report.set_thread(1);
   report.set_sequence(2);
   report.set_report("half");
   delivery_->add(report);
-  delivery_->add(output(3, "two"));
+  delivery_->add(an_output(3, "two"));
   ASSERT_TRUE(delivery_->advance().has_value());
   EXPECT_TRUE(delivery_->empty());
   EXPECT_EQ(read_some(), "one two");
@@ -64,8 +64,8 @@ TEST_F(DeliveryTest, DeliversInOrderAndSaysHowFar) {
 
 TEST_F(DeliveryTest, AFullPipeHoldsUpWhatFollowsAndLosesNothing) {
   const std::string large(300'000, 'x');
-  delivery_->add(output(1, large));
-  delivery_->add(output(2, "end"));
+  delivery_->add(an_output(1, large));
+  delivery_->add(an_output(2, "end"));
   ASSERT_TRUE(delivery_->advance().has_value());
   EXPECT_EQ(delivery_->blocked_on(), writer_.get());
   EXPECT_TRUE(delivery_->take_delivered().empty());
@@ -82,7 +82,7 @@ TEST_F(DeliveryTest, AFullPipeHoldsUpWhatFollowsAndLosesNothing) {
 TEST_F(DeliveryTest, AReaderThatWentAwayDoesNotStopTheJob) {
   ::signal(SIGPIPE, SIG_IGN);
   reader_.reset();
-  delivery_->add(output(1, "nobody"));
+  delivery_->add(an_output(1, "nobody"));
   ASSERT_TRUE(delivery_->advance().has_value());
   EXPECT_TRUE(delivery_->broken());
   EXPECT_EQ(delivery_->take_delivered().at(job::ThreadId{1}), 1u);

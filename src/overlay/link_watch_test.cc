@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using State = LinkWatch::State;
+using LinkState = LinkWatch::State;
 
 class NoContacts : public Contacts {
  public:
@@ -38,14 +38,14 @@ class Links : public testing::Test {
 TEST_F(Links, SilenceForFiveSecondsIsALoss) {
   watch.in_touch(now, peer);
   tick_until(now + milliseconds(4500));
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
   EXPECT_EQ(out.sends.size(), 4u) << "a ping every second";
   tick_until(now + milliseconds(600));
-  EXPECT_EQ(watch.state(peer), State::lost);
+  EXPECT_EQ(watch.state(peer), LinkState::lost);
   ASSERT_EQ(watch.take_changes().size(), 1u);
   watch.on_heard(now, peer);
-  EXPECT_EQ(watch.state(peer), State::there);
-  EXPECT_EQ(watch.take_changes().at(0).state, State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
+  EXPECT_EQ(watch.take_changes().at(0).state, LinkState::there);
 }
 
 TEST_F(Links, WhoSpeaksIsNeitherPingedNorLost) {
@@ -55,18 +55,18 @@ TEST_F(Links, WhoSpeaksIsNeitherPingedNorLost) {
     tick_until(watch.next_deadline());
   }
   EXPECT_TRUE(out.sends.empty());
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
 }
 
 TEST_F(Links, AResetAndADialThatFailsIsALossAtOnce) {
   watch.in_touch(now, peer);
   watch.on_unreachable(now, peer, Failure::no_answer, out);
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
   watch.on_reset(now, peer, out);
   EXPECT_EQ(out.sends.size(), 1u);
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
   watch.on_unreachable(now, peer, Failure::no_answer, out);
-  EXPECT_EQ(watch.state(peer), State::lost);
+  EXPECT_EQ(watch.state(peer), LinkState::lost);
 }
 
 TEST_F(Links, AResetOfAConnectionThatIsMadeAgainIsNothing) {
@@ -74,18 +74,18 @@ TEST_F(Links, AResetOfAConnectionThatIsMadeAgainIsNothing) {
   watch.on_reset(now, peer, out);
   watch.on_heard(now, peer);
   watch.on_unreachable(now, peer, Failure::no_answer, out);
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
 }
 
 TEST_F(Links, WatchingEndsAfterTheLastUse) {
   watch.in_touch(now, peer);
   tick_until(now + seconds(50));
-  EXPECT_EQ(watch.state(peer), State::lost);
+  EXPECT_EQ(watch.state(peer), LinkState::lost);
   watch.in_touch(now, peer);
   tick_until(now + seconds(50));
   EXPECT_EQ(watch.size(), 1u);
   tick_until(now + seconds(15));
-  EXPECT_EQ(watch.state(peer), State::not_watched);
+  EXPECT_EQ(watch.state(peer), LinkState::not_watched);
   EXPECT_EQ(watch.next_deadline(), kNever);
 }
 
@@ -94,9 +94,9 @@ TEST_F(Links, APauseOfItsOwnCountsAgainstNobody) {
   tick_until(now + seconds(2));
   now += seconds(30);  // stopped
   watch.on_tick(now, out);
-  EXPECT_EQ(watch.state(peer), State::there);
+  EXPECT_EQ(watch.state(peer), LinkState::there);
   tick_until(now + seconds(6));
-  EXPECT_EQ(watch.state(peer), State::lost) << "but silence afterwards does";
+  EXPECT_EQ(watch.state(peer), LinkState::lost) << "but silence afterwards does";
 }
 
 TEST_F(Links, IsBoundedAndIgnoresStrangers) {
@@ -104,7 +104,7 @@ TEST_F(Links, IsBoundedAndIgnoresStrangers) {
   EXPECT_EQ(watch.size(), 1024u);
   watch.on_heard(now, test_id(5000));
   watch.on_reset(now, test_id(5000), out);
-  EXPECT_EQ(watch.state(test_id(5000)), State::not_watched);
+  EXPECT_EQ(watch.state(test_id(5000)), LinkState::not_watched);
 }
 
 }  // namespace

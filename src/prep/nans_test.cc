@@ -45,9 +45,9 @@ const NanCase kNotObserved[] = {
     {"integer_lanes", "(v128.store (i32.const 0) (i32x4.add (local.get $v) (local.get $v)))", 0},
 };
 
-std::string case_name(const ::testing::TestParamInfo<NanCase>& info) { return info.param.name; }
-INSTANTIATE_TEST_SUITE_P(Observed, Nans, ::testing::ValuesIn(kObserved), case_name);
-INSTANTIATE_TEST_SUITE_P(NotObserved, Nans, ::testing::ValuesIn(kNotObserved), case_name);
+std::string nan_case_name(const ::testing::TestParamInfo<NanCase>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Observed, Nans, ::testing::ValuesIn(kObserved), nan_case_name);
+INSTANTIATE_TEST_SUITE_P(NotObserved, Nans, ::testing::ValuesIn(kNotObserved), nan_case_name);
 
 }  // namespace
 }  // namespace gw::prep

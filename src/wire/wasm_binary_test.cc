@@ -34,7 +34,7 @@ const Bytes kMemory{1, 1, 16, 32};
 const Bytes kExports{1, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0};
 const Bytes kNames{4, 'n', 'a', 'm', 'e', 1, 10, 2, 0, 1, 'f', 3, 4, 'm', 'a', 'i', 'n'};
 
-Bytes example() {
+Bytes example_module() {
   return ModuleText()
       .section(SectionId::type, kTypes)
       .section(SectionId::import, kImports)
@@ -45,7 +45,7 @@ Bytes example() {
 }
 
 TEST(WasmBinary, ListsSections) {
-  const Bytes wasm = example();
+  const Bytes wasm = example_module();
   const auto sections = read_sections(wasm).value();
   ASSERT_EQ(sections.size(), 5u);
   EXPECT_EQ(sections[0].offset, 8u);
@@ -55,7 +55,7 @@ TEST(WasmBinary, ListsSections) {
 }
 
 TEST(WasmBinary, ReadsTypesImportsExportsAndMemory) {
-  const Bytes wasm = example();
+  const Bytes wasm = example_module();
   const auto types = read_types(wasm).value();
   ASSERT_EQ(types.size(), 2u);
   EXPECT_EQ(types[0], (FunctionType{{ValueType::i32}, {ValueType::i64}}));
@@ -72,13 +72,13 @@ TEST(WasmBinary, ReadsTypesImportsExportsAndMemory) {
 }
 
 TEST(WasmBinary, ReadsFunctionNames) {
-  const auto names = read_function_names(example()).value();
+  const auto names = read_function_names(example_module()).value();
   EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{0, "f"}, {3, "main"}}));
   EXPECT_TRUE(read_function_names(ModuleText().bytes()).value().empty());
 }
 
 TEST(WasmBinary, LeavesOutCustomSections) {
-  const Bytes wasm = example();
+  const Bytes wasm = example_module();
   const Bytes shorter = without_custom_section(wasm, "name").value();
   EXPECT_EQ(shorter, Bytes(wasm.begin(), wasm.end() - static_cast<std::ptrdiff_t>(kNames.size()) - 2));
   EXPECT_EQ(without_custom_section(wasm, "other").value(), wasm);
@@ -126,7 +126,7 @@ TEST(WasmBinary, RefusesListsThatDoNotFit) {
 }
 
 TEST(WasmBinary, SurvivesEveryTruncation) {
-  const Bytes wasm = example();
+  const Bytes wasm = example_module();
   for (std::size_t size = 0; size < wasm.size(); ++size) {
     const ByteView cut = ByteView(wasm).first(size);
     (void)read_types(cut);
