@@ -199,7 +199,7 @@ void add_grid_create(CommandTree& tree, Command& parent) {
                {.summary = "Make a private grid",
                 .details = "The key of the grid is made and kept by the peer of this machine, which is its first member and can invite "
                            "others. Whoever is not a member learns nothing of the grid.",
-                .examples = {"godwit grid create lab", "godwit grid create lab && godwit grid invite lab"}});
+                .examples = {"godwit grid create lab", "godwit grid create lab -o json"}});
   command.add_argument("name", *name, "What the grid is called");
   tree.add_setting(command, Key::socket);
   command.on_selected([name](Invocation& invocation) { return create(*name, invocation); });
@@ -246,7 +246,7 @@ void add_grid_leave(CommandTree& tree, Command& parent) {
                {.summary = "Be in a grid no more",
                 .details = "Not while jobs of this peer run there. The membership of a private grid is thrown away, and its key, if this "
                            "peer holds it: if nobody else does, nobody can be invited any more.",
-                .examples = {"godwit grid leave physics"}});
+                .examples = {"godwit grid leave physics", "godwit grid leave lab -o json"}});
   command.add_argument("grid", *name, "Name of the grid");
   tree.add_setting(command, Key::socket);
   command.on_selected([name](Invocation& invocation) { return leave(*name, invocation); });
