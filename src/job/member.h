@@ -13,6 +13,7 @@
 #include "job/blob_book.h"
 #include "job/effect_gate.h"
 #include "job/manifest.h"
+#include "job/neighbours.h"
 
 namespace gw::job {
 
