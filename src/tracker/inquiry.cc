@@ -29,6 +29,7 @@ Result<std::string> body_of(const std::string& text) {
   httpd::error_code error;
   std::size_t used = 0;
   while (!error && !parser.is_done() && used < text.size()) used += parser.put(asio::buffer(text.data() + used, text.size() - used), error);
+  if (!parser.got_some()) return fail(Kind::corrupt, "the tracker closed the connection without an answer");
   if (!error && !parser.is_done()) parser.put_eof(error);
   if (error || !parser.is_done()) return fail(Kind::corrupt, "what came back from the tracker is no answer: {}", error.message());
   if (parser.get().result_int() >= 300) return httpd::error_of(parser.get().result_int(), parser.get().body());
