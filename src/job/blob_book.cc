@@ -38,15 +38,21 @@ Status BlobBook::want(Time now, const Hash256& hash, const PeerId& from, Actions
   const auto found = blobs_.find(hash);
   if (found != blobs_.end()) {
     ++found->second.needs;
-    // Who is asked now is the better guess: the one before may be dead.
-    if (found->second.state == State::asked) found->second.from = from;
+    if (found->second.state == State::asked) add_source(found->second, from);
     return ok();
   }
   if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
-  blobs_.emplace(hash, Entry{.state = State::asked, .from = from, .ask_again = now});
+  blobs_.emplace(hash, Entry{.state = State::asked, .sources = {from}, .ask_again = now});
   asked_.insert(hash);
   if (asked_.size() <= config_.in_flight) on_tick(now, out);  // else its turn comes
   return ok();
+}
+
+// Who is named last is asked next: it is the better guess, since those before may be dead. But they may have it, and this one not any more.
+void BlobBook::add_source(Entry& entry, const PeerId& from) const {
+  if (std::ranges::find(entry.sources, from) != entry.sources.end()) return;
+  entry.sources.insert(entry.sources.begin() + (entry.was_asked ? 1 : 0), from);
+  if (entry.sources.size() > config_.sources) entry.sources.pop_back();
 }
 
 void BlobBook::release(const Hash256& hash, Actions& out) {
@@ -82,8 +88,10 @@ void BlobBook::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
 Status BlobBook::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out) {
   const Hash256 hash = wire::hash_of(message.hash());
   const auto found = blobs_.find(hash);
-  // Nobody asked, it came twice, or somebody else was asked meanwhile.
-  if (found == blobs_.end() || found->second.state != State::asked || found->second.from != from) return ok();
+  // Nobody asked, at least not this one, or it came twice.
+  if (found == blobs_.end() || found->second.state != State::asked ||
+      std::ranges::find(found->second.sources, from) == found->second.sources.end())
+    return ok();
   if (message.missing()) {
     GW_REACHED("blobs: the peer did not have it");
     return ok();
@@ -129,11 +137,13 @@ void BlobBook::on_tick(Time now, Actions& out) {
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     Entry& entry = blobs_.at(hash);
-    if (in_flight[entry.from]++ >= config_.in_flight || entry.ask_again > now) continue;
+    if (in_flight[entry.sources.front()]++ >= config_.in_flight || entry.ask_again > now) continue;
+    if (entry.was_asked) std::rotate(entry.sources.begin(), entry.sources.begin() + 1, entry.sources.end());
+    entry.was_asked = true;
     entry.ask_again = now + config_.retry;
     Message message;
     message.mutable_want_blob()->set_hash(wire::bytes_of(hash));
-    out.send(entry.from, std::move(message));
+    out.send(entry.sources.front(), std::move(message));
   }
 }
 
@@ -142,7 +152,7 @@ Time BlobBook::next_deadline() const {
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     const Entry& entry = blobs_.at(hash);
-    if (in_flight[entry.from]++ < config_.in_flight) next = std::min(next, entry.ask_again);
+    if (in_flight[entry.sources.front()]++ < config_.in_flight) next = std::min(next, entry.ask_again);
   }
   return next;
 }

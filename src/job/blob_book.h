@@ -12,8 +12,8 @@
 
 namespace gw::job {
 
-// Counts who needs which blob; one that nobody needs is dropped. A blob that is needed and not there is asked from a peer that is said to
-// have it, again and again, and checked against its hash when it comes.
+// Counts who needs which blob; one that nobody needs is dropped. A blob that is needed and not there is asked from the peers that are said
+// to have it, again and again in turn, and checked against its hash when it comes.
 //
 // Invariant: has(hash) only after the disk said so. Limits: Config. A value without threads.
 class BlobBook {
@@ -22,6 +22,7 @@ class BlobBook {
     std::size_t blobs = 1u << 20;
     std::size_t in_flight = 32;  // asked for at once
     std::size_t waiters = 64;    // peers waiting for a blob from our disk
+    std::size_t sources = 4;     // peers that are said to have a blob
     Time retry = std::chrono::milliseconds(800);
   };
   explicit BlobBook(Config config) : config_(config) {}
@@ -54,10 +55,12 @@ class BlobBook {
   struct Entry {
     State state;
     std::uint32_t needs = 1;
-    PeerId from;
+    std::vector<PeerId> sources = {};  // in the order in which they are asked
+    bool was_asked = false;            // the first of them
     Time ask_again{0};
   };
 
+  void add_source(Entry& entry, const PeerId& from) const;
   void store(const Hash256& hash, std::string bytes, Actions& out);
 
   Config config_;

@@ -40,6 +40,25 @@ TEST_F(Blobs, TakesNothingThatNobodyAskedFor) {
   EXPECT_TRUE(out_.now.empty());
 }
 
+// Two threads want the same blob, each from its own keeper.
+TEST_F(Blobs, AsksAllThatAreSaidToHaveItInTurn) {
+  const Time retry = BlobBook::Config{}.retry;
+  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(2), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  for (int turn = 1; turn <= 3; ++turn) book_.on_tick(turn * retry, out_);
+  std::vector<PeerId> asked;
+  for (const Action& action : out_.now) asked.push_back(std::get<Send>(action).to);
+  EXPECT_EQ(asked, (std::vector{peer(1), peer(2), peer(1), peer(2)}));
+  Message::Blob missing;
+  missing.set_hash(wire::bytes_of(wanted_));
+  missing.set_missing(true);
+  ASSERT_TRUE(book_.on_blob(peer(2), missing, out_));
+  ASSERT_TRUE(book_.on_blob(peer(1), blob("wanted", "wanted"), out_)) << "late, and welcome";
+  book_.on_stored(wanted_);
+  EXPECT_TRUE(book_.has(wanted_));
+}
+
 TEST_F(Blobs, DropsWhatTheLastOneLetsGo) {
   book_.put({wanted_, "wanted"}, out_);
   book_.adopt(wanted_);

@@ -233,6 +233,7 @@ void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
 
 // The host still lacks something that the keeper has.
 void Home::wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
+  out.relied_on.push_back(*thread.keeper);
   if (readiness(now, thread) != Readiness::never) return;
   GW_REACHED("home: a host waits for a keeper that is gone");
   send_drop(thread.host, id, thread.epoch, out);
@@ -262,6 +263,11 @@ void Home::on_keeper_filled(Time now, const PeerId& from, const Message::KeeperF
     thread.target.reset();
     thread.change_again = now;
     write(found->first, thread, out);
+  } else if (message.attempt() > thread.attempt) {
+    // Somebody this peer had chosen in a life before, and not written down. The host goes on only when one is recorded: once more.
+    thread.target = choose_keeper(thread.host);
+    thread.attempt = ++next_attempt_;
+    thread.change_again = now + config_.retry;
   }
   // The attempt stays: it names who may write at the new keeper. An answer that was lost is repeated here.
   send_keeper(found->first, thread, out);

@@ -66,6 +66,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary
 void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
+    for (const PeerId& peer : std::exchange(turn.relied_on, {})) grids_.in_touch(now, peer, turn);
     settle_losses(now, turn);
     publish(turn);
     end_homes(turn);
