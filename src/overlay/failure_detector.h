@@ -27,10 +27,10 @@ namespace gw::overlay {
 // Differences from SWIM and Lifeguard: rumours are hints and never verdicts, so that liars cannot kill; they shorten a suspicion that rests
 // on this peer's own ping. An indirect answer counts by the signature of the peer that was asked for, not by the word of the helper. The
 // length of a suspicion does not grow with the grid, because a refutation is asked for directly instead of spreading by gossip.
-// Several pings a round if many are known, so that a turn takes at most forty rounds. Instead of nacks, helpers get a ping of their own:
-// if none of them is heard either, the fault is here. A refused connection is as good as three rumours, for those that can be dialled.
-// Peers that only dial, or may be such, are judged by the age of their descriptor: nobody can ping them but over a connection they opened;
-// unless somebody else has missed them and their machine refuses.
+// Several pings a round if many are known, so that a turn takes at most forty rounds; but only the first of them also to those whose
+// descriptor is fresh. Instead of nacks, helpers get a ping of their own: if none of them is heard either, the fault is here. A refused
+// connection is as good as three rumours, for those that can be dialled. Peers that only dial, or may be such, are judged by the age of
+// their descriptor: nobody can ping them but over a connection they opened; unless somebody else has missed them and their machine refuses.
 class FailureDetector {
  public:
   struct Config {

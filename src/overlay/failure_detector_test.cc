@@ -87,6 +87,19 @@ TEST_F(Detector, PingsEverybodyInTurn) {
   for (std::uint64_t i = 1; i < 10; ++i) EXPECT_EQ(pings_to(i), 1u);
 }
 
+TEST_F(Detector, OfManyItPingsThoseOfWhomNothingFreshIsKnown) {
+  for (std::uint64_t i = 10; i < 200; ++i) book.peers[test_id(i)] = open_peer(i);
+  book.peers.at(test_id(3)).age = 13;
+  for (int i = 0; i < 39; ++i) {  // one turn, of five a round
+    now += seconds(5);
+    detector.on_round(now, out);
+    for (std::uint64_t peer = 1; peer < 200; ++peer) detector.on_heard(now, test_id(peer), out);
+  }
+  EXPECT_EQ(pings_to(3), 1u);
+  EXPECT_GE(out.sends.size(), 39u) << "one of each round";
+  EXPECT_LE(out.sends.size(), 40u);
+}
+
 TEST_F(Detector, SuspectsThenBuriesWhoIsSilentToItAndToOthers) {
   detector.on_silence(now, test_id(3), out);
   pass(milliseconds(1600), {3});

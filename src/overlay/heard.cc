@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/near_search.h"
 #include "overlay/key_space.h"
 
 namespace gw::overlay {
@@ -13,7 +14,9 @@ std::uint64_t head_of(const PeerId& peer) { return static_cast<std::uint64_t>(pl
 }  // namespace
 
 std::size_t Heard::seat(const PeerId& peer) const {
-  const auto head = std::ranges::lower_bound(heads_, head_of(peer));
+  const std::uint64_t wanted = head_of(peer);
+  const auto guess = static_cast<std::size_t>((static_cast<unsigned __int128>(wanted) * heads_.size()) >> 64);  // ids are spread evenly
+  const auto head = lower_bound_near(heads_, guess, wanted);
   auto seat = static_cast<std::size_t>(head - heads_.begin());
   while (seat < heads_.size() && entries_[seat].peer < peer) ++seat;  // ids that begin alike
   return seat;
@@ -49,6 +52,13 @@ bool Heard::forget(const PeerId& peer) {
 Time Heard::last(const PeerId& peer) const {
   const std::size_t place = seat(peer);
   return is_at(place, peer) ? entries_[place].at : kNever;
+}
+
+std::vector<PeerId> Heard::silent_since(Time when) const {
+  std::vector<PeerId> silent;
+  for (const Entry& entry : entries_)
+    if (entry.at < when) silent.push_back(entry.peer);
+  return silent;
 }
 
 }  // namespace gw::overlay

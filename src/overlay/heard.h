@@ -15,6 +15,7 @@ class Heard {
  public:
   struct Config {
     std::size_t peers = 256;
+    Time believed = std::chrono::seconds(60);  // since then, somebody in no table is there
   };
 
   explicit Heard(const Config& config) : config_(config) {}
@@ -25,6 +26,8 @@ class Heard {
   bool forget(const PeerId& peer);
   // kNever: not at all.
   Time last(const PeerId& peer) const;
+  // Not since that time.
+  std::vector<PeerId> silent_since(Time when) const;
   std::size_t size() const { return entries_.size(); }
 
  private:

@@ -5,6 +5,8 @@
 namespace gw::overlay {
 namespace {
 
+constexpr Time kLiesEvery = std::chrono::seconds(10);  // that somebody is told of
+
 // An answer goes back over the connection that the question came on: if that is gone, so is the answer.
 bool is_answer(const Message& message) {
   switch (message.kind_case()) {
@@ -82,7 +84,16 @@ void Overlay::begin_round(Time now, Output& out) {
   if (const std::optional<PeerId> silent = ring_.on_round(own_, sampler_.cache().entries(), out)) detector_.on_silence(now, *silent, out);
   if (const Descriptor* stale = ring_.stale_leaf()) detector_.on_silence(now, stale->id, out);
   detector_.on_round(now, out);
+  forget_strangers(now, out);
   measure(now, out);
+}
+
+// The detector asks those in the tables. Who was heard, and never told more of itself, is gone when it has been silent for long.
+void Overlay::forget_strangers(Time now, Output& out) {
+  if (now < strangers_at_) return;
+  strangers_at_ = now + config_.heard.believed / 2;
+  for (const PeerId& peer : heard_.silent_since(now - config_.heard.believed))
+    if (tables_.find(peer) == nullptr) bury(peer, out);
 }
 
 // A descriptor that is newer than all before: what others have of this peer must not grow old, and refutes whatever was said of it.
@@ -151,7 +162,14 @@ void Overlay::revoke(Time now, Revocations list, Output& out) {
 void Overlay::on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out) {
   const std::size_t before = out.sends.size();
   if (gate_) gate_->on_descriptor(now, message);
-  learn(now, message, out);
+  const Descriptor peer = read(message, notary_);
+  if (peer.id == own_.id) return;
+  if (genuine(now, peer)) {
+    learn(now, peer, out);
+  } else if (now - lied_to_at_ >= kLiesEvery) {  // a liar lists many
+    lied_to_at_ = now;
+    refuse(peer.id, "whoever describes it to newcomers shows nothing that it signed for this grid", out);
+  }
   finish(now, before, out);
 }
 

@@ -35,7 +35,7 @@ class Overlay {
     std::optional<Gatekeeper::Config> members;  // none: an open grid
     std::string address;                        // where this peer is reached; empty: nowhere
     std::vector<std::string> known;             // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(30);      // ten thousand that start at once find their places in seventeen rounds
+    Time youth = std::chrono::seconds(20);      // ten thousand that start at once find their places in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
@@ -131,6 +131,7 @@ class Overlay {
   };
 
   void begin_round(Time now, Output& out);
+  void forget_strangers(Time now, Output& out);
   void renew_self();
   Time round_length(Time now) const { return now - born_ < config_.youth ? config_.young_round : config_.round; }
   void serve(Sampler::Need need, Time now, Output& out);
@@ -189,6 +190,8 @@ class Overlay {
   SizeEstimate size_;
   std::uint64_t measurements_ = 0;
   Time measured_at_{0};
+  Time strangers_at_{0};
+  Time lied_to_at_ = -std::chrono::seconds(60);
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;

@@ -63,5 +63,20 @@ TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
   EXPECT_TRUE(grid[0].alive(test_id(2)));
 }
 
+// It spoke to this peer and was never described: no table has it, so nobody would ask it whether it is still there.
+TEST(Overlay, AStrangerIsBelievedForAMinute) {
+  TestGrid grid(3);
+  const auto hear = [&] { grid.collect(0, [&](Output& out) { grid[0].on_heard(grid.now(), test_id(99), out); }); };
+  hear();
+  grid.run(seconds(50));
+  EXPECT_TRUE(grid[0].alive(test_id(99)));
+  hear();
+  grid.run(seconds(50));
+  EXPECT_TRUE(grid[0].alive(test_id(99)));
+  grid.run(seconds(50));  // it is looked for twice a minute
+  EXPECT_FALSE(grid[0].alive(test_id(99)));
+  EXPECT_TRUE(grid[0].alive(test_id(1)));
+}
+
 }  // namespace
 }  // namespace gw::overlay
