@@ -30,7 +30,7 @@ void EventQueue::push(Event event) {
   const std::uint64_t bucket = bucket_of(event.at);
   GW_DCHECK(bucket >= current_bucket_ || !current_.empty());
   if (bucket <= current_bucket_)
-    push_heap(current_, event);
+    current_.insert(std::ranges::upper_bound(current_, event, std::greater<>()), event);
   else if (bucket < current_bucket_ + kBuckets)
     buckets_[bucket % kBuckets].push_back(event);
   else
@@ -44,18 +44,20 @@ void EventQueue::fill_current() {
     current_.swap(buckets_[current_bucket_ % kBuckets]);
     while (!later_.empty() && bucket_of(later_.front().at) == current_bucket_) current_.push_back(pop_heap(later_));
   }
-  std::make_heap(current_.begin(), current_.end(), std::greater<>());
+  std::ranges::sort(current_, std::greater<>());
 }
 
 Time EventQueue::next_time() {
   if (current_.empty()) fill_current();
-  return current_.front().at;
+  return current_.back().at;
 }
 
 Event EventQueue::pop() {
   if (current_.empty()) fill_current();
   --count_;
-  return pop_heap(current_);
+  const Event event = current_.back();
+  current_.pop_back();
+  return event;
 }
 
 }  // namespace gw::sim::flock

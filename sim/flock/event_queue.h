@@ -31,6 +31,8 @@ class EventQueue {
   // REQUIRES: !empty().
   Time next_time();
   Event pop();
+  // What comes that many events after the next, unless another is pushed in between; nullptr: not known yet.
+  const Event* ahead(std::size_t count) const { return count < current_.size() ? &current_[current_.size() - 1 - count] : nullptr; }
 
  private:
   static constexpr Time kWidth = std::chrono::milliseconds(1);
@@ -40,7 +42,7 @@ class EventQueue {
   void fill_current();
 
   std::vector<std::vector<Event>> buckets_;
-  std::vector<Event> current_;  // heap
+  std::vector<Event> current_;  // the next one last
   std::vector<Event> later_;    // heap
   std::uint64_t current_bucket_ = 0;
   std::uint64_t next_order_ = 0;

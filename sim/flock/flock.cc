@@ -9,6 +9,19 @@ namespace gw::sim::flock {
 using gw::overlay::Overlay;
 using std::chrono::seconds;
 
+namespace {
+
+// In events. An overlay can be fetched when its host is there.
+constexpr std::size_t kFetchHost = 3;
+constexpr std::size_t kFetchOverlay = 1;
+
+void fetch(const void* object, std::size_t size) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < size; at += kLine) __builtin_prefetch(static_cast<const char*>(object) + at);
+}
+
+}  // namespace
+
 Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace)
     : scenario_(scenario),
       trace_(trace),
@@ -44,12 +57,15 @@ void Flock::make_hosts(std::uint64_t seed) {
 }
 
 void Flock::at(Time when, std::function<void()> happening) {
-  happenings_.push_back(std::move(happening));
-  queue_.push({.at = when, .slot = static_cast<std::uint32_t>(happenings_.size() - 1), .kind = Event::Kind::happening});
+  queue_.push({.at = when, .slot = happenings_.put(std::move(happening)), .kind = Event::Kind::happening});
 }
 
 void Flock::every(Time period, Time until, const std::function<void()>& happening) {
-  for (Time when = now_ + period; when <= until; when += period) at(when, happening);
+  if (now_ + period > until) return;
+  at(now_ + period, [this, period, until, happening] {
+    happening();
+    every(period, until, happening);
+  });
 }
 
 void Flock::note(std::uint32_t host, const char* what, std::uint64_t detail) {
@@ -104,7 +120,19 @@ void Flock::handle(const Event& event) {
     case Event::Kind::reset:
       return on_reset(host, event.slot);
     case Event::Kind::happening:
-      return happenings_[event.slot]();
+      return happenings_.take(event.slot)();
+  }
+}
+
+// Each event is about another host, of which nothing is in the processor's caches: so those of the next ones are fetched meanwhile.
+void Flock::look_ahead() const {
+  if (const Event* later = queue_.ahead(kFetchHost)) {
+    fetch(&hosts_[later->host], sizeof(Host));
+    if (later->kind == Event::Kind::deliver) fetch(&parcels_.at(later->slot), sizeof(Parcel));
+  }
+  if (const Event* soon = queue_.ahead(kFetchOverlay)) {
+    if (const Overlay* overlay = hosts_[soon->host].overlay.get()) fetch(overlay, sizeof(Overlay));
+    if (soon->kind == Event::Kind::deliver) fetch(parcels_.at(soon->slot).bytes.data(), parcels_.at(soon->slot).bytes.size());
   }
 }
 
@@ -113,6 +141,7 @@ void Flock::advance_to(Time until) {
     const Event event = queue_.pop();
     now_ = event.at;
     ++outcome_.events;
+    look_ahead();
     handle(event);
   }
 }

@@ -38,7 +38,7 @@ class Flock {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::uint32_t to_life = 0;
-    gw::overlay::Message message;
+    std::string bytes;
   };
   enum class Answer : std::uint8_t { none, connected, refused };
   struct Call {  // a dial under way, and what waits for it
@@ -73,6 +73,7 @@ class Flock {
       return std::exchange(items_[slot], T());
     }
     T& at(std::uint32_t slot) { return items_[slot]; }
+    const T& at(std::uint32_t slot) const { return items_[slot]; }
 
    private:
     std::vector<T> items_;
@@ -85,6 +86,7 @@ class Flock {
   void at(Time when, std::function<void()> happening);
   void every(Time period, Time until, const std::function<void()>& happening);
   void advance_to(Time until);
+  void look_ahead() const;
   void handle(const Event& event);
   void fold(std::uint64_t word) { outcome_.trace = (outcome_.trace ^ word) * 1099511628211u; }
   void note(std::uint32_t host, const char* what, std::uint64_t detail);
@@ -157,10 +159,11 @@ class Flock {
   gw::overlay::GridId grid_;
   EventQueue queue_;
   Pool<Parcel> parcels_;
+  gw::overlay::Message received_;  // the one that is looked at; its memory is used again
   Pool<Call> calls_;
   Pool<Break> breaks_;
   std::unordered_map<std::uint64_t, std::uint32_t> calls_under_way_;  // (from, to) to the call
-  std::vector<std::function<void()>> happenings_;
+  Pool<std::function<void()>> happenings_;
   Requests requests_;
   Time now_{0};
   bool over_ = false;      // before its time

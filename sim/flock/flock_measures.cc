@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t kMany = 1000;
 const Time kYouth = gw::overlay::Overlay::Config{}.youth;  // rounds take a second, afterwards five
 constexpr std::uint64_t kLookedAt = 50;                    // of many, each second; of few a fifth
+constexpr std::int64_t kMostSamples = 3600;
 
 std::uint64_t bytes_sent(const std::vector<Host>& hosts) {
   std::uint64_t sum = 0;
@@ -29,7 +30,10 @@ double honest_up(const std::vector<Host>& hosts) {
 
 }  // namespace
 
-Time Flock::sample_every() const { return hosts_.size() >= kMany ? seconds(10) : seconds(1); }
+Time Flock::sample_every() const {
+  const Time often = hosts_.size() >= kMany ? seconds(10) : seconds(1);
+  return std::max(often, Time(scenario_.duration / kMostSamples));
+}
 
 void Flock::watch() {
   series_.perfect_leafsets.push_back(perfect_leafsets(hosts_));

@@ -4,6 +4,7 @@
 
 #include "base/reached.h"
 #include "flock/flock.h"
+#include "wire/overlay_messages.h"
 
 namespace gw::sim::flock {
 
@@ -45,13 +46,14 @@ std::optional<std::uint32_t> Flock::host_at(const std::string& address) const {
 }
 
 void Flock::send(Host& host, gw::overlay::Send send) {
-  host.bytes_sent += send.message.ByteSizeLong();
+  std::string bytes = send.message.SerializeAsString();
+  host.bytes_sent += bytes.size();
   ++host.messages_sent;
   const auto known = index_.find(send.to.hash);
   if (known == index_.end()) return;  // a liar's invention
   const std::uint32_t to = known->second;
   GW_ASSERT(to != host.index);
-  const std::uint32_t slot = parcels_.put({host.index, to, hosts_[to].life, std::move(send.message)});
+  const std::uint32_t slot = parcels_.put({host.index, to, hosts_[to].life, std::move(bytes)});
   if (links_.use(host.index, to, now_)) return post(slot);
   if (!send.contact.address.empty()) return dial(host, to, send.contact.address, {slot});
   parcels_.take(slot);
@@ -80,9 +82,12 @@ void Flock::on_deliver(std::uint32_t slot) {
   if (separated(hosts_[parcel.from], host) || host.power == Host::Power::off) return find_broken_later(parcel.from, parcel.to);
   if (!host.up() || host.life != parcel.to_life || !hosts_[parcel.from].up()) return;
   note(parcel.to, "message from", parcel.from);
-  if (host.liar != nullptr) host.liar->overhear(parcel.message);
-  with_overlay(host,
-               [&](Overlay& overlay, Time now, Output& out) { overlay.on_message(now, hosts_[parcel.from].id, parcel.message, out); });
+  if (!received_.ParseFromString(parcel.bytes) || !wire::check(received_)) {
+    if (hosts_[parcel.from].liar == nullptr) complain(Verdict::safety, "an honest peer sent a message that breaks the rules");
+    return;
+  }
+  if (host.liar != nullptr) host.liar->overhear(received_);
+  with_overlay(host, [&](Overlay& overlay, Time now, Output& out) { overlay.on_message(now, hosts_[parcel.from].id, received_, out); });
 }
 
 void Flock::dial(Host& host, std::uint32_t to, const std::string& address, std::vector<std::uint32_t> parcels) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/near_search.h"
+
 namespace gw::sim::flock {
 namespace {
 
@@ -10,7 +12,9 @@ std::uint32_t in_milliseconds(Time time) { return static_cast<std::uint32_t>(tim
 }  // namespace
 
 Links::Ends::iterator Links::place(std::uint32_t host, std::uint32_t other) {
-  return std::ranges::lower_bound(ends_[host], other, {}, &End::other);
+  Ends& ends = ends_[host];
+  const std::size_t guess = ends.size() * other / ends_.size();  // anybody is as likely as anybody else
+  return lower_bound_near(ends, guess, other, &End::other);
 }
 
 bool Links::use(std::uint32_t from, std::uint32_t to, Time now) {
