@@ -7,37 +7,18 @@
 
 #include "overlay/overlay.h"
 #include "overlay/test_peers.h"
+#include "tape.h"
 #include "wire/overlay_messages.h"
 
 namespace {
 
 using namespace gw;
+using fuzz::Tape;
 using namespace gw::overlay;
 
 constexpr std::uint64_t kPeers = 200;  // besides the one under test, which is 0
 constexpr std::size_t kMostSends = 512;
 constexpr std::size_t kMostKnown = 1024;
-
-class Tape {
- public:
-  explicit Tape(ByteView bytes) : bytes_(bytes) {}
-  bool at_end() const { return bytes_.empty(); }
-  std::uint8_t next() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t byte = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return byte;
-  }
-  std::uint64_t below(std::uint64_t limit) { return (next() * 256u + next()) % limit; }
-  ByteView take(std::size_t count) {
-    const ByteView taken = bytes_.first(std::min(count, bytes_.size()));
-    bytes_ = bytes_.subspan(taken.size());
-    return taken;
-  }
-
- private:
-  ByteView bytes_;
-};
 
 class Performance {
  public:

@@ -5,29 +5,16 @@
 #include <deque>
 #include <map>
 
+#include "tape.h"
 #include "transport/relay.h"
 
 namespace {
 
 using namespace gw;
+using fuzz::Tape;
 using namespace gw::transport;
 
 constexpr std::uint8_t kConnections = 4;
-
-class Tape {
- public:
-  explicit Tape(ByteView bytes) : bytes_(bytes) {}
-  bool at_end() const { return bytes_.empty(); }
-  std::uint8_t next() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t byte = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return byte;
-  }
-
- private:
-  ByteView bytes_;
-};
 
 class Performance {
  public:

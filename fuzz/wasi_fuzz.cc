@@ -9,6 +9,7 @@
 #include "file_model.h"
 #include "isolate/host_imports.h"
 #include "isolate/test/wasi_guest.h"
+#include "tape.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ using namespace gw::isolate;  // NOLINT
 using fuzz::FileModel;
 using fuzz::ModelNode;
 using fuzz::ModelPtr;
+using fuzz::Tape;
 
 constexpr std::uint32_t kData = 4096, kDataBytes = 60000;
 constexpr auto kRootFd = test::WasiGuest::kRootFd, kOut = test::WasiGuest::kOut, kVector = test::WasiGuest::kVector;
@@ -33,28 +35,15 @@ class StillClock final : public HostClock {
   std::uint64_t time = 0;
 };
 
-// Numbers out of the fuzzer's bytes; zeros after their end.
-class Tape {
- public:
-  explicit Tape(ByteView bytes) : bytes_(bytes) {}
-  bool ended() const { return at_ >= bytes_.size(); }
-  std::uint32_t byte() { return ended() ? 0 : bytes_[at_++]; }
-  std::uint32_t below(std::uint32_t limit) { return (byte() << 8 | byte()) % limit; }
-
-  // From few names, so that they meet.
-  std::string path() {
-    static const char* const kNames[] = {"a", "b", "c", "d", ".", ".."};
-    std::uint32_t shape = byte();
-    std::string text = (shape & 1) != 0 ? "/" : "";
-    for (std::uint32_t i = 0; i <= shape / 2 % 4; i++) text += (i > 0 ? "/" : "") + std::string(kNames[byte() % 6]);
-    if ((shape & 16) != 0) text += "/";
-    return (shape & 0xe0) == 0xe0 ? "" : text;
-  }
-
- private:
-  ByteView bytes_;
-  std::size_t at_ = 0;
-};
+// From few names, so that they meet.
+std::string next_path(Tape& tape) {
+  static const char* const kNames[] = {"a", "b", "c", "d", ".", ".."};
+  const std::uint32_t shape = tape.next();
+  std::string text = (shape & 1) != 0 ? "/" : "";
+  for (std::uint32_t i = 0; i <= shape / 2 % 4; i++) text += (i > 0 ? "/" : "") + std::string(kNames[tape.next() % 6]);
+  if ((shape & 16) != 0) text += "/";
+  return (shape & 0xe0) == 0xe0 ? "" : text;
+}
 
 struct Surroundings {
   StillClock clock;
@@ -72,11 +61,11 @@ void call_anything(Tape& tape) {
                                                4096, 65000, 65535, 65536, 0x7fffffff, 0xffffffff, 1ull << 63, ~0ull};
   Guest guest;
   auto imports = host_imports();
-  for (std::size_t step = 0; step < kMaxSteps && !tape.ended(); step++) {
-    const HostImport& import = imports[tape.byte() % imports.size()];
+  for (std::size_t step = 0; step < kMaxSteps && !tape.at_end(); step++) {
+    const HostImport& import = imports[tape.next() % imports.size()];
     std::uint64_t args[kMaxImportParams];
-    for (std::uint64_t& arg : args) arg = (tape.byte() & 1) != 0 ? kSpecial[tape.byte() % std::size(kSpecial)] : tape.below(65536);
-    for (std::uint32_t i = tape.byte() % 4; i > 0; i--) guest.bytes[tape.below(65536)] = static_cast<std::uint8_t>(tape.byte());
+    for (std::uint64_t& arg : args) arg = (tape.next() & 1) != 0 ? kSpecial[tape.next() % std::size(kSpecial)] : tape.below(65536);
+    for (std::uint32_t i = tape.next() % 4; i > 0; i--) guest.bytes[tape.below(65536)] = tape.next();
     if (import.call(*guest.wasi, guest.memory, args).after == After::end) guest.start({});
     if (step % 8 == 7) guest.move();
   }
@@ -96,7 +85,7 @@ class Comparison {
                                       &Comparison::mkdir,  &Comparison::mkdir,  &Comparison::rmdir,    &Comparison::unlink,
                                       &Comparison::rename, &Comparison::rename, &Comparison::link,     &Comparison::symlink,
                                       &Comparison::stat,   &Comparison::list,   &Comparison::readlink, &Comparison::move};
-    for (std::size_t step = 0; step < kMaxSteps && !tape_.ended(); step++) (this->*kSteps[tape_.byte() % std::size(kSteps)])();
+    for (std::size_t step = 0; step < kMaxSteps && !tape_.at_end(); step++) (this->*kSteps[tape_.next() % std::size(kSteps)])();
   }
 
  private:
@@ -107,14 +96,14 @@ class Comparison {
   };
 
   Open* some_fd(std::uint32_t& fd) {
-    fd = kRootFd + tape_.byte() % 6;
+    fd = kRootFd + tape_.next() % 6;
     auto found = open_.find(fd);
     return found == open_.end() ? nullptr : &found->second;
   }
   // A directory to start from: the root, or whatever is open.
   ModelPtr start(std::uint32_t& fd) {
     fd = kRootFd;
-    if (tape_.byte() % 4 != 0) return model_.root();
+    if (tape_.next() % 4 != 0) return model_.root();
     Open* found = some_fd(fd);
     if (found != nullptr) return found->node;
     fd = kRootFd;
@@ -127,14 +116,14 @@ class Comparison {
   Path path(FileModel::Last last, std::uint32_t address = kPath) {
     std::uint32_t fd;
     ModelPtr from = start(fd);
-    std::string text = tape_.path();
+    std::string text = next_path(tape_);
     return {fd, guest_.put(address, text), model_.find(from, text, last)};
   }
   Wasi& wasi() { return *guest_.wasi; }
   static void same(CallResult real, Errno model) { require(real.after == After::proceed && real.code == model); }
 
   void open() {
-    std::uint32_t flags = tape_.byte() % 16, wants = tape_.byte();
+    std::uint32_t flags = tape_.next() % 16, wants = tape_.next();
     bool follow = wants % 4 != 0, writes = wants % 3 != 0, appends = wants % 5 == 0;
     bool create = (flags & 1) != 0, directory = (flags & 2) != 0, exclusive = create && (flags & 4) != 0, truncate = (flags & 8) != 0;
     Path at = path(exclusive || !follow ? FileModel::Last::keep : FileModel::Last::follow);
@@ -171,8 +160,8 @@ class Comparison {
   void write() {
     std::uint32_t fd;
     Open* file = some_fd(fd);
-    std::uint32_t size = tape_.below(kDataBytes) >> tape_.byte() % 16;
-    std::fill_n(guest_.bytes.begin() + kData, size, static_cast<std::uint8_t>(tape_.byte()));
+    std::uint32_t size = tape_.below(kDataBytes) >> tape_.next() % 16;
+    std::fill_n(guest_.bytes.begin() + kData, size, tape_.next());
     require(guest_.memory.store(kVector, kData) && guest_.memory.store(kVector + 4, size));
     CallResult written = wasi().fd_write(guest_.memory, fd, kVector, 1, kOut);
     if (written.code == Errno::nospc) return;
@@ -205,7 +194,7 @@ class Comparison {
   void seek() {
     std::uint32_t fd;
     Open* file = some_fd(fd);
-    std::uint32_t whence = tape_.byte() % 4;
+    std::uint32_t whence = tape_.next() % 4;
     auto distance = static_cast<std::int64_t>(tape_.below(65536)) * 4 - 100'000;
     CallResult done = wasi().fd_seek(guest_.memory, fd, static_cast<std::uint64_t>(distance), whence, kOut);
     if (file == nullptr || file->node->is_directory()) return same(done, Errno::badf);
@@ -259,7 +248,7 @@ class Comparison {
   }
 
   void symlink() {
-    std::string target = tape_.path();
+    std::string target = next_path(tape_);
     std::uint32_t length = guest_.put(kOther, target);
     Path at = path(FileModel::Last::never);
     CallResult done = wasi().path_symlink(guest_.memory, kOther, length, at.fd, kPath, at.length);
@@ -279,7 +268,7 @@ class Comparison {
   }
 
   void stat() {
-    bool follow = tape_.byte() % 2 != 0;
+    bool follow = tape_.next() % 2 != 0;
     Path at = path(follow ? FileModel::Last::follow : FileModel::Last::keep);
     CallResult done = wasi().path_filestat_get(guest_.memory, at.fd, follow ? 1 : 0, kPath, at.length, kData);
     same(done, at.found.error != Errno::success ? at.found.error : !at.found.node ? Errno::noent : Errno::success);
@@ -328,7 +317,7 @@ class Comparison {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Tape tape(ByteView(data, size));
-  if (tape.byte() % 2 != 0) {
+  if (tape.next() % 2 != 0) {
     call_anything(tape);
   } else {
     Comparison(tape).run();
