@@ -16,6 +16,19 @@ SCHEMAS = json.loads((SOURCE_ROOT / "docs/cli-json-schema.json").read_text())
 PATIENCE_SECONDS = 120
 
 
+HOG = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char** words) {
+  const size_t bytes = (size_t)atoi(words[1]) << 20;
+  volatile char* const memory = malloc(bytes);
+  for (size_t at = 0; at < bytes; at += 4096) memory[at] = 1;
+  printf("%s MiB\\n", words[1]);
+}
+"""
+
+
 class Owner:
     """A user with a home of its own, where everything of Godwit is."""
 
@@ -97,6 +110,17 @@ class Daemon(unittest.TestCase):
         self.assertEqual(metrics["godwit_slots_free"], 3)
         text = self.owner.run("metrics").out.decode()
         self.assertRegex(text, r"# TYPE godwit_gateway_requests_total counter\ngodwit_gateway_requests_total [1-9]")
+
+    def test_who_uses_more_memory_than_is_lent_is_ended(self):
+        self.up("--listen", "127.0.0.1:0", "--slots", "1")
+        self.owner.json("share", "--memory", "128M")
+        source = self.owner.home / "hog.c"
+        source.write_text(HOG)
+        modest = self.owner.run("run", source, "--workers", "1", "--", "16")
+        self.assertEqual((modest.code, modest.out), (0, b"16 MiB\n"), modest)
+        greedy = self.owner.run("run", source, "--workers", "1", "--", "512")
+        self.assertNotEqual(greedy.code, 0)
+        self.assertIn("128 MiB of memory", greedy.err)
 
     def test_its_options_are_settings(self):
         self.owner.run("config", "set", "listen=127.0.0.1:0")

@@ -1,9 +1,13 @@
 """Private grids between real daemons on loopback: who was invited is in, who was not learns nothing, who is revoked is out everywhere."""
 
+import contextlib
+import http.server
 import json
 import subprocess
 import tempfile
+import threading
 import unittest
+import urllib.request
 from pathlib import Path
 
 from support.grid import Network, Peer, wait_until
@@ -118,6 +122,12 @@ class PrivateGrid(unittest.TestCase):
         self.refused(guest, revoked["invitation"], "revoked")
         self.assertIn("revoked", self.founder.log())
 
+        brief = self.founder.asked("grid", "invite", "lab", "--expires", "1s")
+        made = lambda: {one["serial"]: one["state"] for one in self.founder.grid("lab")["invitations"]}
+        wait_until("it has expired", lambda: made()[brief["serial"]] == "expired", self.founder.log)
+        self.refused(guest, brief["invitation"], "expired")
+        self.assertIn("expired", self.founder.log())
+
         self.assertEqual(guest.ask("grid", "join", good).code, 0)
         late = self.daemon("late").start()
         self.refused(late, good, "used up")
@@ -182,6 +192,96 @@ class Tracked(unittest.TestCase):
         wait_until("they know each other", lambda: len(one.peers("open")) == 2 and len(two.peers("open")) == 2, two.log)
         keeper.stop()
         self.assertEqual(len(one.peers("open")), 2)
+
+
+class LyingTracker(http.server.ThreadingHTTPServer):
+    """A web service that takes every announcement, and answers with whatever it was given."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: bytes):
+        super().__init__(("127.0.0.1", 0), self.Request)
+        self.answer = answer
+        self.asked = 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    class Request(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._reply(b'{"expires_s": 600}')
+
+        def do_GET(self):
+            self.server.asked += 1
+            self._reply(self.server.answer)
+
+        def _reply(self, body: bytes) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):  # who asked may have read enough
+                self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+
+class Lied(unittest.TestCase):
+    """A newcomer whose trackers lie, but for one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gw-lied-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def liar(self, answer: bytes) -> LyingTracker:
+        tracker = LyingTracker(answer)
+        self.addCleanup(tracker.server_close)
+        self.addCleanup(tracker.shutdown)
+        return tracker
+
+    def test_lies_do_no_harm(self):
+        keeper = Daemon(self, self.folder, "keeper").start("--listen", "127.0.0.1:0", "--tracker", "127.0.0.1:0")
+        honest = "http://" + keeper.log().rsplit("tracker listening at=", 1)[1].split()[0]
+        grid = keeper.grid("open")["id"]
+        announced = Daemon(self, self.folder, "announced").start("--listen", "127.0.0.1:0", "--join", honest)
+        read = lambda: json.load(urllib.request.urlopen(f"{honest}/v1/peers?grid={grid}"))["peers"]
+        wait_until("both are listed", lambda: len(read()) == 2, announced.log)
+        genuine = bytes.fromhex(read()[0]["descriptor"])
+        forged = genuine.replace(b"127.0.0.1", b"127.0.0.9")
+        self.assertNotEqual(forged, genuine)
+        listing = lambda descriptor: json.dumps({"peers": [{"address": "127.0.0.1:1", "descriptor": descriptor.hex()}] * 64}).encode()
+
+        liars = [self.liar(answer) for answer in (listing(forged), b"no list", b"[" * 100_000, b"x" * (1 << 20))]
+        # Also one that knows a grid's peers and passes them off as those of another.
+        elsewhere = self.liar(listing(genuine))
+        lied = [word for liar in [*liars, elsewhere] for word in ("--join", liar.url())]
+        victim = Daemon(self, self.folder, "victim").start("--listen", "127.0.0.1:0", "--grid", "other", *lied)
+        wait_until("it has heard all lies", lambda: all(liar.asked > 0 for liar in [*liars, elsewhere]), victim.log)
+        wait_until("they are refused", lambda: "shows nothing that it signed for this grid" in victim.log(), victim.log)
+        for reason in ("no list", "sends more than"):
+            wait_until(f"one is of no use: {reason}", lambda reason=reason: reason in victim.log(), victim.log)
+        self.assertEqual(len(victim.peers("other")), 1)
+        victim.stop()
+
+        victim.start("--listen", "127.0.0.1:0", "--grid", "open", *lied, "--join", honest)
+        wait_until("the honest one is enough", lambda: len(victim.peers("open")) == 3, victim.log)
+
+
+class NewProtocol(unittest.TestCase):
+    """Daemons that have nothing but IPv6."""
+
+    def test_they_meet_and_admit(self):
+        folder = tempfile.TemporaryDirectory(prefix="gw-six-")
+        self.addCleanup(folder.cleanup)
+        founder = Daemon(self, Path(folder.name), "founder").start("--listen", "[::1]:0")
+        self.assertTrue(founder.address().startswith("[::1]:"))
+        founder.asked("grid", "create", "lab")
+        member = Daemon(self, Path(folder.name), "member").start("--listen", "[::1]:0", "--join", founder.invite())
+        other = Daemon(self, Path(folder.name), "other").start("--listen", "[::1]:0", "--join", founder.address())
+        wait_until("they know each other", lambda: len(member.peers("lab")) == 2 == len(founder.peers("lab")), member.log)
+        wait_until("they know each other", lambda: len(other.peers("open")) == 2 == len(founder.peers("open")), other.log)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ Result<int> show_peer(const std::string& name, Invocation& invocation) {
 
 // --- ping
 
+constexpr std::uint32_t kMaxPings = 10'000;
+
 struct PingOptions {
   std::string peer;
   std::optional<std::uint32_t> count;
@@ -76,10 +78,11 @@ std::string ping_summary(std::uint32_t sent, std::vector<std::chrono::microsecon
 
 Result<int> ping_peer(const PingOptions& options, Invocation& invocation) {
   GW_TRY(const auto interval, parse_duration(options.interval));
+  const std::uint32_t count = options.count.value_or(3);
+  if (count < 1 || count > kMaxPings) return fail(Kind::invalid, "--count {}: 1 to {} pings can be asked for", count, kMaxPings);
   Client client(invocation.settings.socket());
   GW_TRY(const auto peers, client.peers());
   GW_TRY(const std::vector<PeerView> found, find_peer(options.peer, peers));
-  const std::uint32_t count = std::clamp(options.count.value_or(3), 1u, 10'000u);
   Json pings = Json::array();
   std::vector<std::chrono::microseconds> times;
   const bool shows = invocation.console.format() == Format::table;

@@ -52,15 +52,24 @@ Status Daemon::open() {
   GW_TRY(const std::uint64_t boot, records.raise_boot());
   GW_TRY(node::BlobStore blobs, node::BlobStore::open(folder_.blobs_folder()));
   GW_TRY(node::Driver::Config config, driver_config(boot));
+  GW_TRY_VOID(open_tracker(config));
   GW_TRY(driver_, node::Driver::start({io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config)));
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
-  if (!options_.tracker.empty()) {
-    GW_TRY(const node::Endpoint where, node::parse_endpoint(options_.tracker));
-    GW_TRY(tracker_, tracker::Tracker::open(io_, {.listen = where, .file = folder_.path() / "tracker"}));
-  }
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
   tell_ready();
+  return ok();
+}
+
+// Whoever asks it finds this peer, too: it announces itself there like everybody else.
+Status Daemon::open_tracker(node::Driver::Config& config) {
+  if (options_.tracker.empty()) return ok();
+  GW_TRY(const node::Endpoint where, node::parse_endpoint(options_.tracker));
+  GW_TRY(tracker_, tracker::Tracker::open(io_, {.listen = where, .file = folder_.path() / "tracker"}));
+  node::Endpoint door = tracker_->listening();
+  if (door.address().is_unspecified())
+    door.address(door.address().is_v6() ? asio::ip::address(asio::ip::address_v6::loopback()) : asio::ip::address_v4::loopback());
+  config.trackers.push_back(node::text_of(door));
   return ok();
 }
 
@@ -147,7 +156,7 @@ void Daemon::look_for_jobs() {
 
 // What was opened before something failed has coroutines that must come to their end.
 void Daemon::abandon() {
-  if (!driver_) return;
+  if (!driver_ && !tracker_) return;
   begin_stop();
   io_.run();
 }
@@ -166,7 +175,7 @@ void Daemon::begin_stop() {
 asio::awaitable<void> Daemon::stop() {
   if (tracker_) co_await tracker_->stop();
   if (gateway_) co_await gateway_->stop();
-  co_await driver_->shut_down();
+  if (driver_) co_await driver_->shut_down();
 }
 
 }  // namespace gw::daemon

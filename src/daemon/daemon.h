@@ -28,6 +28,7 @@ class Daemon {
   Status open();
   Result<node::Driver::Config> driver_config(std::uint64_t boot);
   Status choose_addresses(node::Driver::Config& config) const;
+  Status open_tracker(node::Driver::Config& config);
   void tell_ready();
 
   void wait_for_signal();
