@@ -35,7 +35,7 @@ class Overlay {
     std::optional<Gatekeeper::Config> members;  // none: an open grid
     std::string address;                        // where this peer is reached; empty: nowhere
     std::vector<std::string> known;             // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(20);      // ten thousand that start at once find their places in seventeen rounds
+    Time youth = std::chrono::seconds(30);      // ten thousand that start at once find their places in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};

@@ -7,12 +7,9 @@
 namespace gw::overlay {
 namespace {
 
-// Error of a coordinate. A peer above it measures many others roughly, since nobody can use its position yet; one below, now and then one
-// of them well.
+// Of a coordinate: a peer above it measures as often as it can, since nobody can use its position yet; one below, now and then.
 constexpr float kUnsettled = 0.2F;
 constexpr int kUnsettledMeasurements = 2;
-constexpr unsigned kUnsettledPings = 2;
-constexpr unsigned kSettledPings = 3;
 constexpr Time kSettledPause = std::chrono::seconds(9);
 
 }  // namespace
@@ -26,9 +23,8 @@ void Overlay::measure(Time now, Output& out) {
   for (int i = settled ? 1 : kUnsettledMeasurements; i > 0; --i) {
     const std::optional<PeerId> neighbour = ++measurements_ % 2 == 0 ? neighbours_.next_to_measure() : std::nullopt;
     const Descriptor* random = neighbour ? nullptr : sampler_.sample();
-    const unsigned pings = settled ? kSettledPings : kUnsettledPings;
-    if (neighbour) ranging_.measure(now, *neighbour, pings, out);
-    if (random != nullptr) ranging_.measure(now, random->id, pings, out);
+    if (neighbour) ranging_.measure(now, *neighbour, out);
+    if (random != nullptr) ranging_.measure(now, random->id, out);
   }
 }
 

@@ -6,9 +6,9 @@
 
 namespace gw::overlay {
 
-void Ranging::measure(Time now, const PeerId& peer, unsigned pings, Output& out) {
+void Ranging::measure(Time now, const PeerId& peer, Output& out) {
   if (under_way_.size() >= config_.at_once || std::ranges::find(under_way_, peer, &UnderWay::peer) != under_way_.end()) return;
-  ping(now, under_way_.emplace_back(UnderWay{.peer = peer, .pings = pings}), out);
+  ping(now, under_way_.emplace_back(UnderWay{.peer = peer}), out);
 }
 
 void Ranging::ping(Time now, UnderWay& one, Output& out) {
@@ -23,7 +23,7 @@ void Ranging::on_pong(Time now, const PeerId& from, const Message::Ping& pong, O
   // The first one may have waited for a connection.
   if (one->answered++ > 0) one->shortest = std::min(one->shortest, now - one->sent);
   one->coordinate = read(pong.coordinate());
-  if (one->answered < one->pings) return ping(now, *one, out);
+  if (one->answered <= config_.pings) return ping(now, *one, out);
   finish(*one);
   under_way_.erase(one);
 }

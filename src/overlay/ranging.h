@@ -15,6 +15,7 @@ namespace gw::overlay {
 class Ranging {
  public:
   struct Config {
+    unsigned pings = 2;  // that count: one before them may have had to wait for a connection
     std::size_t at_once = 6;
     Time patience = std::chrono::seconds(3);  // with one ping
   };
@@ -26,9 +27,8 @@ class Ranging {
 
   Ranging(const Config& config, Rng& rng) : config_(config), rng_(rng) {}
 
-  // By so many pings, of which the first does not count: it may have to wait for a connection. Not if it is under way already, or too much
-  // is. REQUIRES: pings >= 2.
-  void measure(Time now, const PeerId& peer, unsigned pings, Output& out);
+  // Not if it is under way already, or too much is.
+  void measure(Time now, const PeerId& peer, Output& out);
   void on_pong(Time now, const PeerId& from, const Message::Ping& pong, Output& out);
   void on_unreachable(const PeerId& peer);
   // Gives up waiting: what was measured until then counts.
@@ -42,8 +42,7 @@ class Ranging {
  private:
   struct UnderWay {
     PeerId peer;
-    std::uint64_t number = 0;
-    unsigned pings;
+    std::uint64_t number;
     unsigned answered = 0;
     Time sent;
     Time shortest = kNever;
