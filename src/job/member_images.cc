@@ -185,7 +185,9 @@ void Member::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Ac
 // What follows from what the keepers have.
 void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (!thread.said_filled) {
-    if (thread.candidate && thread.keeper.image == thread.candidate->parts) promote(now, id, thread, out);
+    // A newborn whose keeper was replaced may have gone on with what the one before had, and this one has not yet.
+    const bool has_all = thread.keeper.determinants >= thread.stable_determinants;
+    if (has_all && thread.candidate && thread.keeper.image == thread.candidate->parts) promote(now, id, thread, out);
     if (thread.keeper.determinants > thread.stable_determinants) {
       thread.stable_determinants = thread.keeper.determinants;
       wire::pb::ToWorker frame;
