@@ -19,7 +19,6 @@ PATIENCE_SECONDS = 120
 HOG = """
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 int main(int count, char** words) {
   const size_t bytes = (size_t)atoi(words[1]) << 20;
   volatile char* const memory = malloc(bytes);

@@ -246,7 +246,11 @@ class Lied(unittest.TestCase):
         honest = "http://" + keeper.log().rsplit("tracker listening at=", 1)[1].split()[0]
         grid = keeper.grid("open")["id"]
         announced = Daemon(self, self.folder, "announced").start("--listen", "127.0.0.1:0", "--join", honest)
-        read = lambda: json.load(urllib.request.urlopen(f"{honest}/v1/peers?grid={grid}"))["peers"]
+
+        def read() -> list[dict]:
+            with urllib.request.urlopen(f"{honest}/v1/peers?grid={grid}", timeout=10) as answer:
+                return json.load(answer)["peers"]
+
         wait_until("both are listed", lambda: len(read()) == 2, announced.log)
         genuine = bytes.fromhex(read()[0]["descriptor"])
         forged = genuine.replace(b"127.0.0.1", b"127.0.0.9")
@@ -269,7 +273,7 @@ class Lied(unittest.TestCase):
         wait_until("the honest one is enough", lambda: len(victim.peers("open")) == 3, victim.log)
 
 
-class NewProtocol(unittest.TestCase):
+class OnlyIPv6(unittest.TestCase):
     """Daemons that have nothing but IPv6."""
 
     def test_they_meet_and_admit(self):

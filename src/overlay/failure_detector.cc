@@ -58,8 +58,8 @@ void FailureDetector::on_round(Time now, Output& out) {
   const std::size_t pings = is_whole ? std::min(turn_.size() / config_.rounds_per_turn + 1, config_.pings_per_round) : 1;
   for (std::size_t asked = 0; asked < pings && next_ < turn_.size(); ++next_) {
     // One of them whoever it is; the others only if what is known of them is old, because a fresh descriptor is a sign of life, too.
-    const Descriptor* known = contacts_.find(turn_[next_]);
-    const bool is_fresh = known != nullptr && asked > 0 && known->age <= config_.old;
+    const Descriptor* known = asked > 0 ? contacts_.find(turn_[next_]) : nullptr;
+    const bool is_fresh = known != nullptr && known->age <= config_.old;
     if (is_fresh || ask(now, turn_[next_], out) != nullptr) ++asked;
   }
 }

@@ -15,7 +15,6 @@ class Heard {
  public:
   struct Config {
     std::size_t peers = 256;
-    Time believed = std::chrono::seconds(60);  // since then, somebody in no table is there
   };
 
   explicit Heard(const Config& config) : config_(config) {}

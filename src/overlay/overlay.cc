@@ -5,8 +5,6 @@
 namespace gw::overlay {
 namespace {
 
-constexpr Time kLiesEvery = std::chrono::seconds(10);  // that somebody is told of
-
 // An answer goes back over the connection that the question came on: if that is gone, so is the answer.
 bool is_answer(const Message& message) {
   switch (message.kind_case()) {
@@ -91,8 +89,8 @@ void Overlay::begin_round(Time now, Output& out) {
 // The detector asks those in the tables. Who was heard, and never told more of itself, is gone when it has been silent for long.
 void Overlay::forget_strangers(Time now, Output& out) {
   if (now < strangers_at_) return;
-  strangers_at_ = now + config_.heard.believed / 2;
-  for (const PeerId& peer : heard_.silent_since(now - config_.heard.believed))
+  strangers_at_ = now + config_.strangers / 2;
+  for (const PeerId& peer : heard_.silent_since(now - config_.strangers))
     if (tables_.find(peer) == nullptr) bury(peer, out);
 }
 
@@ -166,8 +164,7 @@ void Overlay::on_rumoured(Time now, const wire::pb::Descriptor& message, Output&
   if (peer.id == own_.id) return;
   if (genuine(now, peer)) {
     learn(now, peer, out);
-  } else if (now - lied_to_at_ >= kLiesEvery) {  // a liar lists many
-    lied_to_at_ = now;
+  } else if (reported_lies_.take(now)) {  // a liar lists many
     refuse(peer.id, "whoever describes it to newcomers shows nothing that it signed for this grid", out);
   }
   finish(now, before, out);

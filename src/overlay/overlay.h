@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "overlay/allowance.h"
 #include "overlay/contacts.h"
 #include "overlay/coordinates.h"
 #include "overlay/failure_detector.h"
@@ -48,6 +49,7 @@ class Overlay {
     Neighbours::Config neighbours{};
     SizeEstimate::Config size{};
     Heard::Config heard{};
+    Time strangers = std::chrono::seconds(60);  // without a word, until somebody who is in no table counts as gone
     Rejoin::Config rejoin{};
   };
   struct Self {
@@ -191,7 +193,7 @@ class Overlay {
   std::uint64_t measurements_ = 0;
   Time measured_at_{0};
   Time strangers_at_{0};
-  Time lied_to_at_ = -std::chrono::seconds(60);
+  Allowance reported_lies_{std::chrono::seconds(10), 1};
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;
