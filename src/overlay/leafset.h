@@ -31,12 +31,12 @@ class Leafset {
   // By the way from this peer, going up: the first `half` follow it, the last `half` come before it.
   std::span<const Descriptor> members() const { return members_; }
   std::size_t half() const { return half_; }
+  bool is_full() const { return members_.size() >= 2 * half_; }
   // Whether the key lies between the outermost members, so that the closest peer of the whole grid is among them or this one.
   bool covers(const Hash256& key) const;
 
  private:
   std::vector<Descriptor>::const_iterator seat(const PeerId& peer) const;
-  bool is_full() const { return members_.size() >= 2 * half_; }
 
   const PeerId self_;
   const std::size_t half_;

@@ -81,6 +81,12 @@ void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, O
   pong.set_number(ping.number());
   write(coordinates_.own(), *pong.mutable_coordinate());
   if (doubted.boot != 0) write(own_, *pong.mutable_self());
+  // It knows this peer, and should be known here: better to ask it than to wait until a neighbour tells.
+  const Leafset& leaves = ring_.leafset();
+  if (leaves.is_full() && leaves.wants(from, {})) {
+    GW_REACHED("overlay: a leaf made itself known");
+    detector_.on_hearsay(now, {.id = from, .incarnation = {.boot = 1}}, out);
+  }
 }
 
 void Overlay::on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out) {

@@ -78,5 +78,28 @@ TEST(Overlay, AStrangerIsBelievedForAMinute) {
   EXPECT_TRUE(grid[0].alive(test_id(1)));
 }
 
+// A neighbour on the ring whom nobody has told of: it has asked this peer something, so it can be asked who it is.
+TEST(Overlay, WhoBelongsIntoTheLeafsetIsAskedWhoItIs) {
+  TestGrid grid(30);
+  grid.run(seconds(10));
+  const auto pings_to = [&](const PeerId& asker) {
+    Message message;
+    message.set_grid(GridId{}.bytes());
+    message.mutable_ping()->set_number(7);
+    Output out;
+    grid[0].on_message(grid.now(), asker, message, out);
+    return std::ranges::count_if(out.sends, [&](const Send& send) {
+      return send.to == asker && send.message.has_ping() && send.message.ping().suspected_boot() > 0;
+    });
+  };
+  std::uint64_t wanted = 100;
+  while (!grid[0].ring().leafset().wants(test_id(wanted), {})) ++wanted;
+  std::uint64_t unwanted = 100;
+  while (grid[0].ring().leafset().wants(test_id(unwanted), {})) ++unwanted;
+  EXPECT_EQ(pings_to(test_id(wanted)), 1);
+  EXPECT_EQ(pings_to(test_id(wanted)), 0) << "once is enough for a while";
+  EXPECT_EQ(pings_to(test_id(unwanted)), 0);
+}
+
 }  // namespace
 }  // namespace gw::overlay

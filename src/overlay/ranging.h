@@ -15,7 +15,7 @@ namespace gw::overlay {
 class Ranging {
  public:
   struct Config {
-    unsigned pings = 2;  // that count: one before them may have had to wait for a connection
+    unsigned pings = 3;  // that count: one before them may have had to wait for a connection
     std::size_t at_once = 6;
     Time patience = std::chrono::seconds(3);  // with one ping
   };

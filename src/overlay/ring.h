@@ -25,7 +25,8 @@ namespace gw::overlay {
 //
 // Differences from the paper: the random sample is the sampler's whole cache, which costs no bytes since only what fits is sent; an answer
 // leaves out what the request held; partners are not suspected ones; the second half of a message is random among slots, not complete,
-// because messages have a limit.
+// because messages have a limit; who belongs into a leafset and sends a ping is asked who it is (Overlay::on_ping), because a
+// neighbour that has gone quiet would tell of it only ten rounds later.
 class Ring {
  public:
   struct Config {
