@@ -1,4 +1,5 @@
 // godwit-sim SCENARIO.toml... [--seed N] [--seeds K] [--trace] [--probes] [--json] [--plot FOLDER]
+//            [--threads N]
 // Exit codes: 0 good, 2 usage, 3 a safety checker complained, 4 the job did not end or a goal was missed, 5 two runs of a seed differ, 6 a
 // mark was never reached. A crash is a signal. Whatever fails says with which seed, and how to see it again.
 
@@ -8,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <variant>
 
 #include "base/planted_bug.h"
@@ -29,7 +31,8 @@ struct Options {
   bool trace = false;
   bool probes = false;
   bool json = false;
-  std::string plot;  // folder; empty: none
+  std::string plot;                 // folder; empty: none
+  std::optional<unsigned> threads;  // none given: as many as pay
   int bug = 0;
 };
 
@@ -93,7 +96,7 @@ class Runs {
 
   Outcome run_once(const Stage& stage, std::uint64_t seed, Trace trace) {
     if (const auto* whole = std::get_if<Scenario>(&stage.scenario)) return counted(World(*whole, seed, trace).run());
-    flock::Trial trial(std::get<flock::Scenario>(stage.scenario));
+    flock::Trial trial(std::get<flock::Scenario>(stage.scenario), options_.threads);
     const Outcome outcome = counted(trial.run(seed, trace));
     // Once for each seed: the second run says the same.
     if (shown_ == std::pair(stage.file, seed)) return outcome;
@@ -160,8 +163,8 @@ int run(const Options& options) {
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds && result == kGood; ++seed) result = runs.run(stage, seed);
   const flock::Cost cost = flock::Cost::so_far();
   if (!options.json)
-    fmt::print("{} events in {:.2f} CPU seconds: {:.0f} per second; {:.0f} MiB\n", runs.events(), cost.seconds,
-               static_cast<double>(runs.events()) / std::max(1e-9, cost.seconds), cost.mebibytes);
+    fmt::print("{} events in {:.2f} CPU seconds: {:.0f} per second; {:.0f} MiB\n", runs.events(), cost.cpu_seconds,
+               static_cast<double>(runs.events()) / std::max(1e-9, cost.cpu_seconds), cost.mebibytes);
   if (result == kGood && options.probes) result = report_probes();
   return result;
 }
@@ -186,6 +189,9 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json,
                "of overlay scenarios: print the figures as JSON, one line for each seed, and nothing else that is good");
   app.add_option("--plot", options.plot, "of overlay scenarios: write pictures of the last run into this folder");
+  app.add_option("--threads", options.threads,
+                 "of overlay scenarios: how many, all with the same result; as many as there are cores if that pays")
+      ->check(CLI::Range(1, 64));
 #ifdef GW_PLANTED_BUGS
   app.add_option("--bug", options.bug, "which planted bug is active")->required();
 #endif

@@ -22,17 +22,18 @@ void fetch(const void* object, std::size_t size) {
 
 }  // namespace
 
-Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace)
+Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace, unsigned threads)
     : scenario_(scenario),
       trace_(trace),
       rng_(seed),
       fault_rng_(rng_.next()),
-      net_rng_(rng_.next()),
       faults_(scenario.swarm ? FaultMix::draw(fault_rng_) : FaultMix{.outbound = scenario.outbound, .liars = scenario.liars}),
       loss_(scenario.swarm ? faults_.loss : scenario.loss),
       duplicate_(scenario.swarm ? faults_.duplicate : scenario.duplicate),
       internet_({.spikes = scenario.spikes}, scenario.peers, Rng(rng_.next())),
-      links_(scenario.peers) {
+      links_(scenario.peers),
+      crew_(threads, [this](std::uint32_t thing, unsigned seat) { take_turns_of(first_turns_[thing], desks_[seat]); }),
+      desks_(threads) {
   outcome_.trace = 1469598103934665603u;
   make_hosts(rng_.next());
 }
@@ -41,8 +42,9 @@ Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace)
 void Flock::make_hosts(std::uint64_t seed) {
   hosts_.reserve(scenario_.peers);
   const std::uint64_t secret = Rng(seed).next();
+  Rng luck(rng_.next());
   for (std::uint32_t i = 0; i < scenario_.peers; ++i) {
-    Host& host = hosts_.emplace_back(i, SimNotary(sim_key(seed, i), secret), fmt::format("h{}:1", i));
+    Host& host = hosts_.emplace_back(i, SimNotary(sim_key(seed, i), secret), fmt::format("h{}:1", i), Rng(luck.next()));
     index_[host.id.hash] = i;
     if (i > 0 && chance(fault_rng_, faults_.outbound)) {
       host.wall = fault_rng_.below(4) == 0 ? Host::Wall::refusing : Host::Wall::silent;
@@ -81,22 +83,12 @@ void Flock::complain(Verdict verdict, const std::string& complaint) {
   outcome_.complaint = fmt::format("at {:.3f} s: {}", in_seconds(now_), complaint);
 }
 
-void Flock::arm(Host& host) {
-  if (!host.up()) return;
-  const Time deadline = host.overlay->next_deadline();
-  if (deadline == wire::kNever) return;
-  const Time when = std::max(now_, host.world(deadline));
-  if (when >= host.tick_at) return;  // it will look again then
-  host.tick_at = when;
-  queue_.push({.at = when, .host = host.index, .kind = Event::Kind::tick});
-}
-
 void Flock::handle(const Event& event) {
   Host& host = hosts_[event.host];
   const bool of_process = event.kind != Event::Kind::happening && event.kind != Event::Kind::dial_arrives;
   if (of_process && host.up() && host.paused(now_)) {
     Event later = event;
-    later.at = host.paused_until;
+    later.at = std::max(next_window_, host.paused_until);
     if (event.kind == Event::Kind::tick) host.tick_at = later.at;
     queue_.push(later);
     return;
@@ -106,7 +98,8 @@ void Flock::handle(const Event& event) {
       if (host.tick_at != event.at || !host.up()) return;
       host.tick_at = wire::kNever;
       note(event.host, "tick", 0);
-      return with_overlay(host, [](Overlay& overlay, Time now, gw::overlay::Output& out) { overlay.on_tick(now, out); });
+      await_turn(host, Turn::Kind::tick, event.host);
+      return;
     case Event::Kind::deliver:
       return on_deliver(event.slot);
     case Event::Kind::dial_arrives:
@@ -120,6 +113,8 @@ void Flock::handle(const Event& event) {
     case Event::Kind::reset:
       return on_reset(host, event.slot);
     case Event::Kind::happening:
+      take_turns();
+      now_ = event.at;
       return happenings_.take(event.slot)();
   }
 }
@@ -136,14 +131,18 @@ void Flock::look_ahead() const {
   }
 }
 
-void Flock::advance_to(Time until) {
-  while (outcome_.verdict == Verdict::good && !over_ && !queue_.empty() && queue_.next_time() <= until) {
+bool Flock::advance(Time until) {
+  if (queue_.empty() || queue_.next_time() > until) return false;
+  next_window_ = (queue_.next_time() / Internet::kLeast + 1) * Internet::kLeast;
+  while (goes_on() && !queue_.empty() && queue_.next_time() < next_window_) {
     const Event event = queue_.pop();
     now_ = event.at;
     ++outcome_.events;
     look_ahead();
     handle(event);
   }
+  take_turns();
+  return goes_on();
 }
 
 void Flock::plan() {
@@ -169,7 +168,8 @@ void Flock::plan() {
 Outcome Flock::run() {
   plan();
   if (const Status followed = follow_trace(); !followed) complain(Verdict::safety, followed.error().detail);
-  advance_to(scenario_.duration);
+  while (advance(scenario_.duration)) {
+  }
   outcome_.ended = now_;
   judge();
   return outcome_;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "flock/crew.h"
 #include "flock/event_queue.h"
 #include "flock/figures.h"
 #include "flock/host.h"
@@ -15,17 +16,21 @@
 #include "flock/links.h"
 #include "flock/requests.h"
 #include "flock/scenario.h"
+#include "flock/turn.h"
 
 namespace gw::sim::flock {
 
-// One run of a scenario with one seed. The same seed gives the same run, to the last event.
+// One run of a scenario with one seed. The same seed gives the same run, to the last event, on any number of threads: no message takes less
+// than a millisecond, so what comes to hosts within the same one cannot be because of each other. It is noted in order, then all whom it
+// concerns take their turns side by side, then what they want is carried out, in order again. A timer rings in the next millisecond at the
+// soonest. What happens to the world as a whole (happenings) finds all turns before it done.
 //
 // Connections are as the transport makes them: a dial takes a round trip; it is refused where the process is dead, and not answered where
 // the host is, or where a wall stands in between. A process that dies resets its connections; a host that loses power leaves them to be
-// found broken. Messages are handed over as objects; their bytes are only counted.
+// found broken. Messages travel as bytes.
 class Flock {
  public:
-  Flock(const Scenario& scenario, std::uint64_t seed, Trace trace);
+  Flock(const Scenario& scenario, std::uint64_t seed, Trace trace, unsigned threads);
 
   Outcome run();
 
@@ -48,7 +53,7 @@ class Flock {
     Answer answer = Answer::none;
     Time began{0};
     std::string address;
-    std::vector<std::uint32_t> parcels;
+    std::vector<Parcel> parcels;
   };
   struct Break {  // somebody will find out that a connection is gone, or that nobody can be reached
     std::uint32_t other = 0;
@@ -85,28 +90,44 @@ class Flock {
   void plan();
   void at(Time when, std::function<void()> happening);
   void every(Time period, Time until, const std::function<void()>& happening);
-  void advance_to(Time until);
+  // All that comes in the next millisecond in which something does. False: nothing does until then.
+  bool advance(Time until);
   void look_ahead() const;
   void handle(const Event& event);
   void fold(std::uint64_t word) { outcome_.trace = (outcome_.trace ^ word) * 1099511628211u; }
   void note(std::uint32_t host, const char* what, std::uint64_t detail);
   void complain(Verdict verdict, const std::string& complaint);
-  // Lets the overlay of a host do something, and carries out what it wants.
+  bool goes_on() const { return outcome_.verdict == Verdict::good && !over_; }
+
+  // flock_turns.cc
+  struct Desk {  // of a thread; its memory is used again
+    gw::overlay::Message received;
+    gw::overlay::Output out;
+  };
+  Turn& await_turn(Host& host, Turn::Kind kind, std::uint32_t other);
+  void take_turns();
+  void take_turns_of(std::uint32_t first, Desk& desk);
+  void take(Turn& turn, Desk& desk);
+  void pack(Host& host, gw::overlay::Output& out, Turn& turn);
+  void carry_out(Turn& turn);
+  void arm(Host& host, Time deadline);
+  // Not because of something that comes from others: at once.
   template <class Act>
-  void with_overlay(Host& host, const Act& act) {
+  void take_turn_now(Host& host, const Act& act) {
+    Turn turn{.host = host.index, .at = now_};
     gw::overlay::Output out;
     act(*host.overlay, host.local(now_), out);
-    carry_out(host, out);
-    arm(host);
+    pack(host, out, turn);
+    turn.deadline = host.overlay->next_deadline();
+    carry_out(turn);
   }
-  void arm(Host& host);
 
   // flock_network.cc
-  void carry_out(Host& host, gw::overlay::Output& out);
   std::optional<std::uint32_t> host_at(const std::string& address) const;
-  void send(Host& host, gw::overlay::Send send);
-  void dial(Host& host, std::uint32_t to, const std::string& address, std::vector<std::uint32_t> parcels);
-  void post(std::uint32_t slot);
+  Fate fate_of(Host& from, std::uint32_t to, Time now) const;
+  void send(Host& host, Turn::Letter& letter);
+  void dial(Host& host, std::uint32_t to, const std::string& address, std::optional<Parcel> parcel);
+  void post(Parcel parcel, const Fate& fate);
   void on_deliver(std::uint32_t slot);
   void on_dial_arrives(std::uint32_t slot);
   void on_dial_over(std::uint32_t slot);
@@ -148,7 +169,6 @@ class Flock {
   const Trace trace_;
   Rng rng_;  // of the world
   Rng fault_rng_;
-  Rng net_rng_;
   FaultMix faults_;
   double loss_;
   double duplicate_;
@@ -159,13 +179,18 @@ class Flock {
   gw::overlay::GridId grid_;
   EventQueue queue_;
   Pool<Parcel> parcels_;
-  gw::overlay::Message received_;  // the one that is looked at; its memory is used again
   Pool<Call> calls_;
   Pool<Break> breaks_;
   std::unordered_map<std::uint64_t, std::uint32_t> calls_under_way_;  // (from, to) to the call
   Pool<std::function<void()>> happenings_;
   Requests requests_;
+  Crew crew_;
+  std::vector<Desk> desks_;
+  std::vector<Turn> turns_;  // the first `waiting_` wait; their memory is used again
+  std::size_t waiting_ = 0;
+  std::vector<std::uint32_t> first_turns_;  // of each host that has one
   Time now_{0};
+  Time next_window_{0};    // the millisecond after this one
   bool over_ = false;      // before its time
   Time disturbed_{0};      // when something last happened to the membership
   Time ring_perfect_{-1};  // when all leafsets were, for the first time after that; earlier: not yet

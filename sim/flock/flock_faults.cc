@@ -24,7 +24,7 @@ void Flock::boot(Host& host) {
   host.overlay->set_slots(1, host.free_slots);
   host.tick_at = wire::kNever;
   note(host.index, "boot", host.life);
-  with_overlay(host, [&](Overlay& overlay, Time now, Output& out) { overlay.start(now, host.remembered, out); });
+  take_turn_now(host, [&](Overlay& overlay, Time now, Output& out) { overlay.start(now, host.remembered, out); });
 }
 
 // Killed, or without power. The system closes the connections of a process that dies.
@@ -42,7 +42,7 @@ void Flock::stop(Host& host, Host::Power power) {
     if (!hosts_[other].up() || separated(host, hosts_[other])) continue;
     // Told in person: the connection is gone from both ends already, so on_broken would find nothing.
     const std::uint32_t news = breaks_.put({host.index, hosts_[other].life});
-    queue_.push({.at = now_ + internet_.one_way(host.index, other, net_rng_), .host = other, .slot = news, .kind = Event::Kind::reset});
+    queue_.push({.at = now_ + internet_.one_way(host.index, other, host.luck), .host = other, .slot = news, .kind = Event::Kind::reset});
   }
 }
 
@@ -50,7 +50,7 @@ void Flock::on_reset(Host& host, std::uint32_t slot) {
   const Break news = breaks_.take(slot);
   if (!host.up() || host.life != news.life) return;
   note(host.index, "reset by", news.other);
-  with_overlay(host, [&](Overlay& overlay, Time now, Output& out) { overlay.on_reset(now, hosts_[news.other].id, out); });
+  await_turn(host, Turn::Kind::reset, news.other);
 }
 
 void Flock::bury_some() {

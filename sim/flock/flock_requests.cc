@@ -28,12 +28,10 @@ void Flock::ask() {
     Hash256 key;
     for (std::uint8_t& byte : key.bytes) byte = static_cast<std::uint8_t>(rng_.below(256));
     if (!host.up() || host.liar != nullptr) continue;
-    Output out;
-    const std::uint64_t number =
-        scenario_.busy > 0 ? host.overlay->place(host.local(now_), key, 1, out) : host.overlay->locate(host.local(now_), key, out);
-    requests_.ask(host.index, number, {key, root_of(key)});
-    carry_out(host, out);
-    arm(host);
+    take_turn_now(host, [&](Overlay& overlay, Time now, Output& out) {
+      const std::uint64_t number = scenario_.busy > 0 ? overlay.place(now, key, 1, out) : overlay.locate(now, key, out);
+      requests_.ask(host.index, number, {key, root_of(key)});
+    });
   }
 }
 

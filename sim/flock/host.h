@@ -8,6 +8,7 @@
 
 #include "flock/liar.h"
 #include "flock/sim_notary.h"
+#include "flock/turn.h"
 #include "outcome.h"
 #include "overlay/overlay.h"
 
@@ -18,8 +19,8 @@ struct Host {
   // Whether others can dial it; if not, what they see.
   enum class Wall : std::uint8_t { none, silent, refusing };
 
-  Host(std::uint32_t number, const SimNotary& made_notary, std::string made_address)
-      : index(number), notary(made_notary), id(notary.id_of(notary.key())), address(std::move(made_address)) {}
+  Host(std::uint32_t number, const SimNotary& made_notary, std::string made_address, Rng made_luck)
+      : index(number), notary(made_notary), id(notary.id_of(notary.key())), address(std::move(made_address)), luck(made_luck) {}
 
   bool up() const { return power == Power::on; }
   // In what is expected of a grid: it is there, and honest.
@@ -38,6 +39,7 @@ struct Host {
   std::unique_ptr<gw::overlay::Overlay> overlay;
   std::unique_ptr<Liar> liar;  // null: honest
   std::vector<std::string> remembered;
+  Rng luck;  // of what it sends
 
   Power power = Power::off;
   Wall wall = Wall::none;
@@ -51,6 +53,8 @@ struct Host {
   Time started{0};
   bool buried = false;  // does not come back
   std::uint32_t free_slots = 0;
+
+  std::uint32_t last_turn = Turn::kNone;  // of those that wait
 
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages_sent = 0;

@@ -5,6 +5,8 @@
 
 namespace gw::sim::flock {
 
+constexpr double kLeastAccess = static_cast<double>(Internet::kLeast / std::chrono::microseconds(1));
+
 double uniform(Rng& rng) { return static_cast<double>(rng.next() >> 11) * 0x1.0p-53; }
 
 Time exponential(Rng& rng, Time mean) {
@@ -21,7 +23,7 @@ Internet::Internet(const Config& config, std::uint32_t hosts, Rng rng) : config_
   for (std::uint32_t i = 0; i < hosts; ++i) {
     const auto site = static_cast<std::uint32_t>(rng.below(sites));
     const auto near = [&](double centre) { return static_cast<float>(centre + (uniform(rng) - 0.5) * 3000); };
-    const double access = 200 + static_cast<double>(exponential(rng, std::chrono::milliseconds(4)).count()) / 1e3;
+    const double access = kLeastAccess + static_cast<double>(exponential(rng, std::chrono::milliseconds(4)).count()) / 1e3;
     hosts_.push_back({site, {near(centres[site][0]), near(centres[site][1])}, static_cast<float>(access)});
   }
 }
@@ -32,7 +34,8 @@ Time Internet::round_trip(std::uint32_t a, std::uint32_t b) const {
   Rng pair(detours_ ^ ((std::uint64_t{std::min(from.site, to.site)} << 32) | std::max(from.site, to.site)));
   const double factor = 1 + config_.detour * (2 * uniform(pair) - 1);
   const double straight = std::hypot(from.position[0] - to.position[0], from.position[1] - to.position[1]);
-  return std::chrono::nanoseconds(static_cast<std::int64_t>((straight * factor + from.access + to.access) * 1e3));
+  const std::chrono::nanoseconds time(static_cast<std::int64_t>((straight * factor + from.access + to.access) * 1e3));
+  return std::max<Time>(time, 2 * kLeast);  // numbers are rounded
 }
 
 Time Internet::one_way(std::uint32_t from, std::uint32_t to, Rng& rng) const {

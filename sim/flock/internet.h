@@ -22,6 +22,9 @@ class Internet {
     double detour = 0.1;                         // at most, either way
   };
 
+  // Nothing goes from one host to another in less.
+  static constexpr Time kLeast = std::chrono::milliseconds(1);
+
   Internet(const Config& config, std::uint32_t hosts, Rng rng);
 
   // Undisturbed.

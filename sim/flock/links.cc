@@ -17,11 +17,10 @@ Links::Ends::iterator Links::place(std::uint32_t host, std::uint32_t other) {
   return lower_bound_near(ends, guess, other, &End::other);
 }
 
-bool Links::use(std::uint32_t from, std::uint32_t to, Time now) {
-  const auto end = place(from, to);
-  if (end == ends_[from].end() || end->other != to) return false;
+bool Links::use(std::uint32_t at, std::uint32_t other, Time now) {
+  const auto end = place(at, other);
+  if (end == ends_[at].end() || end->other != other) return false;
   end->used = in_milliseconds(now);
-  place(to, from)->used = in_milliseconds(now);
   return true;
 }
 

@@ -19,8 +19,8 @@ class Links {
 
   explicit Links(std::uint32_t hosts) : ends_(hosts) {}
 
-  // Also notes that it is in use.
-  bool use(std::uint32_t from, std::uint32_t to, Time now);
+  // Also notes that it is in use, at this end: a message is noted where it is sent, and where it arrives. Touches nothing else.
+  bool use(std::uint32_t at, std::uint32_t other, Time now);
   bool open(std::uint32_t a, std::uint32_t b) const;
   // False: one of them has no room.
   bool add(std::uint32_t a, std::uint32_t b, Time now);

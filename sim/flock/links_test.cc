@@ -18,7 +18,7 @@ TEST(Links, AreKnownAtBothEnds) {
 TEST(Links, AHostWithManyClosesTheOneUnusedForLongest) {
   Links links(Links::kKept + 3);
   for (std::uint32_t other = 1; other <= Links::kKept; ++other) links.add(0, other, std::chrono::milliseconds(other));
-  EXPECT_TRUE(links.use(1, 0, std::chrono::milliseconds(1000)));
+  EXPECT_TRUE(links.use(0, 1, std::chrono::milliseconds(1000)));
   EXPECT_TRUE(links.add(Links::kKept + 1, 0, std::chrono::milliseconds(1001)));
   EXPECT_TRUE(links.open(0, 2)) << "used a second ago";
   EXPECT_TRUE(links.add(Links::kKept + 2, 0, Links::kSpare + std::chrono::milliseconds(2)));

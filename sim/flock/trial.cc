@@ -4,19 +4,27 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace gw::sim::flock {
+namespace {
+
+constexpr std::uint32_t kMany = 1000;  // peers, from which on more threads than one have something to do
+
+}  // namespace
 
 Cost Cost::so_far() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   const auto seconds_of = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
-  return {seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024};
+  const double since = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return {since, seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
 // What happens is of all runs: the verdict of the first that fails, one hash over the hashes.
 Figures Trial::run_one(const Scenario& scenario, std::uint64_t seed, Trace trace) {
-  Flock flock(scenario, seed, trace);
+  const unsigned cores = scenario.peers < kMany ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  Flock flock(scenario, seed, trace, threads_.value_or(cores));
   const Outcome outcome = flock.run();
   const bool failed_before = outcome_.verdict != Verdict::good;
   const Outcome before = std::exchange(outcome_, outcome);
@@ -44,7 +52,7 @@ void Trial::run_sizes(std::uint64_t seed, Trace trace) {
 }
 
 Outcome Trial::run(std::uint64_t seed, Trace trace) {
-  const double begin = Cost::so_far().seconds;
+  const Cost begin = Cost::so_far();
   if (!scenario_.sizes.empty()) {
     run_sizes(seed, trace);
   } else {
@@ -56,8 +64,10 @@ Outcome Trial::run(std::uint64_t seed, Trace trace) {
     figures_.merge(run_one(scenario_, seed, trace));
     if (scenario_.beside_honest) figures_["coordinate_error_ratio"] = figures_["coordinate_error"] / figures_["coordinate_error_honest"];
   }
-  figures_["cpu_seconds"] = Cost::so_far().seconds - begin;
-  figures_["mebibytes"] = Cost::so_far().mebibytes;
+  const Cost end = Cost::so_far();
+  figures_["seconds"] = end.seconds - begin.seconds;
+  figures_["cpu_seconds"] = end.cpu_seconds - begin.cpu_seconds;
+  figures_["mebibytes"] = end.mebibytes;
   judge();
   return outcome_;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A scenario with one seed: one run, or several that are compared; and the goals.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@
 
 namespace gw::sim::flock {
 
-// CPU seconds, and the most memory that the process has had.
+// Of the process until now: time, CPU time, and the most memory that it has had.
 struct Cost {
   double seconds = 0;
+  double cpu_seconds = 0;
   double mebibytes = 0;
 
   static Cost so_far();
@@ -21,7 +23,8 @@ struct Cost {
 // coordinate_error_honest and coordinate_error_ratio.
 class Trial {
  public:
-  explicit Trial(const Scenario& scenario) : scenario_(scenario) {}
+  // `threads`: none given, as many as pay.
+  Trial(const Scenario& scenario, std::optional<unsigned> threads) : scenario_(scenario), threads_(threads) {}
 
   Outcome run(std::uint64_t seed, Trace trace);
 
@@ -34,6 +37,7 @@ class Trial {
   void judge();
 
   const Scenario scenario_;
+  const std::optional<unsigned> threads_;
   Figures figures_;
   Series series_;
   Outcome outcome_;
