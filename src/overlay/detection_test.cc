@@ -71,6 +71,7 @@ class Grid {
       return list;
     }
     bool is_suspected(const PeerId& peer) const override { return detector.state(peer) == State::suspected; }
+    bool was_heard(const PeerId&) const override { return true; }
 
     Descriptor self;
     std::map<PeerId, Descriptor> peers;

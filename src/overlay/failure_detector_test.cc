@@ -23,6 +23,7 @@ class Book : public Contacts {
     return list;
   }
   bool is_suspected(const PeerId&) const override { return false; }
+  bool was_heard(const PeerId&) const override { return true; }
   std::map<PeerId, Descriptor> peers;
 };
 

@@ -16,6 +16,7 @@ class NoContacts : public Contacts {
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId&) const override { return false; }
+  bool was_heard(const PeerId&) const override { return true; }
 };
 
 class Links : public testing::Test {

@@ -19,6 +19,7 @@ class Suspects : public Contacts {
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId& peer) const override { return peers.contains(peer); }
+  bool was_heard(const PeerId&) const override { return true; }
   std::set<PeerId> peers;
 };
 

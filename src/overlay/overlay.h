@@ -127,6 +127,7 @@ class Overlay {
     const Descriptor* find(const PeerId& peer) const override;
     std::vector<PeerId> all() const override;
     bool is_suspected(const PeerId& peer) const override;
+    bool was_heard(const PeerId& peer) const override { return overlay_.heard_.last(peer) != kNever; }
 
    private:
     const Overlay& overlay_;

@@ -37,10 +37,10 @@ void Ring::grow_older() {
 
 std::optional<PeerId> Ring::on_round(const Descriptor& self, std::span<const Descriptor> samples, Output& out) {
   const std::optional<PeerId> silent = std::exchange(waiting_for_, std::nullopt);
-  const bool is_due = !is_quiet() || unchanged_ % config_.quiet_every == 0;
+  const bool is_due = !is_quiet() || unchanged_ % config_.quiet_every == 0 || silent;
   ++unchanged_;
   if (!is_due) return silent;
-  const Descriptor* partner = choose_partner(samples);
+  const Descriptor* partner = choose_partner(samples, silent.has_value());
   if (partner == nullptr) return silent;
   Message message;
   write(self, *message.mutable_ring()->mutable_self());
@@ -76,15 +76,26 @@ const Descriptor* Ring::stale_leaf() {
   return nullptr;
 }
 
-const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples) {
+const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples, bool is_cautious) {
   const std::span<const Descriptor> leaves = leafset_.members();
   std::vector<const Descriptor*> partners;
   const auto consider = [&](const Descriptor& peer) {
     if (can_be_dialled(peer) && !contacts_.is_suspected(peer.id)) partners.push_back(&peer);
   };
-  const std::size_t near = std::max<std::size_t>(leafset_.half() / 2, 1);
-  for (std::size_t i = 0; i < leaves.size(); ++i)
-    if (i < near || i + near >= leaves.size()) consider(leaves[i]);
+  const auto consider_heard = [&](std::span<const Descriptor> peers) {
+    for (const Descriptor& peer : peers)
+      if (contacts_.was_heard(peer.id)) consider(peer);
+  };
+  if (is_cautious) consider_heard(leaves);
+  if (is_cautious && partners.empty()) {
+    GW_REACHED("ring: no leaf was ever heard");
+    consider_heard(samples);
+  }
+  if (partners.empty()) {
+    const std::size_t near = std::max<std::size_t>(leafset_.half() / 2, 1);
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (i < near || i + near >= leaves.size()) consider(leaves[i]);
+  }
   if (partners.empty()) {
     GW_REACHED("ring: nobody near can be asked");
     for (const Descriptor& leaf : leaves) consider(leaf);

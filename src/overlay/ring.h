@@ -17,7 +17,9 @@ namespace gw::overlay {
 // T-Man's exchange, in the variant of the bootstrapping service. In a round this peer takes a partner out of the nearer half of its leafset
 // and sends it, of everybody it knows, those closest to the *partner's* id on either side, and for each slot of the partner's prefix table
 // up to two; the partner answers likewise; both learn everything. From any connected start all leafsets are exact after some
-// log2(n) rounds, and again after deaths and healed partitions. When nothing has changed for ten rounds only every tenth is used.
+// log2(n) rounds, and again after deaths and healed partitions. When nothing has changed for ten rounds only every tenth is used. After
+// a partner that did not answer comes one that was heard before, in the next round: for who cannot be dialled, and whose neighbours cannot
+// either, those are the few that keep it on the ring.
 //
 // Invariants: those of Leafset and PrefixTable; a message carries at most Config::most descriptors besides the sender's; suspected peers
 // are not recommended and old descriptors not taken up, so the dead do not circulate. A machine without I/O or threads; whatever it learns
@@ -72,7 +74,7 @@ class Ring {
   bool is_quiet() const { return unchanged_ >= config_.quiet_after; }
 
  private:
-  const Descriptor* choose_partner(std::span<const Descriptor> samples);
+  const Descriptor* choose_partner(std::span<const Descriptor> samples, bool is_cautious);
   std::vector<const Descriptor*> candidates_for(const PeerId& partner, Known known) const;
   void recommend(const PeerId& partner, Known known, Message::Gossip& gossip);
 

@@ -12,13 +12,15 @@
 namespace gw::overlay {
 namespace {
 
-// Nobody is suspected unless a test says so.
+// Nobody is suspected, nor was heard, unless a test says so.
 class FewContacts : public Contacts {
  public:
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId& peer) const override { return suspected.contains(peer); }
+  bool was_heard(const PeerId& peer) const override { return heard.contains(peer); }
   std::set<PeerId> suspected;
+  std::set<PeerId> heard;
 };
 
 // Peers in lock step: in a round everybody exchanges once, and what is sent arrives. Samples are random peers, as a sampler would give.
@@ -208,6 +210,35 @@ TEST(Ring, TellsOfAPartnerThatDidNotAnswer) {
   EXPECT_TRUE(ring.on_reply(test_id(2)));
   EXPECT_EQ(ring.on_round(self, {}, out), std::nullopt);
   EXPECT_FALSE(ring.on_reply(test_id(3))) << "nobody has asked it";
+}
+
+// Behind a wall, with neighbours behind walls: only few can be asked at all.
+TEST(Ring, AfterSilenceItAsksSomebodyHeardBefore) {
+  FewContacts contacts;
+  const Descriptor self = test_peer(1);
+  Ring ring({}, self.id, contacts, Rng(1));
+  for (std::uint64_t i = 2; i <= 17; ++i) ring.learn(test_peer(i), 0);
+  const PeerId outer = ring.leafset().members()[7].id;  // not of those asked otherwise
+  const auto next_partner = [&](std::span<const Descriptor> samples) -> std::optional<PeerId> {
+    Output out;
+    ring.on_round(self, samples, out);
+    return out.sends.empty() ? std::nullopt : std::optional(out.sends.at(0).to);
+  };
+  while (const std::optional<PeerId> asked = next_partner({})) ring.on_reply(*asked);
+  EXPECT_TRUE(ring.is_quiet());
+  std::optional<PeerId> partner;
+  while (!partner) partner = next_partner({});
+  EXPECT_NE(partner, outer);
+  contacts.heard = {outer};
+  EXPECT_EQ(next_partner({}), outer) << "in the very next round, although it is quiet";
+  contacts.heard = {test_id(30)};
+  EXPECT_EQ(next_partner(std::vector{test_peer(30)}), test_id(30)) << "no leaf was heard";
+  contacts.heard.clear();
+  partner = next_partner({});
+  EXPECT_TRUE(partner);
+  EXPECT_NE(partner, outer) << "nobody was heard: as before";
+  ring.on_reply(*partner);
+  EXPECT_FALSE(next_partner({}));
 }
 
 TEST(Ring, TakesNobodyUpOnOldWordsAlone) {
