@@ -32,8 +32,8 @@ Flock::Flock(const Scenario& scenario, std::uint64_t seed, Trace trace, unsigned
       duplicate_(scenario.swarm ? faults_.duplicate : scenario.duplicate),
       internet_({.spikes = scenario.spikes}, scenario.peers, Rng(rng_.next())),
       links_(scenario.peers),
-      crew_(threads, [this](std::uint32_t thing, unsigned seat) { take_turns_of(first_turns_[thing], desks_[seat]); }),
-      desks_(threads) {
+      desks_(threads),
+      crew_(threads, [this](std::uint32_t thing, unsigned seat) { take_turns_of(first_turns_[thing], desks_[seat]); }) {
   outcome_.trace = 1469598103934665603u;
   make_hosts(rng_.next());
 }

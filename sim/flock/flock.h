@@ -184,7 +184,6 @@ class Flock {
   std::unordered_map<std::uint64_t, std::uint32_t> calls_under_way_;  // (from, to) to the call
   Pool<std::function<void()>> happenings_;
   Requests requests_;
-  Crew crew_;
   std::vector<Desk> desks_;
   std::vector<Turn> turns_;  // the first `waiting_` wait; their memory is used again
   std::size_t waiting_ = 0;
@@ -200,6 +199,7 @@ class Flock {
   Figures figures_;
   Series series_;
   Outcome outcome_;
+  Crew crew_;  // last: it uses the others
 };
 
 }  // namespace gw::sim::flock
