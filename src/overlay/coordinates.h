@@ -65,7 +65,7 @@ class Coordinates {
   };
 
   using Window = std::array<float, kWindow>;
-  static constexpr float kUnknown = 10;  // seconds: while the window fills, everything is believed
+  static constexpr float kUnknown = 0.05F;  // seconds, while the window fills: the young are the easiest to lead astray
 
   double filtered(const PeerId& peer, double seconds);
   void pull(const Coordinate& other, double seconds);
