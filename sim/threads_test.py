@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 
-def last_line_of(simulator, scenario, threads):
+def trace_of(simulator, scenario, threads):
     run = subprocess.run([simulator, scenario, "--seed", "3", "--threads", str(threads)], capture_output=True, text=True)
     goods = [line for line in run.stdout.splitlines() if " good, " in line and " trace " in line]
     if run.returncode != 0 or len(goods) != 1:
@@ -16,7 +16,7 @@ def last_line_of(simulator, scenario, threads):
 def main():
     simulator, *scenarios = sys.argv[1:]
     for scenario in scenarios:
-        seen = {threads: last_line_of(simulator, scenario, threads) for threads in (1, 2, 3)}
+        seen = {threads: trace_of(simulator, scenario, threads) for threads in (1, 2, 3)}
         if len(set(seen.values())) != 1:
             sys.exit(f"{scenario}: {seen}")
         print(f"{scenario}: {seen[1]}")

@@ -22,7 +22,6 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
   ~Crew();
 
-  unsigned seats() const { return static_cast<unsigned>(helpers_.size()) + 1; }
   // Does it on all things below `count`, in no order; returns when all are done.
   void share(std::uint32_t count);
 

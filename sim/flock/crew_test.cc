@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gw::sim::flock {
@@ -19,7 +21,6 @@ TEST_P(CrewTest, DoesEachThingOnceBeforeItReturns) {
     ++done[thing];
     ++by_seat[seat];
   });
-  EXPECT_EQ(crew.seats(), GetParam());
   int all = 0;
   for (std::uint32_t round = 0; round < 5000; ++round) {
     const std::uint32_t count = round * 7 % 200;

@@ -5,7 +5,11 @@
 
 namespace gw::sim::flock {
 
+namespace {
+
 constexpr double kLeastAccess = static_cast<double>(Internet::kLeast / std::chrono::microseconds(1));
+
+}  // namespace
 
 double uniform(Rng& rng) { return static_cast<double>(rng.next() >> 11) * 0x1.0p-53; }
 

@@ -9,7 +9,7 @@
 namespace gw::sim::flock {
 namespace {
 
-constexpr std::uint32_t kMany = 1000;  // peers, from which on more threads than one have something to do
+constexpr std::uint32_t kThreadsPay = 1000;  // peers, from which on more threads than one have something to do
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Cost Cost::so_far() {
 
 // What happens is of all runs: the verdict of the first that fails, one hash over the hashes.
 Figures Trial::run_one(const Scenario& scenario, std::uint64_t seed, Trace trace) {
-  const unsigned cores = scenario.peers < kMany ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned cores = scenario.peers < kThreadsPay ? 1 : std::max(1U, std::thread::hardware_concurrency());
   Flock flock(scenario, seed, trace, threads_.value_or(cores));
   const Outcome outcome = flock.run();
   const bool failed_before = outcome_.verdict != Verdict::good;

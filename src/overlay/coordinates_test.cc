@@ -240,6 +240,20 @@ TEST(Coordinates, IgnoreWhatCannotBe) {
   EXPECT_NE(coordinates.own(), Coordinate{});
 }
 
+// Nothing is usual yet, and still nobody answers within 20 ms from a second away; one that is 200 ms away is believed.
+TEST(Coordinates, AreNotLedAstrayWhenYoung) {
+  Rng rng(1);
+  Coordinates coordinates({}, rng);
+  const auto moved = [&] { return std::hypot(coordinates.own().position[0], coordinates.own().position[1]); };
+  Coordinate far;
+  far.position[0] = 1;
+  far.error = 0.01F;
+  for (std::uint64_t liar = 1; liar <= 3; ++liar) coordinates.on_sample(test_id(liar), far, std::chrono::milliseconds(20));
+  EXPECT_LT(moved(), 0.001);
+  coordinates.on_sample(test_id(4), {}, std::chrono::milliseconds(200));
+  EXPECT_GT(moved(), 0.001);
+}
+
 TEST(Coordinates, OneLateAnswerOfAPeerIsFilteredOut) {
   Rng rng(1);
   Coordinates coordinates({}, rng);
