@@ -4,6 +4,8 @@
 
 #include <unordered_set>
 
+#include "base/rng.h"
+
 namespace gw {
 namespace {
 
@@ -18,6 +20,20 @@ TEST(Hash, PiecesGiveTheSameAsTheWhole) {
   pieces.update({});
   pieces.update(as_bytes("bc"));
   EXPECT_EQ(pieces.finish(), sha256(as_bytes("abc")));
+}
+
+TEST(Hash, OfBothIsThatOfEach) {
+  Bytes bytes(200'000);
+  Rng rng(1);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(rng.next());
+  const auto expect_each = [&](std::size_t first_size, std::size_t second_size) {
+    const ByteView first = ByteView(bytes).first(first_size), second = ByteView(bytes).last(second_size);
+    EXPECT_EQ(sha256_both(first, second), std::pair(sha256(first), sha256(second))) << first_size << " and " << second_size;
+  };
+  for (std::size_t size = 0; size <= 3 * 64; ++size) expect_each(size, size);  // every way to fill the last blocks
+  expect_each(65'536, 65'536);
+  expect_each(99'999, 99'999);
+  expect_each(65'536, 65'535);
 }
 
 TEST(Hash, ParsesItsOwnText) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 
 #include "isolate/memory_pages.h"
@@ -64,10 +65,14 @@ void clear_others(const MemoryWatch& watch, std::span<const ImagePage> pages, st
 }  // namespace
 
 void hash_all(std::span<ImagePage> pages) {
-  in_parts(pages.size(), [pages](std::size_t first, std::size_t last) {
-    for (ImagePage& page : pages.subspan(first, last - first)) {
-      if (page.storage == Storage::raw) page.hash = sha256(page.stored);
-    }
+  std::vector<ImagePage*> raw;
+  for (ImagePage& page : pages) {
+    if (page.storage == Storage::raw) raw.push_back(&page);
+  }
+  in_parts(raw.size(), [&raw](std::size_t first, std::size_t last) {
+    for (; first + 1 < last; first += 2)
+      std::tie(raw[first]->hash, raw[first + 1]->hash) = sha256_both(raw[first]->stored, raw[first + 1]->stored);
+    if (first < last) raw[first]->hash = sha256(raw[first]->stored);
   });
 }
 
@@ -162,11 +167,15 @@ Status load_pages(const MemoryWatch& watch, const wire::Image& image, std::span<
   announce_all(memory, pages);
   std::mutex mutex;
   Status done = ok();  // or one of the errors; guarded by mutex
+  const auto target = [&](std::size_t i) {
+    auto page = memory.subspan(std::size_t{pages[i].index} * kPageBytes, kPageBytes);
+    populate(page);
+    return page;
+  };
   in_parts(pages.size(), [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; i++) {
-      auto target = memory.subspan(std::size_t{pages[i].index} * kPageBytes, kPageBytes);
-      populate(target);
-      Status loaded = wire::load_page(*sources[i], target);
+    for (; first < last; first += 2) {
+      const wire::PageLoad page{*sources[first], target(first)};
+      Status loaded = first + 1 < last ? load_both(page, {*sources[first + 1], target(first + 1)}) : load_page(page.page, page.out);
       if (loaded) continue;
       std::lock_guard lock(mutex);
       done = std::move(loaded);

@@ -266,6 +266,23 @@ Result<ImageContent> read_content(const Head& head, ByteView file) {
   return content;
 }
 
+Status unpack(const ImagePage& page, std::span<std::uint8_t> out) {
+  GW_ASSERT(page.storage != Storage::elsewhere && out.size() == kPageBytes);
+  if (page.storage == Storage::raw) {
+    std::memcpy(out.data(), page.stored.data(), kPageBytes);
+    return ok();
+  }
+  const std::size_t size = ZSTD_decompress(out.data(), out.size(), page.stored.data(), page.stored.size());
+  if (ZSTD_isError(size) != 0 || size != kPageBytes)
+    return fail(Kind::corrupt, "page {} of the image does not decompress; use another copy", page.index);
+  return ok();
+}
+
+Status check_hash(const ImagePage& page, const Hash256& hash) {
+  if (hash == page.hash) return ok();
+  return fail(Kind::corrupt, "page {} of the image has another hash than it should; use another copy", page.index);
+}
+
 }  // namespace
 
 std::size_t Image::encoded_size(const ImageContent& content) { return metadata_size(content) + payload_size(content); }
@@ -310,17 +327,16 @@ Status Image::verify_pages() const {
 }
 
 Status load_page(const ImagePage& page, std::span<std::uint8_t> out) {
-  GW_ASSERT(page.storage != Storage::elsewhere && out.size() == kPageBytes);
-  if (page.storage == Storage::raw) {
-    std::memcpy(out.data(), page.stored.data(), kPageBytes);
-  } else {
-    std::size_t size = ZSTD_decompress(out.data(), out.size(), page.stored.data(), page.stored.size());
-    if (ZSTD_isError(size) != 0 || size != kPageBytes)
-      return fail(Kind::corrupt, "page {} of the image does not decompress; use another copy", page.index);
-  }
-  if (sha256(out) != page.hash)
-    return fail(Kind::corrupt, "page {} of the image has another hash than it should; use another copy", page.index);
-  return ok();
+  GW_TRY_VOID(unpack(page, out));
+  return check_hash(page, sha256(out));
+}
+
+Status load_both(const PageLoad& first, const PageLoad& second) {
+  GW_TRY_VOID(unpack(first.page, first.out));
+  GW_TRY_VOID(unpack(second.page, second.out));
+  const auto [of_first, of_second] = sha256_both(first.out, second.out);
+  GW_TRY_VOID(check_hash(first.page, of_first));
+  return check_hash(second.page, of_second);
 }
 
 std::optional<Bytes> compress_page(ByteView page) {

@@ -94,6 +94,13 @@ class Image {
 // Writes the 64 KiB of a stored page to `out` and checks their hash. REQUIRES: not elsewhere; out has kPageBytes.
 Status load_page(const ImagePage& page, std::span<std::uint8_t> out);
 
+// The same for two pages, which takes less than twice as long.
+struct PageLoad {
+  const ImagePage& page;
+  std::span<std::uint8_t> out;
+};
+Status load_both(const PageLoad& first, const PageLoad& second);
+
 // A page in a shorter form, if compression makes it shorter.
 std::optional<Bytes> compress_page(ByteView page);
 

@@ -219,6 +219,21 @@ TEST(Image, RefusesCompressedGarbage) {
   EXPECT_EQ(load_page(entry, page).error().detail, "page 5 of the image does not decompress; use another copy");
 }
 
+TEST(Image, LoadsTwoPagesAtOnceAndChecksEach) {
+  const Bytes ones(kPageBytes, 1), twos(kPageBytes, 2);
+  const ImagePage one{.index = 1, .hash = sha256(ones), .storage = Storage::raw, .stored = ones};
+  const ImagePage two{.index = 2, .hash = sha256(twos), .storage = Storage::raw, .stored = twos};
+  ImagePage damaged = two;
+  damaged.stored = ones;
+  Bytes first(kPageBytes), second(kPageBytes);
+  ASSERT_TRUE(load_both({one, first}, {two, second}));
+  EXPECT_EQ(first, ones);
+  EXPECT_EQ(second, twos);
+  const std::string reason = "page 2 of the image has another hash than it should; use another copy";
+  EXPECT_EQ(load_both({one, first}, {damaged, second}).error().detail, reason);
+  EXPECT_EQ(load_both({damaged, first}, {one, second}).error().detail, reason);
+}
+
 TEST(Image, EncodesOnlyWhatItCouldDecode) {
   Example example;
   ImageContent bad = example.full;
