@@ -36,13 +36,13 @@ Result<GuestRunner> GuestRunner::make() {
   return GuestRunner(std::move(cache), std::move(engine), std::move(thread));
 }
 
-Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root, Bytes wasm,
-                                                             isolate::CodeKind kind) {
+Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root,
+                                                             const Hash256& hash, Bytes wasm, isolate::CodeKind kind) {
   GW_TRY(auto native_code, node::NativeCode::open({.cache_root = cache_root, .compiler = compiler_command()}));
-  auto code = native_code.find(wasm, kind);
+  auto code = native_code.find(hash, wasm, kind);
   if (!code) {
     GW_TRY_VOID(native_code.make(wasm, kind));
-    code = native_code.find(wasm, kind);
+    code = native_code.find(hash, wasm, kind);
   }
   if (!code) return fail(Kind::internal, "compiled code that was stored is not found again");
   GW_TRY(auto module, engine.load(std::move(wasm), code->bytes()));
@@ -51,7 +51,8 @@ Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& en
 }
 
 Result<std::shared_ptr<const isolate::Module>> GuestRunner::load(Bytes wasm) {
-  return load_compiled(*engine_, cache_.path(), std::move(wasm), isolate::CodeKind::restore);
+  const Hash256 hash = sha256(wasm);
+  return load_compiled(*engine_, cache_.path(), hash, std::move(wasm), isolate::CodeKind::restore);
 }
 
 Result<RunCost> GuestRunner::run(const std::shared_ptr<const isolate::Module>& module, const std::vector<std::string>& args) {

@@ -48,8 +48,8 @@ class GuestRunner {
 // This program as the compile-only process of an engine (main.cc dispatches to it).
 std::vector<std::string> compiler_command();
 
-// The module with all of its code compiled before.
-Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root, Bytes wasm,
-                                                             isolate::CodeKind kind);
+// The module, of which the hash is known, with all of its code compiled before.
+Result<std::shared_ptr<const isolate::Module>> load_compiled(isolate::Engine& engine, const std::filesystem::path& cache_root,
+                                                             const Hash256& hash, Bytes wasm, isolate::CodeKind kind);
 
 }  // namespace gw::bench

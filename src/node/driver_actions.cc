@@ -104,7 +104,7 @@ void Driver::act(job::FrameToWorker& frame) {
       }
     }
     if (load && *memories) {
-      auto native = code_.find((*memories)->front().bytes(), isolate::CodeKind::start);
+      auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), isolate::CodeKind::start);
       if (native) (*memories)->push_back(*std::move(native));
     }
     disk_.answer([this, id, place, memories] { on_assembled(id, place, std::move(*memories)); });

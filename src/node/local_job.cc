@@ -49,7 +49,11 @@ Result<os::UniqueFd> sealed(const char* name, ByteView bytes) {
 }  // namespace
 
 LocalJob::LocalJob(const Config& config, JobSpec spec, Bytes module)
-    : config_(config), spec_(std::move(spec)), module_(std::move(module)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : config_(config),
+      spec_(std::move(spec)),
+      module_(std::move(module)),
+      module_hash_(sha256(module_)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   delivery_.emplace(Delivery::Descriptors{config.output, config.errors}, config.observer);
 }
 
@@ -142,7 +146,7 @@ Status LocalJob::start_worker(isolate::CodeKind kind, Images images) {
   GW_TRY(os::UniqueFd module, sealed("module", module_));
   descriptors.push_back(std::move(module));
   code_kind_ = kind;
-  if (const auto code = config_.code.find(module_, kind)) {
+  if (const auto code = config_.code.find(module_hash_, module_, kind)) {
     GW_TRY(os::UniqueFd native, code->share());
     descriptors.push_back(std::move(native));
     load.set_has_code(true);

@@ -140,6 +140,7 @@ class LocalJob {
   const Config config_;
   wire::pb::JobSpec spec_;
   Bytes module_;
+  const Hash256 module_hash_;
   std::optional<Journal> journal_;
   job::EffectLedger memory_;  // of a job without a journal
   const job::EffectLedger& ledger() const { return journal_ ? journal_->ledger() : memory_; }

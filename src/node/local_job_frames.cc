@@ -120,7 +120,7 @@ Status LocalJob::on_image(const FromWorker::Image& frame, const os::SealedMemory
   const ThreadId thread{frame.thread()};
   const ByteView bytes = memory.bytes();
   GW_TRY(wire::Image image, wire::Image::decode(Bytes(bytes.begin(), bytes.end())));
-  if (image.content().module_hash != sha256(module_)) return fail(Kind::invalid, "the worker sent an image of another program");
+  if (image.content().module_hash != module_hash_) return fail(Kind::invalid, "the worker sent an image of another program");
   if (journal_) {
     GW_TRY_VOID(journal_->add_image(thread, image));
     images_to_acknowledge_[thread] = frame.id();

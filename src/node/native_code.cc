@@ -41,8 +41,8 @@ Result<NativeCode> NativeCode::open(Config config) {
   return NativeCode(std::move(config), std::move(cache));
 }
 
-std::optional<os::SealedMemory> NativeCode::find(ByteView wasm, isolate::CodeKind kind) const {
-  auto code = cache_.find(sha256(wasm), kind);
+std::optional<os::SealedMemory> NativeCode::find(const Hash256& module, ByteView wasm, isolate::CodeKind kind) const {
+  auto code = cache_.find(module, kind);
   if (code) return *std::move(code);
   if (code.error().kind != Kind::not_found) log::warn("node", "cached code refused", kv("reason", code.error().detail));
   replace(wasm, kind);

@@ -27,12 +27,12 @@ class NativeCodeTest : public ::testing::Test {
 
 TEST_F(NativeCodeTest, KeepsWhatTheCompilerSaysForEachKind) {
   NativeCode code = open(compiler_);
-  EXPECT_FALSE(code.find(wasm_, CodeKind::start));
+  EXPECT_FALSE(code.find(sha256(wasm_), wasm_, CodeKind::start));
   ASSERT_TRUE(code.make(wasm_, CodeKind::start));
-  EXPECT_FALSE(code.find(wasm_, CodeKind::restore));
+  EXPECT_FALSE(code.find(sha256(wasm_), wasm_, CodeKind::restore));
   ASSERT_TRUE(code.make(wasm_, CodeKind::restore));
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->bytes()), "wasm for start\n");
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::restore)->bytes()), "wasm for restore\n");
+  EXPECT_EQ(as_text(code.find(sha256(wasm_), wasm_, CodeKind::start)->bytes()), "wasm for start\n");
+  EXPECT_EQ(as_text(code.find(sha256(wasm_), wasm_, CodeKind::restore)->bytes()), "wasm for restore\n");
 }
 
 TEST_F(NativeCodeTest, StoresNothingOfACompilerThatFails) {
@@ -40,7 +40,7 @@ TEST_F(NativeCodeTest, StoresNothingOfACompilerThatFails) {
   Status made = code.make(wasm_, CodeKind::start);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().detail, "the module was not compiled: too large\n");
-  EXPECT_FALSE(code.find(wasm_, CodeKind::start));
+  EXPECT_FALSE(code.find(sha256(wasm_), wasm_, CodeKind::start));
 }
 
 // The compiler of the outer make() runs the inner one.
@@ -48,7 +48,7 @@ TEST_F(NativeCodeTest, OneCompilationAtATime) {
   const std::string inner = "flock -n " + (root() / "code.lock").string() + " echo free || echo taken";
   NativeCode code = open({"/bin/sh", "-c", inner});
   ASSERT_TRUE(code.make(wasm_, CodeKind::start));
-  EXPECT_EQ(as_text(code.find(wasm_, CodeKind::start)->bytes()), "taken\n");
+  EXPECT_EQ(as_text(code.find(sha256(wasm_), wasm_, CodeKind::start)->bytes()), "taken\n");
 }
 
 // A named pipe makes the test wait for the filler, and for nothing else.
@@ -56,7 +56,7 @@ TEST_F(NativeCodeTest, AMissStartsTheFiller) {
   const std::filesystem::path pipe = root().parent_path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   NativeCode code = *NativeCode::open({.cache_root = root(), .filler = {"/bin/sh", "-c", "{ cat; echo \" $0\"; } > " + pipe.string()}});
-  EXPECT_FALSE(code.find(wasm_, CodeKind::restore));
+  EXPECT_FALSE(code.find(sha256(wasm_), wasm_, CodeKind::restore));
   EXPECT_EQ(as_text(*os::read_file(pipe, 100)), "wasm restore\n");
 }
 
