@@ -24,13 +24,31 @@ void run_passes(BinaryenModuleRef module, std::vector<const char*> passes) {
 
 // The transformed code is valid but verbose: nested lists, copies of locals, branches to the next statement.
 // Chosen by measurement: the usual -O3 list costs ten times as long and gains nothing that V8 does not do itself.
+// Dead code goes before blocks are merged: libbinaryen 108 moves the second operand of an operator before a first one that never ends, and
+// so brings code to life that other passes have taken for dead.
 void tidy(BinaryenModuleRef module) {
   BinaryenSetOptimizeLevel(2);
   BinaryenSetShrinkLevel(1);
-  run_passes(module,
-             {"merge-blocks", "optimize-instructions", "remove-unused-brs", "remove-unused-names", "merge-blocks",
-              "simplify-locals-nostructure", "vacuum", "coalesce-locals", "reorder-locals", "vacuum", "code-folding", "merge-blocks",
-              "remove-unused-brs", "vacuum", "duplicate-function-elimination", "remove-unused-module-elements", "reorder-functions"});
+  run_passes(module, {"dce",
+                      "merge-blocks",
+                      "optimize-instructions",
+                      "remove-unused-brs",
+                      "remove-unused-names",
+                      "dce",
+                      "merge-blocks",
+                      "simplify-locals-nostructure",
+                      "vacuum",
+                      "coalesce-locals",
+                      "reorder-locals",
+                      "vacuum",
+                      "code-folding",
+                      "dce",
+                      "merge-blocks",
+                      "remove-unused-brs",
+                      "vacuum",
+                      "duplicate-function-elimination",
+                      "remove-unused-module-elements",
+                      "reorder-functions"});
 }
 
 void count_functions(BinaryenModuleRef module, Report& report) {

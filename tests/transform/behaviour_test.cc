@@ -118,6 +118,22 @@ TEST_F(Behaviour, AnIndexOutsideTheTableStillTraps) {
   EXPECT_NE(text.find("trapped"), std::string::npos) << text;
 }
 
+// Found by a random program: the second operand, which is never evaluated, came to life with a counter that others had taken for unused.
+TEST_F(Behaviour, WhatFollowsAnOperandThatNeverEndsStaysDead) {
+  EXPECT_EQ(outcome(R"((func $start (local $i i32)
+    (block $out
+      (drop (i64.le_u
+        (loop $never (result i64) (br_table $out $never $out (i32.const 0)))
+        (block (result i64)
+          (local.set $i (i32.const 7))
+          (loop $l
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $l (i32.ne (i32.const 10) (local.get $i))))
+          (i64.const 1)))))
+    (call $show (i64.const 1))))"),
+            "0100000000000000 exited with code 0\n");
+}
+
 TEST_F(Behaviour, TheStartFunctionRunsOnce) {
   EXPECT_EQ(outcome(R"((start $init) (global $runs (mut i64) (i64.const 0))
     (func $init (call $checkpoint) (global.set $runs (i64.add (global.get $runs) (i64.const 1))))
