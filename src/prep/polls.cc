@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -18,19 +20,71 @@ constexpr std::uint64_t kVersionedBodyMax = 80;
 constexpr std::uint64_t kUnpolledCopyCost = 1'500'000;
 constexpr std::uint64_t kUnpolledCopyTripsMax = 65'536;
 
+using FunctionNames = std::set<std::string, std::less<>>;
+
+// Does every turn of a loop come to a poll anyway: at the header of a loop inside, or at the entry of a function that it calls?
+// Sound, not complete: looks at what no turn that goes back to the header can have skipped.
+class TurnPolls {
+ public:
+  TurnPolls(Expr loop, const FunctionNames& polled_entries) : body_(BinaryenLoopGetBody(loop)), polled_entries_(polled_entries) {
+    collect_labels(loop, inside_);
+  }
+
+  bool certain() const { return polls(body_); }
+
+ private:
+  using Labels = std::set<std::string_view>;
+
+  static void collect_labels(Expr root, Labels& labels) {
+    walk(root, [&](Expr e) {
+      const char* label = is(e, Node::block) ? BinaryenBlockGetName(e) : is(e, Node::loop) ? BinaryenLoopGetName(e) : nullptr;
+      if (label) labels.insert(label);
+    });
+  }
+
+  bool polls(Expr e) const {
+    if (is(e, Node::if_else)) {
+      Expr otherwise = BinaryenIfGetIfFalse(e);
+      return polls(BinaryenIfGetCondition(e)) || (otherwise && polls(BinaryenIfGetIfTrue(e)) && polls(otherwise));
+    }
+    for (unsigned i = 0; i < child_count(e); ++i) {
+      Expr child = child_at(e, i);
+      if (!child) continue;
+      if (polls(child)) return true;
+      if (may_skip_the_rest(child)) return false;
+    }
+    return is(e, Node::call) &&
+           (std::string_view(BinaryenCallGetTarget(e)) == kPollMarker || polled_entries_.contains(BinaryenCallGetTarget(e)));
+  }
+
+  // Whoever leaves the loop needs no poll; who jumps to somewhere in it does.
+  bool may_skip_the_rest(Expr e) const {
+    Labels own;
+    collect_labels(e, own);
+    bool skips = false;
+    walk(e, [&](Expr inner) {
+      for (const char* target : branch_targets(inner)) skips |= inside_.contains(target) && !own.contains(target);
+    });
+    return skips;
+  }
+
+  Expr body_;
+  const FunctionNames& polled_entries_;
+  Labels inside_;
+};
+
 class PollInserter {
  public:
-  PollInserter(const Builder& build, const LoopCosts& costs, const std::string& function, Report& report)
-      : build_(build), costs_(costs), function_(function), report_(report) {}
+  PollInserter(const Builder& build, const LoopCosts& costs, const FunctionNames& polled_entries, const std::string& function,
+               Report& report)
+      : build_(build), costs_(costs), polled_entries_(polled_entries), function_(function), report_(report) {}
 
   // Inner loops first, so that a copy of an outer loop would contain the finished inner ones.
   Expr operator()(Expr e) {
     if (!is(e, Node::loop)) return e;
     ++report_.loops;
-    if (costs_.is_short(e)) {
-      report_.left_unpolled.push_back({readable_name(function_), fmt::format("short: costs at most {} nodes", costs_.cost_of(e))});
-      return e;
-    }
+    if (costs_.is_short(e)) return leave_unpolled(e, fmt::format("short: costs at most {} nodes", costs_.cost_of(e)));
+    if (TurnPolls(e, polled_entries_).certain()) return leave_unpolled(e, "each turn comes to another poll");
     const std::uint64_t body_cost = costs_.body_cost_of(e);
     const auto counted = body_cost <= kVersionedBodyMax ? recognise_counted_loop(e) : std::nullopt;
     if (counted && type_of(e) == BinaryenTypeNone()) return version(e, *counted, body_cost);
@@ -39,6 +93,11 @@ class PollInserter {
   }
 
  private:
+  Expr leave_unpolled(Expr loop, std::string reason) {
+    report_.left_unpolled.push_back({readable_name(function_), std::move(reason)});
+    return loop;
+  }
+
   Expr marker() const { return build_.call(kPollMarker, {}, BinaryenTypeNone()); }
 
   Expr with_poll(Expr loop) {
@@ -69,6 +128,7 @@ class PollInserter {
 
   const Builder& build_;
   const LoopCosts& costs_;
+  const FunctionNames& polled_entries_;
   const std::string& function_;
   Report& report_;
 };
@@ -79,12 +139,15 @@ void insert_polls(BinaryenModuleRef module, Report& report) {
   const Builder build(module);
   const CallGraph graph(module);
   const LoopCosts costs(graph);
+  FunctionNames polled_entries;
   const std::vector<bool> breakers = graph.recursion_breakers();
+  for (CallGraph::Index f = 0; f < graph.functions().size(); ++f)
+    if (breakers[f]) polled_entries.insert(graph.functions()[f].name);
   BinaryenAddFunctionImport(module, kPollMarker, "godwit", "poll", BinaryenTypeNone(), BinaryenTypeNone());
   for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
     const CallGraph::Function& function = graph.functions()[f];
     if (!function.body) continue;
-    Expr body = rewrite(function.body, PollInserter(build, costs, function.name, report));
+    Expr body = rewrite(function.body, PollInserter(build, costs, polled_entries, function.name, report));
     if (breakers[f]) {
       ++report.polled_entries;
       body = build.block(nullptr, {build.call(kPollMarker, {}, BinaryenTypeNone()), body}, type_of(body));

@@ -83,5 +83,35 @@ TEST(Polls, NestedLoopsAreLookedAtOneByOne) {
   EXPECT_EQ(report.unpolled, 1u);
 }
 
+// A loop with this body, which calls $again, a function that is polled at its entry, or has a loop of unknown length inside.
+Report insert_into_loop(const std::string& body) {
+  const test::TextModule module(R"((module (memory 1)
+    (func $again (param i32) (if (local.get 0) (call $again (i32.const 0))))
+    (func $f (param $i i32) (block $out (loop $l )" +
+                                body + R"( (br $l))))))");
+  return insert_into(module);
+}
+
+TEST(Polls, ALoopWhoseTurnsAllCallAPolledFunctionNeedsNone) {
+  EXPECT_EQ(insert_into_loop("(call $again (i32.const 1))").polled, 0u);
+  EXPECT_EQ(insert_into_loop("(br_if $out (local.get $i)) (call $again (i32.const 1))").polled, 0u) << "who leaves the loop needs no poll";
+  EXPECT_EQ(insert_into_loop("(if (local.get $i) (call $again (i32.const 1)) (call $again (i32.const 2)))").polled, 0u);
+}
+
+TEST(Polls, ALoopWhoseTurnsAllEnterAPolledLoopNeedsNone) {
+  const Report report = insert_into_loop("(loop $inner (br_if $inner (i32.load (i32.const 0))))");
+  EXPECT_EQ(report.loops, 2u);
+  EXPECT_EQ(report.polled, 1u);
+  ASSERT_EQ(report.left_unpolled.size(), 1u);
+  EXPECT_THAT(report.left_unpolled[0].reason, ::testing::HasSubstr("another poll"));
+}
+
+TEST(Polls, ALoopThatCanGoBackWithoutAPollHasItsOwn) {
+  EXPECT_EQ(insert_into_loop("(if (local.get $i) (call $again (i32.const 1)))").polled, 1u);
+  EXPECT_EQ(insert_into_loop("(br_if $l (local.get $i)) (call $again (i32.const 1))").polled, 1u);
+  EXPECT_EQ(insert_into_loop("(block $skip (br_if $skip (local.get $i)) (call $again (i32.const 1)))").polled, 1u);
+  EXPECT_EQ(insert_into_loop("(block $skip (br_table $skip $l (local.get $i))) (call $again (i32.const 1))").polled, 1u);
+}
+
 }  // namespace
 }  // namespace gw::prep
