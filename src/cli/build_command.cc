@@ -35,7 +35,9 @@ Rows rows_of(const toolchain::BuildOutput& built, const std::filesystem::path& o
       .add("versioned", "  polled when long", report.versioned)
       .add("unpolled", "  left unpolled", report.unpolled)
       .add("polled_entries", "recursions polled", report.polled_entries)
-      .add("nan_points", "NaNs made canonical", report.nan_points);
+      .add("nan_points", "NaNs made canonical", report.nan_points)
+      .add("direct_calls", "calls made direct", report.direct_calls)
+      .add("unrolled", "recursions unrolled", report.unrolled);
   return rows;
 }
 

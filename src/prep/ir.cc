@@ -125,6 +125,12 @@ std::optional<std::int32_t> const_i32(Expr e) {
   return BinaryenConstGetValueI32(e);
 }
 
+bool writes(Expr root, Local local) {
+  bool found = false;
+  walk(root, [&](Expr e) { found |= is(e, Node::local_set) && BinaryenLocalSetGetIndex(e) == local; });
+  return found;
+}
+
 std::vector<const char*> branch_targets(Expr e) {
   if (is(e, Node::br)) return {BinaryenBreakGetName(e)};
   std::vector<const char*> names;
@@ -196,13 +202,18 @@ Expr Builder::store(Type type, std::uint32_t offset, Expr address, Expr value) c
   return BinaryenStore(module_, byte_size(type), offset, 1, address, value, type);
 }
 
-FunctionDraft Builder::take(const std::string& name) const {
+FunctionDraft Builder::read(const std::string& name) const {
   BinaryenFunctionRef function = BinaryenGetFunction(module_, name.c_str());
   GW_ASSERT(function);
   FunctionDraft draft{
       name, BinaryenFunctionGetParams(function), BinaryenFunctionGetResults(function), {}, BinaryenFunctionGetBody(function)};
   draft.locals = expand(draft.params);
   for (BinaryenIndex i = 0; i < BinaryenFunctionGetNumVars(function); ++i) draft.locals.push_back(BinaryenFunctionGetVar(function, i));
+  return draft;
+}
+
+FunctionDraft Builder::take(const std::string& name) const {
+  FunctionDraft draft = read(name);
   BinaryenRemoveFunction(module_, name.c_str());
   return draft;
 }

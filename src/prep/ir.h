@@ -84,6 +84,8 @@ Expr rewrite(Expr e, F&& f) {
 
 std::optional<std::int32_t> const_i32(Expr e);  // the value, if e is an i32 constant
 
+bool writes(Expr root, Local local);
+
 // The labels a br or br_table may jump to.
 std::vector<const char*> branch_targets(Expr e);
 // Gives every label defined inside `root` a new name, so that a copy can stand beside the original.
@@ -135,6 +137,7 @@ class Builder {
   Expr load(Type type, Expr address) const;
   Expr store(Type type, std::uint32_t offset, Expr address, Expr value) const;
 
+  FunctionDraft read(const std::string& name) const;
   FunctionDraft take(const std::string& name) const;  // removes the function from the module
   void add(const FunctionDraft& draft) const;
 

@@ -62,12 +62,6 @@ void move_branch_values_to_locals(FunctionDraft& draft, const Builder& build) {
   });
 }
 
-bool writes(Expr root, Local local) {
-  bool found = false;
-  walk(root, [&](Expr e) { found |= is(e, Node::local_set) && BinaryenLocalSetGetIndex(e) == local; });
-  return found;
-}
-
 class Lifter {
  public:
   using Statements = std::vector<Expr>;

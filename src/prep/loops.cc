@@ -203,9 +203,7 @@ std::optional<std::int32_t> LoopCosts::value_before(Local local) const {
       Expr before = child_at(place->node, i);
       if (!before || other_arm) continue;
       if (is(before, Node::local_set) && BinaryenLocalSetGetIndex(before) == local) return const_i32(BinaryenLocalSetGetValue(before));
-      bool written = false;
-      walk(before, [&](Expr e) { written |= is(e, Node::local_set) && BinaryenLocalSetGetIndex(e) == local; });
-      if (written) return std::nullopt;
+      if (writes(before, local)) return std::nullopt;
     }
   }
   return std::nullopt;

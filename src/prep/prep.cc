@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "prep/bulk_memory.h"
 #include "prep/engine_hints.h"
+#include "prep/inline.h"
+#include "prep/known_targets.h"
 #include "prep/mobility.h"
 #include "prep/nans.h"
 #include "prep/polls.h"
@@ -105,6 +107,10 @@ Result<Output> process(ByteView wasm, const Options& options) {
   info.features = source.features();
   info.source_hash = sha256(wasm);
   info.canonical_nans = options.verify == Verify::yes;
+  if (options.level != wire::Level::off) {
+    output.report.direct_calls = make_few_targets_direct(source.ref());
+    output.report.unrolled = unroll_recursion(source.ref());
+  }
   if (options.verify == Verify::yes) output.report.nan_points = make_nans_canonical(source.ref());
   if (options.level != wire::Level::off) {
     make_module_mobile(source, options, info, output.report);

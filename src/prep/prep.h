@@ -47,6 +47,8 @@ struct Report {
   unsigned unpolled = 0;
   unsigned polled_entries = 0;  // functions polled where they are entered, to cut recursion
   unsigned nan_points = 0;      // places where NaNs are made canonical
+  unsigned direct_calls = 0;    // indirect calls made direct
+  unsigned unrolled = 0;        // recursive functions that go two steps at a time
   std::vector<LoopReport> left_unpolled;
 };
 

@@ -6,9 +6,10 @@ namespace {
 enum class Tag : std::uint8_t { product, error };
 
 // The counters of a report in their order in the encoding.
-constexpr unsigned prep::Report::* kCounters[] = {&prep::Report::functions, &prep::Report::instrumented,   &prep::Report::sites,
-                                                  &prep::Report::loops,     &prep::Report::polled,         &prep::Report::versioned,
-                                                  &prep::Report::unpolled,  &prep::Report::polled_entries, &prep::Report::nan_points};
+constexpr unsigned prep::Report::* kCounters[] = {&prep::Report::functions,    &prep::Report::instrumented,   &prep::Report::sites,
+                                                  &prep::Report::loops,        &prep::Report::polled,         &prep::Report::versioned,
+                                                  &prep::Report::unpolled,     &prep::Report::polled_entries, &prep::Report::nan_points,
+                                                  &prep::Report::direct_calls, &prep::Report::unrolled};
 
 void write_report(ByteWriter& out, const prep::Report& report) {
   out.u64(report.bytes_before);

@@ -118,6 +118,40 @@ TEST_F(Behaviour, AnIndexOutsideTheTableStillTraps) {
   EXPECT_NE(text.find("trapped"), std::string::npos) << text;
 }
 
+// Calls of one of few are made direct; what else a pointer may hold must end the program as before, with the same words.
+TEST_F(Behaviour, AWrongFunctionPointerTrapsAsWithoutThePreProcessor) {
+  for (const char* wrong : {"1", "2", "3", "5", "-1"}) {
+    const std::string text = outcome(fmt::format(R"((table $t 3 funcref) (elem (i32.const 0) $right $wrong)
+      (func $right (param i64) (call $checkpoint) (call $show (local.get 0)))
+      (func $wrong (param i32) (call $show (i64.const 3)))
+      (func $start
+        (call_indirect (param i64) (i64.const 1) (i32.load (i32.const 4096)))
+        (call_indirect (param i64) (i64.const 2) (i32.add (i32.load (i32.const 4096)) (i32.const {})))))",
+                                                 wrong));
+    EXPECT_EQ(text.substr(0, 17), "0100000000000000 ");
+    EXPECT_NE(text.find("trapped"), std::string::npos) << text;
+  }
+}
+
+TEST_F(Behaviour, SmallFunctionsInPlaceOfTheirCallsStartWithLocalsOfZero) {
+  EXPECT_EQ(outcome(R"((table $t 1 funcref) (elem (i32.const 0) $count)
+    (func $count (result i64) (local $n i64)
+      (if (i64.ne (local.get $n) (i64.const 0)) (return (i64.const -1)))
+      (local.set $n (i64.const 1))
+      (local.get $n))
+    (func $twice (param $depth i32) (result i64) (local $n i64)
+      (call $checkpoint)
+      (if (i32.eqz (local.get $depth)) (return (i64.const 1)))
+      (local.set $n (i64.add (local.get $n) (call $twice (i32.sub (local.get $depth) (i32.const 1)))))
+      (i64.add (local.get $n) (call $twice (i32.sub (local.get $depth) (i32.const 1)))))
+    (func $start (local $i i32)
+      (loop $l
+        (call $show (call_indirect (result i64) (i32.load (i32.const 4096))))
+        (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 2))))
+      (call $show (call $twice (i32.const 5)))))"),
+            "0100000000000000 0100000000000000 2000000000000000 exited with code 0\n");
+}
+
 // Found by a random program: the second operand, which is never evaluated, came to life with a counter that others had taken for unused.
 TEST_F(Behaviour, WhatFollowsAnOperandThatNeverEndsStaysDead) {
   EXPECT_EQ(outcome(R"((func $start (local $i i32)

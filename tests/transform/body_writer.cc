@@ -5,7 +5,11 @@
 namespace gw::transform {
 
 BodyWriter::BodyWriter(const Builder& build, const ProgramPlan& plan, Rng& rng, const FunctionPlan& function)
-    : build_(build), plan_(plan), rng_(rng), budget_(static_cast<unsigned>(20 + rng.below(120))) {
+    : build_(build),
+      plan_(plan),
+      rng_(rng),
+      brief_(one_in(rng, 3)),
+      budget_(static_cast<unsigned>(brief_ ? 3 + rng.below(9) : 20 + rng.below(120))) {
   Signature signature = plan.signature_of(function);
   draft_.name = function.name;
   draft_.params = BinaryenTypeCreate(signature.params.data(), static_cast<BinaryenIndex>(signature.params.size()));
@@ -17,8 +21,8 @@ BodyWriter::BodyWriter(const Builder& build, const ProgramPlan& plan, Rng& rng, 
 
 prep::FunctionDraft BodyWriter::write() {
   Statements body = spend_fuel("");
-  for (Expr e : statements(2 + rng_.below(6))) body.push_back(e);
-  if (chance(60)) {  // so everything is live to the end
+  for (Expr e : statements((brief_ ? 1 : 2) + rng_.below(brief_ ? 2 : 6))) body.push_back(e);
+  if (!brief_ && chance(60)) {  // so everything is live to the end
     for (Local l : writable_)
       if (chance(70)) body.push_back(mix(build_.get(l, draft_.locals[l])));
   }

@@ -97,7 +97,8 @@ class BodyWriter {
   std::vector<Local> writable_;
   std::vector<Label> labels_;
   unsigned labels_made_ = 0;
-  unsigned budget_;  // expressions and statements still to be made
+  const bool brief_;  // small enough to be inlined
+  unsigned budget_;   // expressions and statements still to be made
   unsigned depth_ = 0;
   unsigned loop_depth_ = 0;
 };

@@ -3,6 +3,8 @@
 namespace gw::transform {
 namespace {
 
+constexpr std::size_t kManyTargets = 10;
+
 std::vector<Signature> random_signatures(Rng& rng) {
   // The first one is that of the checkpoint import, which is in the table too.
   std::vector<Signature> signatures{{{}, BinaryenTypeNone()}};
@@ -21,6 +23,10 @@ void fill_table(ProgramPlan& plan, Rng& rng) {
     if (s == 0) plan.table_entries.emplace_back("checkpoint");
     for (const FunctionPlan& function : plan.functions)
       if (function.signature == s && !one_in(rng, 5)) plan.table_entries.push_back(function.name);
+    // So many targets that their calls stay indirect; fewer are called directly (prep/known_targets.h).
+    const std::size_t different = plan.table_entries.size() - group.first;
+    if (different > 0 && one_in(rng, 2))
+      for (std::size_t i = 0; i < kManyTargets; ++i) plan.table_entries.push_back(plan.table_entries[group.first + i % different]);
     group.count = static_cast<std::uint32_t>(plan.table_entries.size()) - group.first;
     plan.groups.push_back(group);
   }

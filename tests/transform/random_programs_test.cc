@@ -54,11 +54,20 @@ class SeedCase {
 
   const Bytes& wasm() const { return program_.wasm; }
 
+  // What the pre-processor did, in all.
+  struct Reached {
+    unsigned sites = 0, direct_calls = 0, unrolled = 0;
+  };
+  const Reached& reached() const { return reached_; }
+
  private:
   std::shared_ptr<const isolate::Module> load(const prep::Options& options) {
     auto prepared = prep::process(program_.wasm, options);
     EXPECT_TRUE(prepared.has_value()) << prepared.error().detail;
     if (!prepared) return nullptr;
+    reached_.sites += prepared->report.sites;
+    reached_.direct_calls += prepared->report.direct_calls;
+    reached_.unrolled += prepared->report.unrolled;
     auto module = stage_.engine().load(std::move(prepared->wasm));
     EXPECT_TRUE(module.has_value()) << module.error().detail;
     return module ? *std::move(module) : nullptr;
@@ -137,12 +146,14 @@ class SeedCase {
   Stage& stage_;
   RandomProgram program_;
   Rng rng_;  // of the disturbances
+  Reached reached_;
 };
 
 TEST(RandomPrograms, GiveTheSameOutputHoweverTheyAreSuspended) {
   const std::uint64_t first = from_environment("GODWIT_SEED", 1);
   const std::uint64_t count = from_environment("GODWIT_SEEDS", kDefaultSeeds);
   Stage stage;
+  SeedCase::Reached reached;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     fmt::print("seed {}\n", seed);  // the last line, should the process end
     std::fflush(stdout);
@@ -153,7 +164,15 @@ TEST(RandomPrograms, GiveTheSameOutputHoweverTheyAreSuspended) {
       EXPECT_TRUE(os::write_file_atomic(path, seed_case.wasm()));
       FAIL() << "GODWIT_SEED=" << seed << " GODWIT_SEEDS=1 repeats it; the module is in " << path;
     }
+    reached.sites += seed_case.reached().sites;
+    reached.direct_calls += seed_case.reached().direct_calls;
+    reached.unrolled += seed_case.reached().unrolled;
   }
+  fmt::print("{} sites, {} calls made direct, {} recursions unrolled\n", reached.sites, reached.direct_calls, reached.unrolled);
+  if (count < kDefaultSeeds) return;
+  EXPECT_GT(reached.sites, 0u);
+  EXPECT_GT(reached.direct_calls, 0u);
+  EXPECT_GT(reached.unrolled, 0u);
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include "prep/known_targets.h"
+
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+#include "prep/test_support.h"
+
+namespace gw::prep {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// `count` functions of one signature that call somebody, so that they stay calls, at 1, 2, ... of the table.
+std::string with_targets(unsigned count, const std::string& functions) {
+  std::string targets, names;
+  for (unsigned i = 1; i <= count; ++i) {
+    targets += fmt::format("(func $t{} (param i32) (result i32) (call $other (i32.const {})))", i, i);
+    names += fmt::format(" $t{}", i);
+  }
+  return fmt::format(R"((module (memory 1) (table $t 20 funcref) (elem (i32.const 1){})
+    (func $other (param i32) (result i32) (local.get 0)) {} {}))",
+                     names, targets, functions);
+}
+
+constexpr const char* kCaller =
+    "(func $f (param i32 i32) (result i32) (call_indirect (param i32) (result i32) (local.get 0) (local.get 1)))";
+
+TEST(KnownTargets, FewAreCalledDirectly) {
+  const test::TextModule module(with_targets(2, kCaller));
+  EXPECT_EQ(make_few_targets_direct(module.ref()), 1u);
+  EXPECT_THAT(test::calls_in(module.body("f")), ElementsAre("t1", "t2"));
+  EXPECT_TRUE(module.is_valid());
+}
+
+TEST(KnownTargets, ManyGoThroughAJumpTable) {
+  const test::TextModule module(with_targets(8, kCaller));
+  EXPECT_EQ(make_few_targets_direct(module.ref()), 1u);
+  EXPECT_THAT(test::calls_in(module.body("f")), ElementsAre("t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"));
+  EXPECT_EQ(test::count(module.body("f"), Node::br_table), 1u);
+  EXPECT_TRUE(module.is_valid());
+}
+
+TEST(KnownTargets, TooManyAreLeftToTheEngine) {
+  const test::TextModule module(with_targets(9, kCaller));
+  EXPECT_EQ(make_few_targets_direct(module.ref()), 0u);
+  EXPECT_EQ(test::count(module.body("f"), Node::call_indirect), 1u);
+}
+
+// Which trap it is, the engine says: tests/transform compares.
+TEST(KnownTargets, AnyOtherPointerStillMeetsTheCheckOfTheEngine) {
+  const test::TextModule module(with_targets(2, kCaller));
+  make_few_targets_direct(module.ref());
+  Expr trap = module.find("f", Node::call_indirect);
+  ASSERT_TRUE(trap);
+  EXPECT_THAT(CallGraph(module.ref()).in_table(signature_of(trap)), IsEmpty()) << "nobody has that signature, so it cannot succeed";
+}
+
+TEST(KnownTargets, OperandsAreEvaluatedOnceAndInOrder) {
+  const test::TextModule module(with_targets(2, R"(
+    (func $a (result i32) (i32.const 1)) (func $b (result i32) (i32.const 2))
+    (func $f (result i32) (call_indirect (param i32) (result i32) (call $a) (call $b))))"));
+  make_few_targets_direct(module.ref());
+  EXPECT_THAT(test::calls_in(module.body("f")), ElementsAre("a", "b", "t1", "t2"));
+}
+
+TEST(KnownTargets, AnOperandIsReadBeforeALaterOneChangesIt) {
+  const test::TextModule module(with_targets(1, R"(
+    (func $f (param i32) (result i32) (call_indirect (param i32) (result i32) (local.get 0) (local.tee 0 (i32.const 1)))))"));
+  make_few_targets_direct(module.ref());
+  Expr call = module.find("f", Node::call);
+  ASSERT_TRUE(call);
+  EXPECT_NE(BinaryenLocalGetGetIndex(child_at(call, 0)), 0u);
+}
+
+TEST(KnownTargets, ASmallFunctionTakesThePlaceOfItsCall) {
+  const test::TextModule module(R"((module (memory 1) (table $t 2 funcref) (elem (i32.const 1) $small)
+    (func $small (param i32) (result i32) (local i32)
+      (if (local.get 0) (return (local.get 1)))
+      (local.set 1 (i32.const 7))
+      (local.get 1))
+    (func $f (param i32 i32) (result i32)
+      (i32.add (call_indirect (param i32) (result i32) (local.get 0) (local.get 1))
+               (call_indirect (param i32) (result i32) (local.get 1) (local.get 0))))))");
+  EXPECT_EQ(make_few_targets_direct(module.ref()), 2u);
+  EXPECT_THAT(test::calls_in(module.body("f")), IsEmpty());
+  EXPECT_EQ(test::count(module.body("f"), Node::ret), 0u) << "it would leave the caller";
+  EXPECT_TRUE(module.is_valid());
+}
+
+TEST(KnownTargets, TheLastSegmentDecidesWhatIsInTheTable) {
+  const test::TextModule module(R"((module (memory 1) (table $t 3 funcref) (elem (i32.const 1) $old $old) (elem (i32.const 1) $new $new)
+    (func $other) (func $old (call $other)) (func $new (call $other))
+    (func $f (param i32) (call_indirect (local.get 0)))))");
+  make_few_targets_direct(module.ref());
+  EXPECT_THAT(test::calls_in(module.body("f")), ElementsAre("new", "new"));
+}
+
+TEST(KnownTargets, NobodyOfTheSignatureIsLeftToTheEngine) {
+  const test::TextModule module(R"((module (memory 1) (table $t 3 funcref) (func $f (param i32) (call_indirect (local.get 0)))))");
+  EXPECT_EQ(make_few_targets_direct(module.ref()), 0u);
+}
+
+}  // namespace
+}  // namespace gw::prep
