@@ -1,9 +1,9 @@
-"""Every example and kernel prints the same bytes natively and as a module of each level."""
+"""Every example, every kernel and what the guest runtime does in the place of the C library prints the same bytes natively and as a module of each level."""
 
 import unittest
 
 from support.harness import SCALE, EndToEnd, godwit, mobile, native_output
-from support.programs import ALL, EXAMPLES, Program
+from support.programs import ALL, EXAMPLES, RUNTIME, Program
 
 BUILDS = (("--mobile=off",), ("--mobile=coarse",), ("--mobile=fine",), ("--mobile=fine", "--poll=counter"), ("--mobile=fine", "--verify"))
 KERNEL_BUILDS = (("--mobile=off",), ("--mobile=fine",))
@@ -16,7 +16,7 @@ def builds_of(program: Program) -> tuple:
 
 class Outputs(EndToEnd):
     def test_every_level_prints_what_the_native_program_prints(self):
-        for program in ALL:
+        for program in ALL + RUNTIME:
             expected = native_output(program)
             for flags in builds_of(program):
                 with self.subTest(program=program.name, build=" ".join(flags)):

@@ -1,6 +1,7 @@
 // Linked into every guest that 'godwit build' makes. Small and without libc++: what a program does not use, the linker drops.
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,25 @@ extern void __wasm_call_ctors(void);
 __attribute__((export_name("_start"))) void _start(void) {
   __wasm_call_ctors();
   exit(__original_main());
+}
+
+// wasi-libc's compares byte by byte, and for wasm the compiler leaves even a comparison of eight bytes to it. Weak: a program may bring its
+// own.
+__attribute__((weak, no_builtin("memcmp", "bcmp"))) int memcmp(const void* left, const void* right, size_t size) {
+  const unsigned char* l = left;
+  const unsigned char* r = right;
+  for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), l += sizeof(uint64_t), r += sizeof(uint64_t)) {
+    uint64_t a, b;
+    memcpy(&a, l, sizeof a);
+    memcpy(&b, r, sizeof b);
+    if (a == b) continue;
+    const int first = __builtin_ctzll(a ^ b) & ~7;  // little endian: the lowest byte that differs comes first
+    return (int)(a >> first & 0xff) - (int)(b >> first & 0xff);
+  }
+  for (; size > 0; --size, ++l, ++r) {
+    if (*l != *r) return *l - *r;
+  }
+  return 0;
 }
 
 // Debian's wasm libc++ has no exceptions. Programs are compiled with -fignore-exceptions: `catch` never runs, and a `throw` ends the
