@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,54 +26,60 @@ constexpr std::uint64_t kUnpolledCopyTripsMax = 65'536;
 using FunctionNames = std::set<std::string, std::less<>>;
 
 // Does every turn of a loop come to a poll anyway: at the header of a loop inside, or at the entry of a function that it calls?
-// Sound, not complete: looks at what no turn that goes back to the header can have skipped.
+// Sound, not complete: looks for a poll on the way that no turn which goes back to the header can have left by a jump inside the loop.
 class TurnPolls {
  public:
-  TurnPolls(Expr loop, const FunctionNames& polled_entries) : body_(BinaryenLoopGetBody(loop)), polled_entries_(polled_entries) {
-    collect_labels(loop, inside_);
-  }
+  explicit TurnPolls(const FunctionNames& polled_entries) : polled_entries_(polled_entries) {}
 
-  bool certain() const { return polls(body_); }
+  bool certain(Expr loop) { return scan(loop, 0).polls; }
 
  private:
-  using Labels = std::set<std::string_view>;
+  // Labels inside the loop are numbered by how many are around them; jumps to others leave the loop, and need no poll.
+  static constexpr unsigned kNowhere = UINT_MAX;
+  struct Path {
+    bool polls = false;
+    unsigned jumps_to = kNowhere;  // the outermost label that some jump goes to
+  };
 
-  static void collect_labels(Expr root, Labels& labels) {
-    walk(root, [&](Expr e) {
-      const char* label = is(e, Node::block) ? BinaryenBlockGetName(e) : is(e, Node::loop) ? BinaryenLoopGetName(e) : nullptr;
-      if (label) labels.insert(label);
-    });
+  // `around`: how many labels are.
+  Path scan(Expr e, unsigned around) {
+    const char* label = is(e, Node::block) ? BinaryenBlockGetName(e) : is(e, Node::loop) ? BinaryenLoopGetName(e) : nullptr;
+    if (!label) return scan_children(e, around);
+    const auto [entry, fresh] = labels_.emplace(label, around + 1);
+    const unsigned hidden = std::exchange(entry->second, around + 1);
+    const Path path = scan_children(e, around + 1);
+    if (fresh) {
+      labels_.erase(label);
+    } else {
+      labels_[label] = hidden;
+    }
+    return path;
   }
 
-  bool polls(Expr e) const {
-    if (is(e, Node::if_else)) {
-      Expr otherwise = BinaryenIfGetIfFalse(e);
-      return polls(BinaryenIfGetCondition(e)) || (otherwise && polls(BinaryenIfGetIfTrue(e)) && polls(otherwise));
-    }
+  Path scan_children(Expr e, unsigned around) {
+    Path path;
+    bool skipped = false;  // what comes next may not be reached
+    unsigned polling_arms = 0;
     for (unsigned i = 0; i < child_count(e); ++i) {
       Expr child = child_at(e, i);
       if (!child) continue;
-      if (polls(child)) return true;
-      if (may_skip_the_rest(child)) return false;
+      const Path inner = scan(child, around);
+      path.jumps_to = std::min(path.jumps_to, inner.jumps_to);
+      const bool arm = is(e, Node::if_else) && i > 0;
+      if (inner.polls && !skipped) (arm ? ++polling_arms : polling_arms = 2);
+      if (polling_arms == 2) return {.polls = true};  // whoever gets here has polled, wherever it jumps then
+      skipped |= !arm && inner.jumps_to <= around;
     }
-    return is(e, Node::call) &&
-           (std::string_view(BinaryenCallGetTarget(e)) == kPollMarker || polled_entries_.contains(BinaryenCallGetTarget(e)));
+    for (const char* target : branch_targets(e))
+      if (const auto found = labels_.find(target); found != labels_.end()) path.jumps_to = std::min(path.jumps_to, found->second);
+    path.polls = !skipped && is(e, Node::call) && is_polled(BinaryenCallGetTarget(e));
+    return path;
   }
 
-  // Whoever leaves the loop needs no poll; who jumps to somewhere in it does.
-  bool may_skip_the_rest(Expr e) const {
-    Labels own;
-    collect_labels(e, own);
-    bool skips = false;
-    walk(e, [&](Expr inner) {
-      for (const char* target : branch_targets(inner)) skips |= inside_.contains(target) && !own.contains(target);
-    });
-    return skips;
-  }
+  bool is_polled(std::string_view function) const { return function == kPollMarker || polled_entries_.contains(function); }
 
-  Expr body_;
   const FunctionNames& polled_entries_;
-  Labels inside_;
+  std::map<std::string_view, unsigned> labels_;
 };
 
 class PollInserter {
@@ -84,7 +93,7 @@ class PollInserter {
     if (!is(e, Node::loop)) return e;
     ++report_.loops;
     if (costs_.is_short(e)) return leave_unpolled(e, fmt::format("short: costs at most {} nodes", costs_.cost_of(e)));
-    if (TurnPolls(e, polled_entries_).certain()) return leave_unpolled(e, "each turn comes to another poll");
+    if (TurnPolls(polled_entries_).certain(e)) return leave_unpolled(e, "each turn comes to another poll");
     const std::uint64_t body_cost = costs_.body_cost_of(e);
     const auto counted = body_cost <= kVersionedBodyMax ? recognise_counted_loop(e) : std::nullopt;
     if (counted && type_of(e) == BinaryenTypeNone()) return version(e, *counted, body_cost);

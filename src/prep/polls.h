@@ -9,7 +9,8 @@
 
 namespace gw::prep {
 
-// Marks the header of every loop that is not provably short and the entry of enough functions to cut every recursion.
+// Marks the header of every loop that is not provably short, unless each of its turns comes to another poll, and the entry of enough
+// functions to cut every recursion.
 // A tight counted loop gets a second, unpolled copy that is taken when the trip count, known on entry, is small (loop versioning).
 // Counts and the loops left alone go into the report.
 void insert_polls(BinaryenModuleRef module, Report& report);

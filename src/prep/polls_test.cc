@@ -111,6 +111,15 @@ TEST(Polls, ALoopThatCanGoBackWithoutAPollHasItsOwn) {
   EXPECT_EQ(insert_into_loop("(br_if $l (local.get $i)) (call $again (i32.const 1))").polled, 1u);
   EXPECT_EQ(insert_into_loop("(block $skip (br_if $skip (local.get $i)) (call $again (i32.const 1)))").polled, 1u);
   EXPECT_EQ(insert_into_loop("(block $skip (br_table $skip $l (local.get $i))) (call $again (i32.const 1))").polled, 1u);
+  // The condition of two polling arms jumps past both.
+  const std::string arms = "(call $again (i32.const 1)) (call $again (i32.const 2)))";
+  EXPECT_EQ(insert_into_loop("(if (block (result i32) (br_if $l (local.get $i)) (local.get $i)) " + arms).polled, 1u);
+  EXPECT_EQ(insert_into_loop("(block $skip (if (block (result i32) (br_if $skip (local.get $i)) (local.get $i)) " + arms + ")").polled, 1u);
+  EXPECT_EQ(insert_into_loop("(if (local.get $i) (call $again (i32.const 1)) (br $l))").polled, 1u);
+  EXPECT_EQ(insert_into_loop("(drop (i32.add (block $v (result i32) (br_if $l (local.get $i)) (i32.const 1)) (block (result i32)"
+                             "(call $again (i32.const 1)) (i32.const 2))))")
+                .polled,
+            1u);
 }
 
 }  // namespace
