@@ -1,27 +1,26 @@
 #include "prep/inline.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gw::prep {
 namespace {
 
-constexpr unsigned kSmallLeafNodes = 40;
-constexpr unsigned kSmallRecursionNodes = 80;
+constexpr std::size_t kSmallLeaf = 40, kSmallRecursion = 80;  // nodes and locals
 constexpr unsigned kSelfCallsMax = 3;
+constexpr std::size_t kGrowthMin = 4'000, kGrowthShare = 8;
 
-struct BodySize {
-  unsigned nodes = 0, calls = 0, self_calls = 0, loops = 0;
-};
+std::size_t nodes_in(Expr e) {
+  std::size_t nodes = 0;
+  walk(e, [&](Expr) { ++nodes; });
+  return nodes;
+}
 
-BodySize size_of(const FunctionDraft& function) {
-  BodySize size;
-  walk(function.body, [&](Expr e) {
-    ++size.nodes;
-    size.calls += is(e, Node::call) || is(e, Node::call_indirect) ? 1 : 0;
-    size.self_calls += is(e, Node::call) && function.name == BinaryenCallGetTarget(e) ? 1 : 0;
-    size.loops += is(e, Node::loop) ? 1 : 0;
-  });
-  return size;
+unsigned self_calls_in(const FunctionDraft& function) {
+  unsigned calls = 0;
+  walk(function.body, [&](Expr e) { calls += is(e, Node::call) && function.name == BinaryenCallGetTarget(e) ? 1 : 0; });
+  return calls;
 }
 
 std::vector<Expr> children_of(Expr e) {
@@ -32,9 +31,25 @@ std::vector<Expr> children_of(Expr e) {
 
 }  // namespace
 
+GrowthBudget::GrowthBudget(BinaryenModuleRef module) {
+  std::size_t nodes = 0;
+  for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i)
+    if (Expr body = BinaryenFunctionGetBody(BinaryenGetFunctionByIndex(module, i))) nodes += nodes_in(body);
+  left_ = std::max(kGrowthMin, nodes / kGrowthShare);
+}
+
+bool GrowthBudget::take(std::size_t nodes) {
+  if (nodes > left_) return false;
+  left_ -= nodes;
+  return true;
+}
+
+std::size_t size_of(const FunctionDraft& function) { return nodes_in(function.body) + function.locals.size(); }
+
 bool is_small_leaf(const FunctionDraft& function) {
-  const BodySize size = size_of(function);
-  return size.nodes <= kSmallLeafNodes && size.calls == 0 && size.loops == 0;
+  bool leaf = true;
+  walk(function.body, [&](Expr e) { leaf &= !is(e, Node::call) && !is(e, Node::call_indirect) && !is(e, Node::loop); });
+  return leaf && size_of(function) <= kSmallLeaf;
 }
 
 Expr inlined(const Builder& build, const FunctionDraft& callee, std::vector<Expr> operands, const std::string& label,
@@ -55,15 +70,16 @@ Expr inlined(const Builder& build, const FunctionDraft& callee, std::vector<Expr
   return build.block(label.c_str(), std::move(statements), callee.results);
 }
 
-unsigned unroll_recursion(BinaryenModuleRef module) {
+unsigned unroll_recursion(BinaryenModuleRef module, GrowthBudget& budget) {
   const Builder build(module);
   std::vector<std::string> recursive;
   for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i) {
-    BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module, i);
-    if (!BinaryenFunctionGetBody(function)) continue;
-    const BodySize size = size_of(build.read(BinaryenFunctionGetName(function)));
-    if (size.nodes <= kSmallRecursionNodes && size.self_calls > 0 && size.self_calls <= kSelfCallsMax)
-      recursive.emplace_back(BinaryenFunctionGetName(function));
+    BinaryenFunctionRef ref = BinaryenGetFunctionByIndex(module, i);
+    if (!BinaryenFunctionGetBody(ref)) continue;
+    const FunctionDraft function = build.read(BinaryenFunctionGetName(ref));
+    const unsigned calls = self_calls_in(function);
+    const std::size_t size = size_of(function);
+    if (calls > 0 && calls <= kSelfCallsMax && size <= kSmallRecursion && budget.take(calls * size)) recursive.push_back(function.name);
   }
   for (const std::string& name : recursive) {
     FunctionDraft draft = build.take(name);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +10,6 @@
 
 #include "prep/call_graph.h"
 #include "prep/function_table.h"
-#include "prep/inline.h"
 
 namespace gw::prep {
 namespace {
@@ -21,6 +19,8 @@ constexpr std::size_t kMaxTargets = 8;
 // Up to here one comparison after the other; then a jump table.
 constexpr std::size_t kMaxCompared = 3;
 constexpr std::uint32_t kMaxJumpTable = 64;
+// A module whose table has every shorter signature goes without.
+constexpr std::size_t kMaxNobodysParams = 16;
 
 struct Target {
   std::uint32_t index;  // in the table
@@ -48,7 +48,7 @@ std::map<CallGraph::Signature, Targets> read_table(BinaryenModuleRef module) {
 
 class DirectCalls {
  public:
-  explicit DirectCalls(BinaryenModuleRef module) : build_(module), table_(read_table(module)) {
+  DirectCalls(BinaryenModuleRef module, GrowthBudget& budget) : build_(module), table_(read_table(module)), budget_(budget) {
     // Nobody in the table takes so many.
     do {
       nobodys_params_.push_back(BinaryenTypeInt64());
@@ -56,13 +56,16 @@ class DirectCalls {
     for (const auto& [signature, targets] : table_) {
       for (const Target& target : targets) {
         const bool defined = BinaryenFunctionGetBody(BinaryenGetFunction(module, target.function.c_str())) != nullptr;
-        if (defined && is_small_leaf(build_.read(target.function))) small_leaves_.insert(target.function);
+        if (!defined) continue;
+        const FunctionDraft function = build_.read(target.function);
+        if (is_small_leaf(function)) small_leaves_.emplace(target.function, size_of(function));
       }
     }
   }
 
-  bool worthwhile(Expr e) const {
-    if (!is(e, Node::call_indirect)) return false;
+  // Could be replaced; replace() does if there is room.
+  bool has_few_targets(Expr e) const {
+    if (!is(e, Node::call_indirect) || nobodys_params_.size() > kMaxNobodysParams) return false;
     for (unsigned i = 0; i < child_count(e); ++i)
       if (!is_concrete(type_of(child_at(e, i)))) return false;
     const auto targets = table_.find(signature_of(e));
@@ -71,6 +74,7 @@ class DirectCalls {
   }
 
   Expr replace(Expr e, FunctionDraft& draft) {
+    if (!has_few_targets(e) || !budget_.take(growth_of(e))) return e;
     std::vector<Expr> statements;
     const unsigned count = child_count(e);
     std::vector<Expr> operands;
@@ -93,6 +97,16 @@ class DirectCalls {
     Type result;
     FunctionDraft& caller;
   };
+
+  std::size_t growth_of(Expr e) const {
+    constexpr std::size_t kChoice = 4;  // comparison or label, jump
+    std::size_t nodes = nobodys_params_.size();
+    for (const Target& target : table_.at(signature_of(e))) {
+      const auto leaf = small_leaves_.find(target.function);
+      nodes += kChoice + child_count(e) + (leaf == small_leaves_.end() ? 0 : leaf->second);
+    }
+    return nodes;
+  }
 
   Type nobodys_type() { return BinaryenTypeCreate(nobodys_params_.data(), static_cast<BinaryenIndex>(nobodys_params_.size())); }
 
@@ -169,27 +183,28 @@ class DirectCalls {
 
   Builder build_;
   std::map<CallGraph::Signature, Targets> table_;
-  std::set<std::string> small_leaves_;
+  std::map<std::string, std::size_t> small_leaves_;  // and their sizes
+  GrowthBudget& budget_;
   std::vector<Type> nobodys_params_;
   unsigned replaced_ = 0;
 };
 
 }  // namespace
 
-unsigned make_few_targets_direct(BinaryenModuleRef module) {
+unsigned make_few_targets_direct(BinaryenModuleRef module, GrowthBudget& budget) {
   if (table_size(module) == 0) return 0;
   const Builder build(module);
-  DirectCalls calls(module);
+  DirectCalls calls(module, budget);
   std::vector<std::string> affected;
   for (BinaryenIndex i = 0; i < BinaryenGetNumFunctions(module); ++i) {
     BinaryenFunctionRef function = BinaryenGetFunctionByIndex(module, i);
     bool found = false;
-    if (Expr body = BinaryenFunctionGetBody(function)) walk(body, [&](Expr e) { found |= calls.worthwhile(e); });
+    if (Expr body = BinaryenFunctionGetBody(function)) walk(body, [&](Expr e) { found |= calls.has_few_targets(e); });
     if (found) affected.emplace_back(BinaryenFunctionGetName(function));
   }
   for (const std::string& name : affected) {
     FunctionDraft draft = build.take(name);
-    draft.body = rewrite(draft.body, [&](Expr e) { return calls.worthwhile(e) ? calls.replace(e, draft) : e; });
+    draft.body = rewrite(draft.body, [&](Expr e) { return calls.replace(e, draft); });
     build.add(draft);
   }
   return calls.replaced();

@@ -108,8 +108,9 @@ Result<Output> process(ByteView wasm, const Options& options) {
   info.source_hash = sha256(wasm);
   info.canonical_nans = options.verify == Verify::yes;
   if (options.level != wire::Level::off) {
-    output.report.direct_calls = make_few_targets_direct(source.ref());
-    output.report.unrolled = unroll_recursion(source.ref());
+    GrowthBudget budget(source.ref());
+    output.report.direct_calls = make_few_targets_direct(source.ref(), budget);
+    output.report.unrolled = unroll_recursion(source.ref(), budget);
   }
   if (options.verify == Verify::yes) output.report.nan_points = make_nans_canonical(source.ref());
   if (options.level != wire::Level::off) {
