@@ -26,11 +26,14 @@ class ImportWrapper {
  public:
   explicit ImportWrapper(const Builder& build) : build_(build), module_(build.module()) {}
 
+  // All segments are written anew, in their order: a later one may overwrite what an earlier one wrote.
   void wrap_table_entries() {
-    std::vector<std::string> segments;
+    std::vector<Segment> segments;
     for (BinaryenIndex i = 0; i < BinaryenGetNumElementSegments(module_); ++i)
-      segments.emplace_back(BinaryenElementSegmentGetName(BinaryenGetElementSegmentByIndex(module_, i)));
-    for (const std::string& segment : segments) wrap_segment(segment);
+      segments.push_back(read(BinaryenGetElementSegmentByIndex(module_, i)));
+    if (std::ranges::none_of(segments, &Segment::changed)) return;
+    for (const Segment& segment : segments) BinaryenRemoveElementSegment(module_, segment.name.c_str());
+    for (const Segment& segment : segments) add(segment);
   }
 
   void wrap_exports() {
@@ -47,23 +50,30 @@ class ImportWrapper {
   }
 
  private:
-  void wrap_segment(const std::string& name) {
-    BinaryenElementSegmentRef segment = BinaryenGetElementSegment(module_, name.c_str());
+  struct Segment {
+    std::string name, table;
+    Expr offset;
     std::vector<std::string> entries;
     bool changed = false;
-    for (BinaryenIndex k = 0; k < BinaryenElementSegmentGetLength(segment); ++k) {
-      const std::string function = BinaryenElementSegmentGetData(segment, k);
+  };
+
+  Segment read(BinaryenElementSegmentRef ref) {
+    Segment segment{
+        BinaryenElementSegmentGetName(ref), BinaryenElementSegmentGetTable(ref), build_.copy(BinaryenElementSegmentGetOffset(ref)), {}};
+    for (BinaryenIndex k = 0; k < BinaryenElementSegmentGetLength(ref); ++k) {
+      const std::string function = BinaryenElementSegmentGetData(ref, k);
       const bool wrap = is_blocking_import(module_, function);
-      changed |= wrap;
-      entries.push_back(wrap ? wrapper_of(function) : function);
+      segment.changed |= wrap;
+      segment.entries.push_back(wrap ? wrapper_of(function) : function);
     }
-    if (!changed) return;
-    const std::string table = BinaryenElementSegmentGetTable(segment);
-    Expr offset = build_.copy(BinaryenElementSegmentGetOffset(segment));
-    BinaryenRemoveElementSegment(module_, name.c_str());
+    return segment;
+  }
+
+  void add(const Segment& segment) const {
     std::vector<const char*> names;
-    for (const std::string& entry : entries) names.push_back(entry.c_str());
-    BinaryenAddActiveElementSegment(module_, table.c_str(), name.c_str(), names.data(), static_cast<BinaryenIndex>(names.size()), offset);
+    for (const std::string& entry : segment.entries) names.push_back(entry.c_str());
+    BinaryenAddActiveElementSegment(module_, segment.table.c_str(), segment.name.c_str(), names.data(),
+                                    static_cast<BinaryenIndex>(names.size()), segment.offset);
   }
 
   std::string wrapper_of(const std::string& import) {

@@ -28,6 +28,18 @@ TEST(FunctionTable, BlockingImportsInItGetAFunctionOfTheirOwn) {
   EXPECT_STREQ(BinaryenExportGetValue(BinaryenGetExport(module.ref(), "again")), wrapper.c_str());
 }
 
+TEST(FunctionTable, TheLastSegmentStillDecides) {
+  const test::TextModule module(R"((module
+    (import "godwit" "checkpoint" (func $checkpoint))
+    (table $t 1 funcref)
+    (elem (i32.const 0) $checkpoint)
+    (elem (i32.const 0) $f)
+    (func $f)))");
+  wrap_addressed_imports(Builder(module.ref()));
+  ASSERT_EQ(BinaryenGetNumElementSegments(module.ref()), 2u);
+  EXPECT_STREQ(BinaryenElementSegmentGetData(BinaryenGetElementSegmentByIndex(module.ref(), 1), 0), "f");
+}
+
 TEST(FunctionTable, CallsThatFitRewindBodiesCannotReachTheUpperHalf) {
   const test::TextModule module(R"((module (table $t 2 funcref)
     (func $fits (param i32) (call_indirect (local.get 0)))

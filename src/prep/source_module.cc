@@ -135,6 +135,9 @@ Status SourceModule::check_contents() const {
     BinaryenElementSegmentRef segment = BinaryenGetElementSegmentByIndex(module_, i);
     if (BinaryenElementSegmentIsPassive(segment) || !const_i32(BinaryenElementSegmentGetOffset(segment)))
       return fail(Kind::unsupported, "the module fills its function table at run time: link it statically");
+    for (BinaryenIndex k = 0; k < BinaryenElementSegmentGetLength(segment); ++k)
+      if (!BinaryenElementSegmentGetData(segment, k))
+        return fail(Kind::unsupported, "the function table of the module is filled with null references: build it without reference types");
   }
   for (BinaryenIndex i = 0; i < BinaryenGetNumGlobals(module_); ++i) {
     BinaryenGlobalRef global = BinaryenGetGlobalByIndex(module_, i);

@@ -76,5 +76,14 @@ TEST(SourceModule, NamesThatLookLikeOursAreForgotten) {
   EXPECT_EQ(BinaryenGetFunction(source->ref(), "f$rewind"), nullptr);
 }
 
+TEST(SourceModule, NullReferencesInTheTableAreRefused) {
+  const auto refused = SourceModule::parse(
+      test::assemble(
+          R"((module (memory 1) (table $t 2 funcref) (elem (table $t) (i32.const 0) funcref (ref.null func)) (export "memory" (memory 0))))"),
+      wire::Level::fine);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::unsupported);
+}
+
 }  // namespace
 }  // namespace gw::prep
