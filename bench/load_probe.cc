@@ -23,8 +23,8 @@ Result<double> load_in_this_process(std::span<const std::string> args) {
   if (args.empty() || args.size() > 2) return fail(Kind::invalid, "load-once needs MODULE [CACHE]");
   GW_TRY(Bytes wasm, os::read_file(args[0], wire::kMaxModuleBytes));
   GW_TRY(auto engine, isolate::Engine::make());
-  const Hash256 hash = sha256(wasm);
   const auto start = os::monotonic_now();
+  const Hash256 hash = sha256(wasm);
   if (args.size() == 2) {
     GW_TRY_VOID(load_compiled(*engine, args[1], hash, std::move(wasm), isolate::CodeKind::start));
   } else {

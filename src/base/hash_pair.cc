@@ -117,9 +117,11 @@ GW_SHA std::pair<Hash256, Hash256> hash_both(ByteView first, ByteView second) {
 }
 
 bool has_instructions() {
-  constexpr unsigned kSha = 1u << 29;  // of ebx; SSE4.1 is older
+  constexpr unsigned kSha = 1u << 29;                 // of ebx
+  constexpr unsigned kShuffles = 1u << 9 | 1u << 19;  // of ecx: SSSE3 and SSE4.1
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kSha) != 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (b & kSha) == 0) return false;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kShuffles) == kShuffles;
 }
 
 }  // namespace

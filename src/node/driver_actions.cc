@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "node/assembly.h"
@@ -104,6 +105,7 @@ void Driver::act(job::FrameToWorker& frame) {
       }
     }
     if (load && *memories) {
+      GW_ASSERT(beside.front().form == job::Assembly::Form::pieces);  // so assemble() has checked the whole
       auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), isolate::CodeKind::start);
       if (native) (*memories)->push_back(*std::move(native));
     }

@@ -30,7 +30,7 @@ class NativeCode {
   static Result<NativeCode> open(Config config);
 
   // What is in the cache, for a worker to load; authentic. On a miss, none, and the filler is started. REQUIRES: `module` is wasm's hash,
-  // which everybody who has a module knows already: hashing it again would be a tenth of the time it takes to load.
+  // which who asks often or for a blob knows already.
   std::optional<os::SealedMemory> find(const Hash256& module, ByteView wasm, isolate::CodeKind kind) const;
 
   // Has the entry made anew, in the background: the engine has refused it.
