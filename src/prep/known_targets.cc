@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ namespace {
 
 // More targets than this gain little over the engine's own look-up, and each is code.
 constexpr std::size_t kMaxTargets = 8;
+// What a call costs is felt only where the function called is short.
+constexpr std::size_t kShortTarget = 80;
 // Up to here one comparison after the other; then a jump table.
 constexpr std::size_t kMaxCompared = 3;
 constexpr std::uint32_t kMaxJumpTable = 64;
@@ -53,14 +56,8 @@ class DirectCalls {
     do {
       nobodys_params_.push_back(BinaryenTypeInt64());
     } while (table_.contains({nobodys_type(), BinaryenTypeNone()}));
-    for (const auto& [signature, targets] : table_) {
-      for (const Target& target : targets) {
-        const bool defined = BinaryenFunctionGetBody(BinaryenGetFunction(module, target.function.c_str())) != nullptr;
-        if (!defined) continue;
-        const FunctionDraft function = build_.read(target.function);
-        if (is_small_leaf(function)) small_leaves_.emplace(target.function, size_of(function));
-      }
-    }
+    for (const auto& [signature, targets] : table_)
+      for (const Target& target : targets) measure(target.function);
   }
 
   // Could be replaced; replace() does if there is room.
@@ -68,9 +65,11 @@ class DirectCalls {
     if (!is(e, Node::call_indirect) || nobodys_params_.size() > kMaxNobodysParams) return false;
     for (unsigned i = 0; i < child_count(e); ++i)
       if (!is_concrete(type_of(child_at(e, i)))) return false;
-    const auto targets = table_.find(signature_of(e));
-    return targets != table_.end() && targets->second.size() <= kMaxTargets &&
-           (targets->second.size() <= kMaxCompared || targets->second.back().index - targets->second.front().index < kMaxJumpTable);
+    const auto found = table_.find(signature_of(e));
+    if (found == table_.end() || found->second.size() > kMaxTargets) return false;
+    const Targets& targets = found->second;
+    if (targets.size() > kMaxCompared && targets.back().index - targets.front().index >= kMaxJumpTable) return false;
+    return std::ranges::all_of(targets, [&](const Target& target) { return short_.contains(target.function); });
   }
 
   Expr replace(Expr e, FunctionDraft& draft) {
@@ -97,6 +96,13 @@ class DirectCalls {
     Type result;
     FunctionDraft& caller;
   };
+
+  void measure(const std::string& name) {
+    if (!BinaryenFunctionGetBody(BinaryenGetFunction(build_.module(), name.c_str()))) return;
+    const FunctionDraft function = build_.read(name);
+    if (size_of(function) <= kShortTarget) short_.insert(name);
+    if (is_small_leaf(function)) small_leaves_.emplace(name, size_of(function));
+  }
 
   std::size_t growth_of(Expr e) const {
     constexpr std::size_t kChoice = 4;  // comparison or label, jump
@@ -183,6 +189,7 @@ class DirectCalls {
 
   Builder build_;
   std::map<CallGraph::Signature, Targets> table_;
+  std::set<std::string> short_;
   std::map<std::string, std::size_t> small_leaves_;  // and their sizes
   GrowthBudget& budget_;
   std::vector<Type> nobodys_params_;
