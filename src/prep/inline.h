@@ -10,8 +10,8 @@
 
 namespace gw::prep {
 
-// How much larger a module may become by what these passes copy, in expression nodes: an eighth, so that it is felt neither in size nor in
-// what the engine takes at most for one function.
+// How much larger a module may become by what these passes copy, in expression nodes: an eighth, or 4,000 if that is more, so that it is
+// felt neither in size nor in what the engine takes at most for one function.
 class GrowthBudget {
  public:
   explicit GrowthBudget(BinaryenModuleRef module);
