@@ -18,7 +18,7 @@ using metrics::Metric;
 constexpr job::Time kSoonest = std::chrono::milliseconds(1);
 
 // A message costs tens of microseconds here, much more than its way: no peer may fill this thread with them alone.
-constexpr transport::TokenBucket::Config kReadFrames{.per_second = 50e3, .burst = 100e3}, kReadBytes{.per_second = 1e9, .burst = 1e9};
+constexpr TokenBucket::Config kReadFrames{.per_second = 50e3, .burst = 100e3}, kReadBytes{.per_second = 1e9, .burst = 1e9};
 
 peer::Link link_of(const transport::Met& met) {
   const bool ours = met.dialer == transport::Dialer::us;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/rate_limit.h"
 #include "base/rng.h"
 #include "node/lan_beacon.h"
-#include "overlay/allowance.h"
 #include "overlay/descriptor.h"
 
 namespace gw::node {
@@ -72,7 +72,7 @@ class LanDiscovery {
   boost::asio::steady_timer timer_;
   std::chrono::seconds wait_;
   std::uint64_t own_number_ = 0;  // of the last beacon: it is heard here, too
-  overlay::Allowance heard_;
+  RateLimit heard_;
 };
 
 }  // namespace gw::node

@@ -32,7 +32,7 @@ FailureDetector::FailureDetector(const Config& config, const PeerId& self, const
       self_(self),
       contacts_(contacts),
       rng_(rng),
-      allowance_(config.ask_every, config.ask_burst),
+      rate_limit_(config.ask_every, config.ask_burst),
       rumours_(config.rumours),
       tombstones_(config.tombstones),
       relay_(config.relay) {}
@@ -88,7 +88,7 @@ void FailureDetector::ping(Time now, const Descriptor& peer, Doubt& doubt, Outpu
 }
 
 void FailureDetector::on_silence(Time now, const PeerId& peer, Output& out) {
-  if (!doubts_.contains(peer) && allowance_.take(now)) ask(now, peer, out);
+  if (!doubts_.contains(peer) && rate_limit_.take(now)) ask(now, peer, out);
 }
 
 std::vector<const Descriptor*> FailureDetector::some_others(const PeerId& but, std::size_t count) {
@@ -313,7 +313,7 @@ void FailureDetector::on_rumour(Time now, const PeerId& from, const PeerId& abou
 
 bool FailureDetector::may_follow(Time now, const PeerId& about) {
   std::erase_if(rumoured_, [&](const auto& rumour) { return now - rumour.second > kRumourFollowedFor; });
-  if (rumoured_.contains(about) || rumoured_.size() >= kRumoursFollowed || !allowance_.take(now)) return false;
+  if (rumoured_.contains(about) || rumoured_.size() >= kRumoursFollowed || !rate_limit_.take(now)) return false;
   rumoured_.emplace(about, now);
   return true;
 }

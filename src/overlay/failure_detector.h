@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/rate_limit.h"
 #include "base/rng.h"
-#include "overlay/allowance.h"
 #include "overlay/contacts.h"
 #include "overlay/output.h"
 #include "overlay/ping_relay.h"
@@ -134,7 +134,7 @@ class FailureDetector {
   const PeerId self_;
   const Contacts& contacts_;
   Rng rng_;
-  Allowance allowance_;
+  RateLimit rate_limit_;
   Rumours rumours_;
   Tombstones tombstones_;
   PingRelay relay_;

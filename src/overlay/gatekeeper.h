@@ -5,7 +5,7 @@
 
 #include "overlay/descriptor.h"
 #include "overlay/membership.h"
-#include "overlay/turnstile.h"
+#include "overlay/per_peer_rate_limit.h"
 
 namespace gw::overlay {
 
@@ -50,7 +50,7 @@ class Gatekeeper {
   const PublicKey own_key_;
   const Notary& notary_;
   Roll roll_;
-  Turnstile strangers_;
+  PerPeerRateLimit strangers_;
 };
 
 }  // namespace gw::overlay

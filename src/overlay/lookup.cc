@@ -22,7 +22,7 @@ Lookup::Lookup(const Config& config, const Descriptor& self, const Notary& notar
       self_(self),
       notary_(notary),
       rng_(rng),
-      turnstile_(config.others),
+      rate_limit_(config.others),
       router_(config.router, self, ring, contacts, Rng(rng_.next())),
       placer_(config.placer, self, ring.leafset(), contacts) {}
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "overlay/per_peer_rate_limit.h"
 #include "overlay/placer.h"
 #include "overlay/router.h"
-#include "overlay/turnstile.h"
 
 namespace gw::overlay {
 
@@ -26,7 +26,7 @@ class Lookup {
     std::uint32_t salts = 3;                     // besides the key itself
     Time pause = std::chrono::seconds(1);        // before the first other salt
     std::size_t requests = 256;
-    Turnstile::Config others{.period = std::chrono::seconds(1), .per_peer = 32, .peers = 256};  // whose requests come by
+    PerPeerRateLimit::Config others{.period = std::chrono::seconds(1), .per_peer = 32, .peers = 256};  // whose requests come by
     Router::Config router;
     Placer::Config placer;
   };
@@ -38,7 +38,7 @@ class Lookup {
   std::uint64_t ask(Time now, const Hash256& key, std::uint32_t demand, Output& out);
 
   // Whether a request that this peer sends on is served: not if too many come. Asked before anything in it is read.
-  bool admits(Time now, const PeerId& from) { return turnstile_.admit(now, from); }
+  bool admits(Time now, const PeerId& from) { return rate_limit_.admit(now, from); }
   // REQUIRES of both: the descriptor in it is genuine.
   void on_route(Time now, const Message::Route& request, Output& out);
   void on_found(Time now, const Message::Found& answer, const Descriptor& host, Output& out);
@@ -72,7 +72,7 @@ class Lookup {
   const Descriptor& self_;
   const Notary& notary_;
   Rng rng_;
-  Turnstile turnstile_;
+  PerPeerRateLimit rate_limit_;
   Router router_;
   Placer placer_;
   std::map<std::uint64_t, Request> requests_;

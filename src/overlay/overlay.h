@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/rate_limit.h"
 #include "base/rng.h"
-#include "overlay/allowance.h"
 #include "overlay/contacts.h"
 #include "overlay/coordinates.h"
 #include "overlay/failure_detector.h"
@@ -194,7 +194,7 @@ class Overlay {
   std::uint64_t measurements_ = 0;
   Time measured_at_{0};
   Time strangers_at_{0};
-  Allowance reported_lies_{std::chrono::seconds(10), 1};
+  RateLimit reported_lies_{std::chrono::seconds(10), 1};
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   Heard heard_;

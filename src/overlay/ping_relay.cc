@@ -21,7 +21,7 @@ void PingRelay::on_ping_for(Time now, const PeerId& asker, const Message::PingFo
                             Output& out) {
   std::erase_if(errands_, [&](const Errand& errand) { return errand.until <= now; });
   const auto of_asker = std::ranges::count(errands_, asker, &Errand::asker);
-  if (errands_.size() >= config_.most || static_cast<std::size_t>(of_asker) >= config_.per_asker || !allowance_.take(now)) {
+  if (errands_.size() >= config_.most || static_cast<std::size_t>(of_asker) >= config_.per_asker || !rate_limit_.take(now)) {
     GW_REACHED("ping relay: too many errands");
     return;
   }

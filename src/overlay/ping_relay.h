@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "overlay/allowance.h"
+#include "base/rate_limit.h"
 #include "overlay/output.h"
 
 namespace gw::overlay {
@@ -22,7 +22,7 @@ class PingRelay {
     int burst = 20;
   };
 
-  explicit PingRelay(const Config& config) : config_(config), allowance_(config.every, config.burst) {}
+  explicit PingRelay(const Config& config) : config_(config), rate_limit_(config.every, config.burst) {}
 
   // REQUIRES: `about` is genuine. `ping`: the number for a ping of this peer's own.
   void on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, std::uint64_t ping,
@@ -42,7 +42,7 @@ class PingRelay {
   };
 
   const Config config_;
-  Allowance allowance_;
+  RateLimit rate_limit_;
   std::vector<Errand> errands_;  // in the order in which they were asked for
 };
 

@@ -9,8 +9,8 @@
 #include "overlay/contacts.h"
 #include "overlay/leafset.h"
 #include "overlay/output.h"
+#include "overlay/per_peer_rate_limit.h"
 #include "overlay/prefix_table.h"
-#include "overlay/turnstile.h"
 
 namespace gw::overlay {
 
@@ -35,7 +35,7 @@ class Ring {
     std::size_t most = 48;
     unsigned quiet_after = 10;  // rounds without a change
     unsigned quiet_every = 10;
-    Turnstile::Config requests{.period = std::chrono::milliseconds(500), .per_peer = 1, .peers = 2048};
+    PerPeerRateLimit::Config requests{.period = std::chrono::milliseconds(500), .per_peer = 1, .peers = 2048};
     std::uint16_t hearsay = 12;  // age of a descriptor from which on its peer must have been heard before it is taken up
   };
 
@@ -82,7 +82,7 @@ class Ring {
   const PeerId self_;
   const Contacts& contacts_;
   Rng rng_;
-  Turnstile requests_;
+  PerPeerRateLimit requests_;
   Leafset leafset_;
   PrefixTable table_;
   std::vector<PeerId> asked_;  // the last few, whose replies are taken

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "overlay/allowance.h"
+#include "base/rate_limit.h"
 #include "peer/admissions.h"
 #include "peer/grids.h"
 #include "peer/joining.h"
@@ -95,7 +95,7 @@ class GridDesk {
   const Config config_;
   const Place place_;
   Joining joining_;
-  overlay::Allowance admits_;
+  RateLimit admits_;
   Time remind_at_ = job::kNever;
 };
 

@@ -193,7 +193,7 @@ class Peer {
   Grids grids_;
   Reachability reachability_;
   GridDesk desk_;
-  overlay::Turnstile strangers_;  // each is reported once in a while
+  overlay::PerPeerRateLimit strangers_;  // each is reported once in a while
   Lives lives_;
   job::SlotBook slots_;
   job::BlobBook blobs_;

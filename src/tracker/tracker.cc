@@ -69,7 +69,7 @@ Tracker::Tracker(asio::io_context& io, Config config)
     : config_(std::move(config)),
       notary_(std::make_unique<CheckingNotary>()),
       directory_(config_.directory, *notary_),
-      visits_(config_.visits),
+      rate_limit_(config_.rate_limit),
       rng_(static_cast<std::uint64_t>(os::wall_now().count())),
       save_at_(io),
       door_(io, {.area = kArea,
@@ -158,7 +158,7 @@ httpd::Answer Tracker::list(std::string_view query) {
 }
 
 httpd::Answer Tracker::answer(const std::string& visitor, std::string_view method, std::string_view target, std::string_view body) {
-  if (!visits_.admit(os::monotonic_now(), visitor))
+  if (!rate_limit_.admit(os::monotonic_now(), visitor))
     return refusal(fail(Kind::overloaded, "this address asks too often: once a second is enough"));
   const std::string_view path = target.substr(0, target.find('?'));
   const std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : "";

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/per_address_rate_limit.h"
 #include "httpd/door.h"
 #include "httpd/exchange.h"
 #include "tracker/peer_directory.h"
-#include "tracker/visits.h"
 
 namespace gw::tracker {
 
@@ -28,7 +28,7 @@ class Tracker {
     std::size_t connections = 256;
     std::chrono::seconds save_every = std::chrono::minutes(1);
     PeerDirectory::Config directory{};
-    Visits::Config visits{};
+    PerAddressRateLimit::Config rate_limit{};
     httpd::Exchange<httpd::Tcp>::Config http{.idle = std::chrono::seconds(20), .receive = std::chrono::seconds(10)};
   };
 
@@ -54,7 +54,7 @@ class Tracker {
   const Config config_;
   const std::unique_ptr<CheckingNotary> notary_;
   PeerDirectory directory_;
-  Visits visits_;
+  PerAddressRateLimit rate_limit_;
   Rng rng_;
   bool changed_ = false;
   asio::ip::tcp::endpoint listening_;

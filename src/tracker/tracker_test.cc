@@ -69,13 +69,13 @@ TEST(PeerDirectory, IsBoundedAndComesBackFromDisk) {
   EXPECT_EQ(again.size(), 2u) << "what was altered on disk is left out";
 }
 
-TEST(Visits, OneAddressCannotKeepOthersOut) {
-  Visits visits({.every = std::chrono::seconds(1), .most = 3, .addresses = 2});
+TEST(PerAddressRateLimit, OneAddressCannotKeepOthersOut) {
+  PerAddressRateLimit rate_limit({.every = std::chrono::seconds(1), .most = 3, .addresses = 2});
   const wire::Time now = std::chrono::seconds(100);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(visits.admit(now, "a"));
-  EXPECT_FALSE(visits.admit(now, "a"));
-  EXPECT_TRUE(visits.admit(now, "b"));
-  EXPECT_TRUE(visits.admit(now + std::chrono::seconds(1), "a"));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate_limit.admit(now, "a"));
+  EXPECT_FALSE(rate_limit.admit(now, "a"));
+  EXPECT_TRUE(rate_limit.admit(now, "b"));
+  EXPECT_TRUE(rate_limit.admit(now + std::chrono::seconds(1), "a"));
 }
 
 TEST(TrackerJson, GarbageIsLeftOut) {

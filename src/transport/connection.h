@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/token_bucket.h"
 #include "transport/bulk_window.h"
 #include "transport/circuit.h"
 #include "transport/liveness.h"
@@ -14,7 +15,6 @@
 #include "transport/send_queue.h"
 #include "transport/task_group.h"
 #include "transport/tls.h"
-#include "transport/token_bucket.h"
 #include "transport/ways.h"
 
 namespace gw::transport {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/token_bucket.h"
 #include "transport/liveness.h"
-#include "transport/token_bucket.h"
 
 namespace gw::transport {
 

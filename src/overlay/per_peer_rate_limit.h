@@ -8,7 +8,7 @@
 namespace gw::overlay {
 
 // Counts within periods of a fixed length that follow each other. Limits: Config; who comes too often is told so by false.
-class Turnstile {
+class PerPeerRateLimit {
  public:
   struct Config {
     wire::Time period;
@@ -16,7 +16,7 @@ class Turnstile {
     std::size_t peers;
   };
 
-  explicit Turnstile(const Config& config) : config_(config) {}
+  explicit PerPeerRateLimit(const Config& config) : config_(config) {}
 
   bool admit(wire::Time now, const wire::PeerId& peer) {
     if (now - since_ >= config_.period) {

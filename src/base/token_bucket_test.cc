@@ -1,8 +1,8 @@
-#include "transport/token_bucket.h"
+#include "base/token_bucket.h"
 
 #include <gtest/gtest.h>
 
-namespace gw::transport {
+namespace gw {
 namespace {
 
 using namespace std::chrono_literals;
@@ -34,4 +34,4 @@ TEST(TokenBucket, ATimeOfBeforeChangesNothing) {
 }
 
 }  // namespace
-}  // namespace gw::transport
+}  // namespace gw

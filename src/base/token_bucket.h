@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace gw::transport {
+namespace gw {
 
 // Holds up to `burst` tokens, which come in at `per_second`. Taking is never refused: whoever took more than there were owes the rest, and
 // waits until it is paid before it goes on. Told the time; pure.
@@ -42,4 +42,4 @@ class TokenBucket {
   Time counted_;
 };
 
-}  // namespace gw::transport
+}  // namespace gw
