@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "kernels.h"
-#include "node/native_code.h"
+#include "node/worker/native_code.h"
 #include "os/clock.h"
 #include "statistics.h"
 

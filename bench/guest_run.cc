@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include "node/native_code.h"
+#include "node/worker/native_code.h"
 #include "os/process.h"
 
 namespace gw::bench {

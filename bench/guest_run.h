@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "isolate/code_cache.h"
-#include "isolate/engine.h"
+#include "isolate/engine/code_cache.h"
+#include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
 #include "os/file.h"
 #include "os/process.h"

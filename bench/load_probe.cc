@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "guest_run.h"
-#include "isolate/engine_environment.h"
+#include "isolate/engine/engine_environment.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/process.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "echo_peer.h"
-#include "isolate/compile_main.h"
+#include "isolate/engine/compile_main.h"
 #include "load_probe.h"
 #include "suites.h"
 

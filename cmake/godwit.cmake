@@ -4,7 +4,8 @@
 #   gw_test(wire_test DEPS wire)                           GTest program; each of its tests becomes a ctest test
 #   gw_program(godwit DEPS cli)                            executable in build/bin
 #
-# SOURCES may be left out: a library then takes every *.cc of its folder but the tests, a test every *_test.cc.
+# SOURCES may be left out: a library then takes every *.cc of its folder and one level of subfolders but the tests, a test every
+# *_test.cc.
 
 include(GoogleTest)
 
@@ -117,8 +118,8 @@ function(gw_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "PRECOMPILED" "SOURCES;DEPS;EXTERNAL")
   gw_check_layer(${name} ${ARG_DEPS})
   if(NOT ARG_SOURCES)
-    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *.cc)
-    list(FILTER ARG_SOURCES EXCLUDE REGEX "_test\\.cc$")
+    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *.cc */*.cc)
+    list(FILTER ARG_SOURCES EXCLUDE REGEX "(_test\\.cc|/test/[^/]*)$")
   endif()
   add_library(gw_${name} STATIC ${ARG_SOURCES})
   target_include_directories(gw_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
@@ -133,6 +134,10 @@ function(gw_test name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT;LABEL" "SOURCES;DEPS;EXTERNAL")
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *_test.cc)
+    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/src/[^/]*$")
+      file(GLOB in_subfolders CONFIGURE_DEPENDS */*_test.cc)
+      list(APPEND ARG_SOURCES ${in_subfolders})
+    endif()
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "isolate/wasi_errno.h"
+#include "isolate/wasi/wasi_errno.h"
 
 namespace gw::fuzz {
 

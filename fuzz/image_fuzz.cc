@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "isolate/wasi_state.h"
+#include "isolate/wasi/wasi_state.h"
 #include "wire/image.h"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "file_model.h"
-#include "isolate/host_imports.h"
 #include "isolate/test/wasi_guest.h"
+#include "isolate/wasi/host_imports.h"
 #include "tape.h"
 
 namespace {

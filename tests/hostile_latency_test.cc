@@ -8,7 +8,7 @@
 #include <latch>
 #include <thread>
 
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
 #include "os/clock.h"
 #include "toolchain/build.h"

@@ -1,4 +1,4 @@
-// The bytes of one file, in pages of 64 KiB; null stands for a page of zeros (src/isolate/file_content.h is the same in C++).
+// The bytes of one file, in pages of 64 KiB; null stands for a page of zeros (src/isolate/files/file_content.h is the same in C++).
 import { kPageBytes } from "./image.mjs";
 
 export class FileContent {

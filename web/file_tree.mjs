@@ -1,4 +1,4 @@
-// The files of one guest: a tree of its own in memory, with no way to any other (src/isolate/file_tree.h and path_walk.h are the same in C++).
+// The files of one guest: a tree of its own in memory, with no way to any other (src/isolate/files/file_tree.h and path_walk.h are the same in C++).
 //
 // Names and paths are strings with one character per byte, since nothing says that they are UTF-8. Inodes, cookies and times are BigInts.
 // An operation either happens or throws a Refusal and changes nothing.

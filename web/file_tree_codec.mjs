@@ -1,4 +1,4 @@
-// A file tree and the open descriptors as bytes, as in docs/image-format.md (src/isolate/file_tree_codec.h is the same in C++).
+// A file tree and the open descriptors as bytes, as in docs/image-format.md (src/isolate/files/file_tree_codec.h is the same in C++).
 import { refuse } from "./errors.mjs";
 import { FileTree, kFirstCookie, kRoot, Limit, makeDirectory, makeFile, makeSymlink, NodeType } from "./file_tree.mjs";
 import { kAllFdFlags, kMaxOffset, Right } from "./wasi_abi.mjs";

@@ -1,4 +1,4 @@
-// The calls of WASI preview 1 about files and descriptors (src/isolate/wasi_file_io.cc, wasi_descriptors.cc and wasi_paths.cc are the same in C++).
+// The calls of WASI preview 1 about files and descriptors (src/isolate/wasi/wasi_file_io.cc, wasi_descriptors.cc and wasi_paths.cc are the same in C++).
 //
 // A call returns its errno or throws a Refusal. One that needs a part of an input file that is not here parks with `state.parked` set to chunk.
 import { bytesToName, kChunkBytes, kMaxDescriptors, nameToBytes, Stream } from "./file_tree_codec.mjs";

@@ -1,4 +1,4 @@
-// The part of a guest's state that lives outside its memory, as in docs/image-format.md (src/isolate/wasi_state.h is the same in C++).
+// The part of a guest's state that lives outside its memory, as in docs/image-format.md (src/isolate/wasi/wasi_state.h is the same in C++).
 import { ByteReader, ByteWriter } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
 import { FileTree } from "./file_tree.mjs";

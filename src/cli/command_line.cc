@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
 
 namespace gw::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "cli/command.h"
 #include "cli/command_model.h"
-#include "cli/console.h"
-#include "cli/settings.h"
+#include "cli/console/console.h"
+#include "cli/settings/settings.h"
 
 namespace CLI {
 class ParseError;

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/commands.h"
-#include "cli/completion.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/completion.h"
+#include "cli/commands/man_page.h"
 #include "cli/help_page.h"
-#include "cli/man_page.h"
 
 namespace gw::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/console/text_layout.h"
 #include "cli/exit_codes.h"
-#include "cli/text_layout.h"
 
 namespace gw::cli {
 namespace {

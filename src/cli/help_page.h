@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/command_model.h"
-#include "cli/terminal.h"
+#include "cli/console/terminal.h"
 
 namespace gw::cli {
 

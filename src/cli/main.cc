@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/worker_program.h"
+#include "cli/jobs/worker_program.h"
 #include "os/file.h"
 
 namespace {

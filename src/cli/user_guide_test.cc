@@ -5,7 +5,7 @@
 
 #include "base/reason.h"
 #include "cli/exit_codes.h"
-#include "cli/setting_keys.h"
+#include "cli/settings/setting_keys.h"
 #include "os/file.h"
 
 namespace gw::cli {

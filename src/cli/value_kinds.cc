@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "cli/setting_keys.h"
+#include "cli/settings/setting_keys.h"
 
 namespace gw::cli {
 namespace {

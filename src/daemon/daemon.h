@@ -6,8 +6,8 @@
 
 #include "daemon/options.h"
 #include "gateway/gateway.h"
-#include "node/driver.h"
-#include "node/state_folder.h"
+#include "node/disk/state_folder.h"
+#include "node/driver/driver.h"
 #include "tracker/tracker.h"
 
 namespace gw::daemon {

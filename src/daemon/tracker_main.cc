@@ -3,7 +3,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 
-#include "node/name_resolver.h"
+#include "node/discovery/name_resolver.h"
 #include "tracker/tracker.h"
 #include "transport/task_group.h"
 

@@ -1,8 +1,8 @@
 #include "isolate/isolate.h"
 
-#include "isolate/file_tree_builder.h"
-#include "isolate/memory_history.h"
-#include "isolate/watchdog.h"
+#include "isolate/engine/watchdog.h"
+#include "isolate/files/file_tree_builder.h"
+#include "isolate/memory/memory_history.h"
 #include "os/clock.h"
 
 namespace gw::isolate {

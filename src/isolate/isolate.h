@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "isolate/clock_gate.h"
 #include "isolate/determinants.h"
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
+#include "isolate/engine/pool_thread.h"
+#include "isolate/engine/wasm_engine.h"
+#include "isolate/files/input_files.h"
 #include "isolate/fork_point.h"
-#include "isolate/input_files.h"
 #include "isolate/limits.h"
 #include "isolate/module.h"
-#include "isolate/pool_thread.h"
 #include "isolate/run_control.h"
-#include "isolate/stdio.h"
 #include "isolate/stop.h"
 #include "isolate/thread_host.h"
-#include "isolate/wasi.h"
-#include "isolate/wasm_engine.h"
+#include "isolate/wasi/clock_gate.h"
+#include "isolate/wasi/stdio.h"
+#include "isolate/wasi/wasi.h"
 #include "wire/image.h"
 
 namespace gw::isolate {

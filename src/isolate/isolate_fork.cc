@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "isolate/isolate.h"
-#include "isolate/memory_history.h"
-#include "isolate/memory_snapshot.h"
-#include "isolate/memory_watch.h"
+#include "isolate/memory/memory_history.h"
+#include "isolate/memory/memory_snapshot.h"
+#include "isolate/memory/memory_watch.h"
 
 namespace gw::isolate {
 namespace {

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "isolate/isolate.h"
-#include "isolate/memory_snapshot.h"
+#include "isolate/memory/memory_snapshot.h"
 #include "isolate/test/guests.h"
 #include "wire/image.h"
 

@@ -1,11 +1,11 @@
 // Saving and restoring isolates.
 
-#include "isolate/file_pages.h"
+#include "isolate/files/file_pages.h"
 #include "isolate/isolate.h"
-#include "isolate/memory_history.h"
-#include "isolate/memory_snapshot.h"
-#include "isolate/memory_watch.h"
-#include "isolate/page_advice.h"
+#include "isolate/memory/memory_history.h"
+#include "isolate/memory/memory_snapshot.h"
+#include "isolate/memory/memory_watch.h"
+#include "isolate/memory/page_advice.h"
 
 namespace gw::isolate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isolate/host_imports.h"
+#include "isolate/wasi/host_imports.h"
 #include "wire/image.h"
 
 namespace gw::isolate {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "base/check.h"
-#include "isolate/wasm_engine.h"
+#include "isolate/engine/wasm_engine.h"
 #include "os/clock.h"
 
 namespace gw::isolate {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "isolate/input_files.h"
+#include "isolate/files/input_files.h"
 #include "worker/outbound.h"
 
 namespace gw::worker {

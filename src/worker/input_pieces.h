@@ -6,7 +6,7 @@
 #include <deque>
 #include <mutex>
 
-#include "isolate/stdio.h"
+#include "isolate/wasi/stdio.h"
 #include "worker/outbound.h"
 #include "worker/thread_gate.h"
 

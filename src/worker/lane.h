@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
 #include "worker/outbound.h"
 
 namespace gw::worker {

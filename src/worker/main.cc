@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "isolate/compile_main.h"
-#include "isolate/engine.h"
-#include "isolate/memory_watch.h"
+#include "isolate/engine/compile_main.h"
+#include "isolate/engine/engine.h"
+#include "isolate/memory/memory_watch.h"
 #include "os/cage.h"
 #include "worker/warm_up.h"
 #include "worker/worker.h"
@@ -22,7 +22,7 @@ namespace {
 using gw::Result;
 using gw::Status;
 
-// As in node/worker_process.cc.
+// As in node/worker/worker_process.cc.
 constexpr int kSocket = 3, kCounter = 4;
 constexpr int kFailed = 1, kUsage = 2;
 

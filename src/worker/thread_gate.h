@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "isolate/determinants.h"
-#include "isolate/stdio.h"
+#include "isolate/wasi/stdio.h"
 #include "job/effect_gate.h"
 #include "worker/outbound.h"
 

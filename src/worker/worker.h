@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
 #include "os/message_socket.h"
 #include "os/shared_counter.h"
 #include "wire/worker_frames.h"

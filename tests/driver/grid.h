@@ -10,7 +10,7 @@
 
 #include "base/signature.h"
 #include "job/manifest.h"
-#include "node/driver.h"
+#include "node/driver/driver.h"
 #include "os/file.h"
 
 namespace gw::node {

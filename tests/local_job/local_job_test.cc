@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "node/local_job.h"
+#include "node/jobs/local_job.h"
 #include "os/file.h"
 #include "toolchain/build.h"
 

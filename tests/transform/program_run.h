@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
 
 namespace gw::transform {

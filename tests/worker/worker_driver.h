@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "node/worker_process.h"
+#include "node/worker/worker_process.h"
 
 namespace gw::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "isolate/engine.h"
+#include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
 #include "wire/module_info.h"
 

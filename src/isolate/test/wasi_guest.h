@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "isolate/wasi.h"
+#include "isolate/wasi/wasi.h"
 
 namespace gw::isolate::test {
 

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands/commands.h"
+#include "cli/daemon/daemon_process.h"
+#include "cli/daemon/systemd_unit.h"
+#include "node/disk/state_folder.h"
+
+namespace gw::cli {
+namespace {
+
+// Its state is free when everything is on disk and the process has gone, so that the next one can start at once.
+Status wait_until_gone(const node::NodeView& node) {
+  constexpr useconds_t kPause = 10'000;
+  const auto deadline = std::chrono::steady_clock::now() + DaemonProcess::kPatience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (!node::StateFolder::in_use(node.state)) return ok();
+    ::usleep(kPause);
+  }
+  return fail(Kind::timeout, "the daemon was asked to stop and has not yet: its log is {}", log_file(node.state).string());
+}
+
+Result<int> uninstall(Invocation& invocation) {
+  GW_TRY(const UnitChange change, uninstall_unit());
+  const std::string text = fmt::format("{} is gone{}\n", unit_file().string(), change.taken ? ", and the daemon has stopped" : "");
+  invocation.console.print(
+      {"godwit.down.uninstall/1", {{"unit", unit_file().string()}, {"systemd", change.taken}, {"to_do", change.to_do}}, text, ""});
+  if (!change.taken) invocation.console.note(change.to_do);
+  return 0;
+}
+
+Result<int> stop_daemon(Invocation& invocation) {
+  gateway::Client client(invocation.settings.socket());
+  GW_TRY(const node::NodeView node, client.node());
+  GW_TRY_VOID(client.stop());
+  GW_TRY_VOID(wait_until_gone(node));
+  invocation.console.print({"godwit.down/1", {{"id", node.id.hash.hex()}}, fmt::format("peer {} has stopped\n", node.id.brief()), ""});
+  return 0;
+}
+
+}  // namespace
+
+void add_down_command(CommandTree& tree) {
+  Command& command = tree.add(tree.root(), "down",
+                              {.summary = "Stop the peer of this machine",
+                               .details = "In good order: threads it runs for others go on elsewhere, its own jobs when it is up again.",
+                               .examples = {"godwit down", "godwit down --state /srv/second", "godwit down --uninstall"}});
+  auto removes = std::make_shared<bool>(false);
+  command.add_flag("--uninstall", *removes, "Stop the systemd unit that 'godwit up --install' made, and remove it");
+  tree.add_setting(command, Key::socket);
+  tree.add_setting(command, Key::state);
+  command.on_selected([removes](Invocation& invocation) { return *removes ? uninstall(invocation) : stop_daemon(invocation); });
+}
+
+}  // namespace gw::cli

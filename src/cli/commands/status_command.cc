@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/commands/commands.h"
+#include "cli/console/job_tables.h"
+#include "cli/console/quantity.h"
+#include "gateway/client.h"
+#include "gateway/view_json.h"
+
+namespace gw::cli {
+namespace {
+
+using node::JobState;
+using node::PeerView;
+
+struct Standing {
+  node::NodeView node;
+  std::vector<PeerView> peers;
+  std::vector<node::JobSummary> jobs;
+};
+
+Result<Standing> ask_all(const Settings& settings) {
+  gateway::Client client(settings.socket());
+  Standing standing;
+  GW_TRY(standing.node, client.node());
+  GW_TRY(standing.peers, client.peers());
+  GW_TRY(standing.jobs, client.jobs());
+  return standing;
+}
+
+std::string reach_text(const node::NodeView& node) {
+  const std::string at = node.addresses.empty() ? "nowhere" : node.addresses.front();
+  switch (node.reach) {
+    case Reach::unknown:
+      return fmt::format("listens at {}; whether others can dial it is not known yet", at);
+    case Reach::open:
+      return fmt::format("open: others dial it at {}", at);
+    case Reach::outbound:
+      return "outbound: it dials others, or they ask its anchors";
+    case Reach::relay_only:
+      return "relay only: others reach it through relays";
+  }
+  return "";
+}
+
+// "open: 4 alive, 1 suspected" for each grid.
+std::vector<std::string> grid_lines(const std::vector<PeerView>& peers) {
+  struct Counts {
+    std::size_t alive = 0, suspected = 0, silent = 0, slots = 0, free_slots = 0;
+  };
+  std::map<std::string, Counts> grids;
+  for (const PeerView& peer : peers) {
+    Counts& grid = grids[peer.grid];
+    const bool here = peer.state == PeerView::State::self || peer.state == PeerView::State::alive;
+    ++(here ? grid.alive : peer.state == PeerView::State::suspected ? grid.suspected : grid.silent);
+    if (here) grid.slots += peer.slots, grid.free_slots += peer.free_slots;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, grid] : grids) {
+    lines.push_back(fmt::format("{}: {} alive, {} of {} slots free", name, counted(grid.alive, "peer"), grid.free_slots, grid.slots));
+    if (grid.suspected > 0) lines.back() += fmt::format(", {} suspected", grid.suspected);
+    if (grid.silent > 0) lines.back() += fmt::format(", {} silent", grid.silent);
+  }
+  return lines;
+}
+
+std::string jobs_text(const std::vector<node::JobSummary>& jobs) {
+  std::map<JobState, std::size_t> counts;
+  std::uint64_t running = 0, waiting = 0;
+  for (const node::JobSummary& job : jobs) {
+    ++counts[job.state];
+    running += job.running;
+    waiting += job.waiting;
+  }
+  if (jobs.empty()) return "none";
+  std::vector<std::string> parts;
+  for (const auto& [state, count] : counts) parts.push_back(fmt::format("{} {}", count, gateway::name(state)));
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (counts.contains(JobState::running)) text += fmt::format("; threads: {} running, {} waiting", running, waiting);
+  return text;
+}
+
+std::string relays_text(const node::NodeView& node) {
+  std::string text = node.anchors.empty() ? "needs none" : fmt::format("its anchors: {}", fmt::join(node.anchors, ", "));
+  if (node.relayed_for_others > 0) text += fmt::format("; has relayed {} for others", human_bytes(node.relayed_for_others));
+  return text;
+}
+
+std::string up_time(const node::NodeView& node) {
+  const auto age = std::chrono::system_clock::now() - node.started_at;
+  return human_duration(std::chrono::duration_cast<std::chrono::milliseconds>(std::max(age, node::WallTime::duration(0))));
+}
+
+Result<int> status(Invocation& invocation) {
+  GW_TRY(const Standing standing, ask_all(invocation.settings));
+  const node::NodeView& node = standing.node;
+  Rows rows;
+  rows.add("peer", "peer", node.id.hash.hex(), fmt::format("{}, version {}, up {}", node.id.brief(), node.version, up_time(node)))
+      .add("reach", "reach", gateway::name(node.reach), reach_text(node))
+      .add("grids", "grids", Json(), fmt::format("{}", fmt::join(grid_lines(standing.peers), "; ")))
+      .add("slots", "slots", Json(),
+           fmt::format("{} of {} free here, {} busy", node.free_slots, node.slots, counted(node.workers, "worker")))
+      .add("share", "shared", Json(), share_text(node.share))
+      .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
+      .add("jobs", "jobs", Json(), jobs_text(standing.jobs))
+      .add("relays", "relays", Json(), relays_text(node))
+      .add("state", "state", node.state);
+  const Json json = {{"node", gateway::to_json(node)},
+                     {"peers", gateway::to_json(standing.peers)["peers"]},
+                     {"jobs", gateway::to_json(standing.jobs)["jobs"]}};
+  std::string text = rows.render(invocation.console.out());
+  std::vector<node::JobSummary> open = standing.jobs;
+  std::erase_if(open, [](const node::JobSummary& job) { return job.state != JobState::running; });
+  if (!open.empty()) text += "\n" + table_of(open, std::chrono::system_clock::now(), invocation.console.out());
+  invocation.console.print({"godwit.status/1", json, text, std::string(gateway::name(node.reach))});
+  return 0;
+}
+
+Result<int> print_metrics(Invocation& invocation) {
+  GW_TRY(const std::string text, gateway::Client(invocation.settings.socket()).metrics());
+  Json values = Json::object();
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    if (const std::size_t blank = line.find(' '); !line.starts_with('#') && blank != std::string_view::npos)
+      values[std::string(line.substr(0, blank))] = std::stoull(std::string(line.substr(blank + 1)));
+  }
+  invocation.console.print({"godwit.metrics/1", {{"metrics", values}}, text, text});
+  return 0;
+}
+
+}  // namespace
+
+void add_status_command(CommandTree& tree) {
+  Command& command = tree.add(tree.root(), "status",
+                              {.summary = "Show on one screen how the peer of this machine stands",
+                               .details = "The daemon, how others reach it, its grids, its slots and what is shared, its jobs.",
+                               .examples = {"godwit status", "godwit status -o json"}});
+  tree.add_setting(command, Key::socket);
+  tree.add_setting(command, Key::state);
+  command.on_selected([](Invocation& invocation) { return status(invocation); });
+}
+
+void add_metrics_command(CommandTree& tree) {
+  Command& command = tree.add(tree.root(), "metrics",
+                              {.summary = "Print the counters of the peer of this machine",
+                               .details = "As Prometheus reads them; the API has the same at /v1/metrics.",
+                               .examples = {"godwit metrics", "godwit metrics -o json"}});
+  tree.add_setting(command, Key::socket);
+  tree.add_setting(command, Key::state);
+  command.on_selected([](Invocation& invocation) { return print_metrics(invocation); });
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,192 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "cli/commands/commands.h"
+#include "cli/daemon/daemon_process.h"
+#include "cli/daemon/systemd_unit.h"
+#include "gateway/view_json.h"
+#include "os/io.h"
+
+namespace gw::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct UpOptions {
+  std::vector<std::string> join;
+  std::vector<std::string> grids;
+  std::vector<std::string> listen;
+  std::string tracker;
+  std::optional<std::uint32_t> ready_fd;
+  bool foreground = false;
+  bool background = false;
+  bool ephemeral = false;
+  bool install = false;
+  bool no_discovery = false;
+
+  bool stays() const { return foreground || ephemeral || ready_fd; }
+};
+
+Status check_together(const UpOptions& options) {
+  if (options.background && options.stays())
+    return fail(Kind::invalid, "--background does not go with --foreground, --ephemeral or --ready-fd: leave one of them out");
+  if (options.install && (options.background || options.stays()))
+    return fail(Kind::invalid, "--install lets systemd start the peer: it goes with neither --foreground nor --background");
+  if (options.ready_fd && ::fcntl(static_cast<int>(*options.ready_fd), F_GETFD) < 0)
+    return fail(Kind::invalid, "--ready-fd {}: there is no such open descriptor", *options.ready_fd);
+  return ok();
+}
+
+// What the flags say, else the settings.
+std::vector<std::string> chosen(const std::vector<std::string>& flags, const Settings& settings, Key key) {
+  if (!flags.empty() || settings[key].text == kAuto) return flags;
+  return parts_of(settings[key].text);
+}
+
+Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings& settings) {
+  GW_TRY(const fs::path state, settings.state());
+  DaemonOptions daemon{.socket = fs::absolute(settings.socket()),
+                       .state = fs::absolute(state),
+                       .listen = chosen(options.listen, settings, Key::listen),
+                       .join = chosen(options.join, settings, Key::join),
+                       .grids = chosen(options.grids, settings, Key::grid)};
+  daemon.tracker = options.tracker;
+  if (options.no_discovery) daemon.discovery = DaemonOptions::Discovery::off;
+  GW_TRY_VOID(setting_key(Key::listen).check(fmt::format("{}", fmt::join(daemon.listen, ","))));
+  GW_TRY_VOID(setting_key(Key::join).check(fmt::format("{}", fmt::join(daemon.join, ","))));
+  GW_TRY_VOID(setting_key(Key::grid).check(fmt::format("{}", fmt::join(daemon.grids, ","))));
+  if (settings[Key::slots].text != kAuto) daemon.slots = std::stoul(settings[Key::slots].text);
+  if (options.ready_fd) daemon.ready_fd = static_cast<int>(*options.ready_fd);
+  return daemon;
+}
+
+// Becomes the daemon: its log goes to this terminal, and Ctrl-C stops it.
+Error become_daemon(const DaemonOptions& options, const UpOptions& up) {
+  auto program = daemon_program();
+  if (!program) return program.error();
+  std::vector<std::string> words = daemon_words(*program, options);
+  if (up.ephemeral) words.emplace_back("--ephemeral");
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(program->c_str(), pointers.data());
+  return fail(Kind::internal, "cannot start {}: {}", program->string(), os::reason(errno));
+}
+
+// --- what people are told
+
+// Options that lead a command to this daemon, if it is not the usual one.
+std::string path_to(const Settings& settings) {
+  if (settings.is_chosen(Key::socket)) return fmt::format(" --socket {}", settings.socket().string());
+  if (settings.is_chosen(Key::state)) return fmt::format(" --state {}", settings[Key::state].text);
+  return "";
+}
+
+bool only_here(const std::string& address) { return address.starts_with("127.") || address.starts_with("[::1]"); }
+
+std::string join_line(const node::NodeView& node) {
+  return node.addresses.empty() || only_here(node.addresses.front()) ? "" : "godwit up --join " + node.addresses.front();
+}
+
+Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invocation& invocation) {
+  const node::NodeView& node = process.view();
+  const std::string join = join_line(node), stop = "godwit down" + path_to(invocation.settings);
+  const std::string api = fmt::format("curl --unix-socket {} http://godwit/v1/node", daemon.socket.string());
+  Rows rows;
+  rows.add("id", "peer", node.id.hash.hex())
+      .add("addresses", "address", node.addresses, fmt::format("{}", fmt::join(node.addresses, ", ")))
+      .add("slots", "slots", node.slots)
+      .add("socket", "socket", daemon.socket.string())
+      .add("state", "state", daemon.state.string())
+      .add("log", "log", log_file(daemon.state).string())
+      .add("pid", "process", process.pid());
+  Json json = rows.json();
+  json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
+  // Not in a table, which may cut them: they are there to be copied.
+  const std::string next =
+      fmt::format("\non the next machine:  {}\nto stop it:           {}\nits API:              {}\n",
+                  join.empty() ? "it listens on this machine only: --listen 0.0.0.0:7400 lets others in" : join, stop, api);
+  invocation.console.print({"godwit.up/1", json, rows.render(invocation.console.out()) + next, node.id.hash.hex()});
+  return 0;
+}
+
+// --- the three ways to run
+
+Result<int> install(const UpOptions& options, Invocation& invocation) {
+  std::error_code failure;
+  std::vector<std::string> words{fs::read_symlink("/proc/self/exe", failure).string(), "up", "--foreground"};
+  const auto add = [&words](std::string_view flag, const std::vector<std::string>& values) {
+    for (const std::string& value : values) words.insert(words.end(), {std::string(flag), value});
+  };
+  add("--join", options.join);
+  add("--grid", options.grids);
+  add("--listen", options.listen);
+  if (!options.tracker.empty()) add("--tracker", {options.tracker});
+  if (options.no_discovery) words.emplace_back("--no-discovery");
+  for (const Key key : {Key::socket, Key::state, Key::slots})
+    if (invocation.settings[key].origin.starts_with("--"))
+      add(setting_key(key).flag,
+          {key == Key::slots ? invocation.settings[key].text : fs::absolute(invocation.settings[key].text).string()});
+  GW_TRY(const UnitChange change, install_unit(words));
+  Rows rows;
+  rows.add("unit", "unit", unit_file().string())
+      .add("systemd", "systemd", change.taken, change.taken ? "started it, and will at every login" : "has not taken it")
+      .add("to_do", "to do", change.to_do, change.taken ? "to start it without a login, too: loginctl enable-linger" : change.to_do)
+      .add("stop", "to remove it", "godwit down --uninstall");
+  invocation.console.print({"godwit.up.install/1", rows.json(), rows.render(invocation.console.out()), unit_file().string()});
+  return 0;
+}
+
+Result<int> up(const UpOptions& options, Invocation& invocation) {
+  GW_TRY_VOID(check_together(options));
+  GW_TRY(const DaemonOptions daemon, to_daemon_options(options, invocation.settings));
+  if (options.install) return install(options, invocation);
+  if (auto there = gateway::Client(daemon.socket).node())
+    return fail(Kind::invalid, "peer {} listens at {} already: 'godwit down{}' ends it, --state FOLDER starts another one",
+                there->id.brief(), daemon.socket.string(), path_to(invocation.settings));
+  if (options.stays()) return become_daemon(daemon, options);
+  invocation.console.progress("starting...");
+  GW_TRY(DaemonProcess process, DaemonProcess::start(daemon, DaemonProcess::Life::own));
+  invocation.console.clear_progress();
+  GW_TRY(const int code, tell(process, daemon, invocation));
+  process.leave();
+  return code;
+}
+
+std::string described(Key key) { return fmt::format("{} (default: {})", setting_key(key).description, setting_key(key).built_in); }
+
+}  // namespace
+
+void add_up_command(CommandTree& tree) {
+  Command& command = tree.add(
+      tree.root(), "up",
+      {.summary = "Start a peer: lend this machine, and run jobs on others",
+       .details =
+           "The peer is a daemon of this user. It keeps the jobs handed to it through kills and restarts, and runs threads of other "
+           "peers' jobs, each in a sandboxed process, on as many slots as it lends ('godwit share'). It says what to type on the next "
+           "machine; 'godwit down' stops it. A second one on the same machine needs a --state of its own.",
+       .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --join godwit:ahveu3dd4kofecv66vih...",
+                    "godwit up --join http://tracker.example.org:7480", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
+                    "godwit up --foreground --state /srv/second"}});
+  auto options = std::make_shared<UpOptions>();
+  command.add_repeatable("--join", options->join, described(Key::join), "WHERE");
+  command.add_repeatable("--grid", options->grids, described(Key::grid), "NAME");
+  command.add_repeatable("--listen", options->listen, described(Key::listen), "ADDRESS:PORT");
+  tree.add_setting(command, Key::slots);
+  tree.add_setting(command, Key::state);
+  tree.add_setting(command, Key::socket);
+  command.add_option("--tracker", options->tracker, "Be a tracker, too: tell others at this address who is there", "ADDRESS:PORT");
+  command.add_flag("--no-discovery", options->no_discovery, "Do not look for peers in the local network, nor be found there");
+  command.add_flag("--background", options->background, "Go on when this command ends, and log to a file (the default)");
+  command.add_flag("--foreground", options->foreground, "Stay in this terminal and log there");
+  command.add_flag("--ephemeral", options->ephemeral, "End together with standard input; implies --foreground");
+  command.add_flag("--install", options->install, "Let systemd of this user start it, now and at every login");
+  command.add_number("--ready-fd", options->ready_fd, "Write a line to this descriptor when the peer answers; implies --foreground", "N");
+  command.on_selected([options](Invocation& invocation) { return up(*options, invocation); });
+}
+
+}  // namespace gw::cli

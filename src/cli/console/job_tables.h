@@ -1,0 +1,29 @@
+#pragma once
+// Jobs and peers as people want to see them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console/console.h"
+#include "node/control.h"
+
+namespace gw::cli {
+
+std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal);
+std::string table_of(const std::vector<node::PeerView>& peers, const Terminal& terminal);
+
+// The job, and who ran what; with its threads if they are wanted.
+enum class Threads : std::uint8_t { hidden, shown };
+std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal);
+
+// "2 cores, 4.0 GiB of memory, 50 % of their time"
+std::string share_text(const node::Share& share);
+
+// Why threads of the job do not run, one line for each reason; empty if all that are left run.
+std::string waits_of(const node::JobView& job, const Terminal& terminal);
+
+// The job that begins with these digits, among those that there are. Kind::not_found, Kind::invalid.
+Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSummary>& jobs);
+
+}  // namespace gw::cli

@@ -1,0 +1,77 @@
+#include "cli/jobs/grid_job.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <random>
+
+#include "job/manifest.h"
+#include "wire/worker_frames.h"
+
+namespace gw::cli {
+namespace {
+
+std::vector<ByteView> pieces_of(ByteView bytes) {
+  std::vector<ByteView> pieces;
+  for (; !bytes.empty(); bytes = bytes.subspan(pieces.back().size()))
+    pieces.push_back(bytes.first(std::min<std::size_t>(bytes.size(), wire::kInputChunkBytes)));
+  return pieces;
+}
+
+void add_tasks(const GridJob& job, wire::pb::Manifest& manifest) {
+  if (!job.tasks) {
+    manifest.add_tasks();
+    return;
+  }
+  for (std::uint32_t task = 0; task < *job.tasks; ++task) {
+    wire::pb::Manifest::Task& own = *manifest.add_tasks();
+    own.add_env(fmt::format("GODWIT_TASK={}", task));
+    own.add_env(fmt::format("GODWIT_TASKS={}", *job.tasks));
+  }
+}
+
+// Only the peer knows what a private grid is called on this machine.
+Result<std::optional<wire::GridId>> grid_called(const std::string& name, gateway::Client& client) {
+  if (name.empty()) return std::optional<wire::GridId>();
+  GW_TRY(const auto grids, client.grids());
+  for (const node::GridView& grid : grids)
+    if (grid.name == name) return std::optional(grid.id);
+  return fail(Kind::not_found, "the peer of this machine is in no grid '{}': 'godwit grid list' shows those it is in", name);
+}
+
+}  // namespace
+
+wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid) {
+  wire::pb::Manifest manifest;
+  manifest.set_nonce(nonce);
+  if (grid) manifest.set_grid(grid->bytes());
+  wire::pb::Manifest::Module& module = *manifest.mutable_module();
+  module.set_hash(wire::bytes_of(sha256(job.module)));
+  module.set_size(job.module.size());
+  for (const ByteView piece : pieces_of(job.module)) module.add_chunks(wire::bytes_of(sha256(piece)));
+  *manifest.mutable_config() = job.config;
+  add_tasks(job, manifest);
+  wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
+  policy.set_slots(job.workers);
+  policy.set_checkpoint_every_ns(job.checkpoint_every_ns);
+  policy.set_max_failures(kMaxFailures);
+  *policy.mutable_limits() = job.limits;
+  return manifest;
+}
+
+Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const SigningKey& key,
+                          const std::function<void(std::uint64_t)>& stored) {
+  std::random_device entropy;
+  const std::uint64_t nonce = std::uint64_t{entropy()} << 32 | entropy();
+  GW_TRY(const std::optional<wire::GridId> grid, grid_called(job.grid, client));
+  const Bytes manifest = job::Manifest::sign(to_manifest(job, nonce, grid), key);
+  GW_TRY_VOID(job::Manifest::check(manifest));  // what is wrong is said before anything is sent
+  std::uint64_t sent = 0;
+  for (const ByteView piece : pieces_of(job.module)) {
+    GW_TRY_VOID(client.store_blob(piece));
+    stored(sent += piece.size());
+  }
+  return client.submit(manifest);
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,60 @@
+#include "cli/jobs/grid_job.h"
+
+#include <gtest/gtest.h>
+
+#include "job/manifest.h"
+#include "wire/worker_frames.h"
+
+namespace gw::cli {
+namespace {
+
+GridJob example() {
+  GridJob job{.module = Bytes((2u << 20) + 7, 1), .workers = 6};
+  job.config.add_args("ray.cpp");
+  job.config.add_env("HOME=/");
+  job.config.set_random_seed(std::string(32, 's'));
+  return job;
+}
+
+Result<job::Manifest> checked(const GridJob& job) {
+  const SigningKey key(std::array<std::uint8_t, 32>{1, 2, 3});
+  return job::Manifest::check(job::Manifest::sign(to_manifest(job, 1), key));
+}
+
+TEST(GridJob, TheModuleIsNamedPieceByPiece) {
+  const auto manifest = checked(example());
+  ASSERT_TRUE(manifest) << manifest.error().detail;
+  ASSERT_EQ(manifest->module_chunks().size(), 3u);
+  EXPECT_EQ(manifest->module_chunks()[2], sha256(Bytes(7, 1)));
+  EXPECT_EQ(manifest->content().policy().slots(), 6u);
+}
+
+TEST(GridJob, EachTaskKnowsWhichOneItIs) {
+  GridJob job = example();
+  job.tasks = 3;
+  const auto manifest = checked(job);
+  ASSERT_TRUE(manifest) << manifest.error().detail;
+  ASSERT_EQ(manifest->tasks(), 3u);
+  const auto config = manifest->config_of(2);
+  EXPECT_EQ(config.env(config.env_size() - 2), "GODWIT_TASK=2");
+  EXPECT_EQ(config.env(config.env_size() - 1), "GODWIT_TASKS=3");
+  EXPECT_EQ(config.env(0), "HOME=/");
+}
+
+TEST(GridJob, WithoutAnArrayThereIsOneMainThreadThatIsNoTask) {
+  const auto manifest = checked(example());
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(manifest->tasks(), 1u);
+  EXPECT_EQ(manifest->config_of(0).env_size(), 1);
+}
+
+TEST(GridJob, TooManyTasksAreRefused) {
+  GridJob job = example();
+  job.tasks = job::Manifest::kMaxTasks + 1;
+  EXPECT_EQ(checked(job).error().kind, Kind::invalid);
+  job.tasks = 0;
+  EXPECT_EQ(checked(job).error().kind, Kind::invalid);
+}
+
+}  // namespace
+}  // namespace gw::cli

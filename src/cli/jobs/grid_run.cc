@@ -1,0 +1,148 @@
+#include "cli/jobs/grid_run.h"
+
+#include <fmt/core.h>
+
+#include "cli/console/grid_screen.h"
+#include "cli/console/interrupts.h"
+#include "cli/console/quantity.h"
+#include "cli/daemon/daemon_process.h"
+#include "cli/jobs/job_follower.h"
+#include "cli/settings/submitter_key.h"
+#include "gateway/view_json.h"
+#include "os/file.h"
+
+namespace gw::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The daemon a job goes to: one that was there, or one of our own in a folder that goes with it.
+struct Home {
+  fs::path socket;
+  std::optional<os::TempDir> folder = std::nullopt;
+  std::optional<DaemonProcess> own = std::nullopt;
+};
+
+Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& invocation) {
+  const fs::path socket = invocation.settings.socket();
+  const auto there = gateway::Client(socket).node();
+  if (there) return Home{.socket = socket};
+  // Whoever names a socket or a grid wants the daemon behind it, and whoever leaves a job one that stays.
+  const bool named = invocation.settings.is_chosen(Key::socket) || !job.grid.empty();
+  const bool needs_daemon = attachment == Attachment::detached || named;
+  if (there.error().kind != Kind::disconnected || needs_daemon) return there.error();
+  invocation.console.progress("starting a peer for this job...");
+  GW_TRY(os::TempDir folder, os::TempDir::make());
+  Home home{.socket = folder.path() / "socket"};
+  const DaemonOptions options{.socket = home.socket, .state = folder.path() / "state", .listen = {"127.0.0.1:0"}};
+  GW_TRY(DaemonProcess own, DaemonProcess::start(options, DaemonProcess::Life::ours));
+  home.own.emplace(std::move(own));
+  home.folder = std::move(folder);
+  return home;
+}
+
+// One call of `run --workers` after the job was accepted.
+class GridRun {
+ public:
+  GridRun(Invocation& invocation, Home& home, const job::JobId& id, std::uint64_t tasks)
+      : invocation_(invocation),
+        home_(home),
+        id_(id),
+        screen_(invocation.console, JobProgress(tasks)),
+        follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
+
+  Result<int> carry_out(Interrupts& interrupts);
+  // Says which job it is, and lets it be.
+  int leave();
+
+ private:
+  int tell_end(const node::JobEvent::Over& over);
+  Result<int> tell_detached();
+  void print_end(std::string_view reason, int exit_code, const std::string& sentence);
+
+  Invocation& invocation_;
+  Home& home_;
+  const job::JobId id_;
+  GridScreen screen_;
+  JobFollower follower_;
+};
+
+int GridRun::leave() {
+  Console& console = invocation_.console;
+  console.clear_progress();
+  if (console.format() == Format::json) {
+    screen_.print("submitted", {{"job", id_.hash.hex()}});
+  } else {
+    console.print_text(id_.hash.hex() + "\n");
+  }
+  return 0;
+}
+
+Result<int> GridRun::carry_out(Interrupts& interrupts) {
+  if (invocation_.console.format() == Format::json) screen_.print("submitted", {{"job", id_.hash.hex()}});
+  interrupts.watch({[this] { follower_.detach(); }, [] {}});
+  const auto over = follower_.follow({.streams = {node::Stream::output, node::Stream::errors},
+                                      .output = [this](node::Stream stream, std::string_view bytes) { screen_.on_output(stream, bytes); },
+                                      .event = [this](const node::JobEvent& event) { screen_.on_event(event); }});
+  interrupts.stop();
+  screen_.finish();
+  if (!over) return over.error();
+  return *over ? Result<int>(tell_end(**over)) : tell_detached();
+}
+
+int GridRun::tell_end(const node::JobEvent::Over& over) {
+  const int code = exit_code_of(over);
+  const std::string summary = screen_.progress().summary();
+  print_end(gateway::name(over.state), code, summary);
+  Console& console = invocation_.console;
+  if (over.state == node::JobState::failed) {
+    console.report(fail(Kind::guest_fault, "the job failed: {}", summary), static_cast<ExitCode>(code), "godwit run");
+  } else if (over.state == node::JobState::cancelled || console.err().is_terminal) {
+    console.note(fmt::format("{}: {}", gateway::name(over.state), summary));
+  }
+  return code;
+}
+
+Result<int> GridRun::tell_detached() {
+  constexpr int kCode = static_cast<int>(ExitCode::interrupted);
+  const std::string name = id_.brief();
+  if (home_.own) {
+    print_end("cancelled", kCode, "the job ended with its peer");
+    invocation_.console.note("ended; to let a job go on without its command, start a daemon first: godwit up");
+    return kCode;
+  }
+  print_end("detached", kCode, "the job goes on");
+  invocation_.console.note(fmt::format(
+      "detached; job {} goes on. Its output: godwit job logs {} --follow; its end: godwit job wait {}; to end it: godwit job cancel {}",
+      name, name, name, name));
+  return kCode;
+}
+
+void GridRun::print_end(std::string_view reason, int exit_code, const std::string& sentence) {
+  if (invocation_.console.format() != Format::json) return;
+  screen_.print("end", {{"job", id_.hash.hex()}, {"reason", reason}, {"exit_code", exit_code}, {"sentence", sentence}});
+}
+
+}  // namespace
+
+int exit_code_of(const node::JobEvent::Over& over) {
+  if (over.state == node::JobState::cancelled) return static_cast<int>(ExitCode::failed);
+  const int code = static_cast<int>(over.exit_code & 0xff);
+  return over.state == node::JobState::failed && code == 0 ? static_cast<int>(ExitCode::failed) : code;
+}
+
+Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& invocation) {
+  GW_TRY(auto interrupts, Interrupts::make());  // before any thread, which would take the signals
+  GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
+  GW_TRY(Home home, find_home(job, attachment, invocation));
+  gateway::Client client(home.socket);
+  const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("handing over {}...", human_bytes(stored))); };
+  GW_TRY(const job::JobId id, submit(client, job, key, show));
+  GridRun run(invocation, home, id, job.tasks.value_or(1));
+  if (attachment == Attachment::detached) return run.leave();
+  auto code = run.carry_out(*interrupts);
+  if (home.own) home.own->stop();
+  return code;
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,90 @@
+#include "cli/jobs/job_follower.h"
+
+#include <future>
+
+namespace gw::cli {
+namespace {
+
+using gateway::Client;
+
+constexpr std::chrono::milliseconds kPause(300);
+constexpr std::size_t kMostStreams = 2;
+
+}  // namespace
+
+JobFollower::JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone)
+    : socket_(std::move(socket)), id_(id), if_gone_(if_gone) {
+  for (std::size_t i = 0; i <= kMostStreams; ++i) clients_.push_back(std::make_unique<Client>(socket_));
+}
+
+void JobFollower::detach() {
+  const std::lock_guard lock(mutex_);
+  detached_ = true;
+  detached_changed_.notify_all();
+  for (const auto& client : clients_) client->interrupt();
+}
+
+// Waits before the next attempt; false if there shall be none.
+bool JobFollower::pause() {
+  std::unique_lock lock(mutex_);
+  return !detached_changed_.wait_for(lock, kPause, [this] { return detached_; });
+}
+
+Status JobFollower::persist(const std::function<Status()>& once, const std::function<bool()>& progressed) {
+  auto since = std::chrono::steady_clock::now();
+  for (;;) {
+    const Status through = once();
+    if (through || through.error().kind != Kind::disconnected || if_gone_ == IfGone::fail) return through;
+    if (progressed()) since = std::chrono::steady_clock::now();
+    if (std::chrono::steady_clock::now() - since > kPatience || !pause()) return through;
+  }
+}
+
+Status JobFollower::follow_output(Client& client, node::Stream stream, const Sinks& sinks) {
+  std::uint64_t offset = 0, seen = 0;
+  const auto take = [&](std::string_view bytes) {
+    offset += bytes.size();
+    sinks.output(stream, bytes);
+    return Client::Go::on;
+  };
+  return persist([&] { return client.read_output(id_, stream, offset, Client::Until::end, take); },
+                 [&] { return std::exchange(seen, offset) != offset; });
+}
+
+Status JobFollower::follow_events(const Sinks& sinks) {
+  std::uint64_t next = 0, seen = 0;
+  const auto take = [&](const node::JobEvent& event) {
+    next = event.number + 1;
+    if (sinks.event) sinks.event(event);
+    if (const auto* over = std::get_if<node::JobEvent::Over>(&event.kind)) over_ = *over;
+    return Client::Go::on;
+  };
+  return persist(
+      [&]() -> Status {
+        GW_TRY_VOID(clients_.front()->watch(id_, next, take));
+        if (!over_) return fail(Kind::disconnected, "the daemon ended the events of a job that is not over");
+        return ok();
+      },
+      [&] { return std::exchange(seen, next) != next; });
+}
+
+Result<std::optional<node::JobEvent::Over>> JobFollower::follow(const Sinks& sinks) {
+  GW_ASSERT(sinks.streams.size() <= kMostStreams);
+  std::vector<std::future<Status>> streams;
+  for (std::size_t i = 0; i < sinks.streams.size(); ++i)
+    streams.push_back(
+        std::async(std::launch::async, [this, i, &sinks] { return follow_output(*clients_[i + 1], sinks.streams[i], sinks); }));
+  Status whole = follow_events(sinks);
+  if (!whole)
+    for (std::size_t i = 1; i < clients_.size(); ++i) clients_[i]->interrupt();
+  for (auto& stream : streams) {
+    const Status through = stream.get();
+    if (whole && !through) whole = through;
+  }
+  const std::lock_guard lock(mutex_);
+  if (detached_) return std::optional<node::JobEvent::Over>();
+  if (!whole) return whole.error();
+  return over_;
+}
+
+}  // namespace gw::cli

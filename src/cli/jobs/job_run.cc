@@ -1,0 +1,153 @@
+#include "cli/jobs/job_run.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+
+#include "cli/console/quantity.h"
+#include "cli/jobs/worker_program.h"
+#include "os/file.h"
+#include "os/io.h"
+
+namespace gw::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using wire::pb::Effect;
+
+Result<os::UniqueFd> open_input(const std::string& file) {
+  os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return fail(Kind::not_found, "--stdin {}: it cannot be read: {}", file, os::reason(errno));
+  return fd;
+}
+
+std::string resume_line(const std::string& file) { return fmt::format("continue with: godwit resume {}", file); }
+
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+std::string_view reason_name(Effect::End::Reason reason) {
+  switch (reason) {
+    case Effect::End::EXITED:
+      return "exited";
+    case Effect::End::TRAPPED:
+      return "trapped";
+    case Effect::End::LIMIT:
+      return "limit";
+    case Effect::End::DIVERGED:
+      return "diverged";
+    default:
+      return "terminated";
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobRun>> JobRun::prepare(const RunOptions& options, const fs::path& program, Invocation& invocation) {
+  GW_TRY(ImagePlace place, ImagePlace::make(options.image, program));
+  std::unique_ptr<JobRun> run(new JobRun(invocation, std::move(place)));
+  GW_TRY_VOID(run->open(options));
+  return run;
+}
+
+Status JobRun::open(const RunOptions& options) {
+  GW_TRY(fs::path cache, os::cache_dir());
+  GW_TRY(fs::path worker, worker_program());
+  node::NativeCode::Config code = native_code_config(cache, worker);
+  if (invocation_.settings[Key::compile_ahead].text == "off") code.filler.clear();
+  GW_TRY(code_, node::NativeCode::open(std::move(code)));
+  if (!options.stdin_file.empty()) {
+    GW_TRY(input_, open_input(options.stdin_file));
+  }
+  GW_TRY(interrupts_, Interrupts::make());  // before any thread, which would take the signals
+  const bool checkpoints = invocation_.settings.checkpoint_every().has_value();
+  GW_TRY(screen_, JobScreen::make(invocation_.console, checkpoints ? JobScreen::Checkpoints::some : JobScreen::Checkpoints::none));
+  config_.emplace(node::LocalJob::Config{.worker = worker,
+                                         .code = *code_,
+                                         .observer = *screen_,
+                                         .input = input_ ? input_.get() : 0,
+                                         .output = screen_->output(),
+                                         .errors = screen_->errors(),
+                                         .suspend_to = place_.temporary(),
+                                         .suspend_after_polls = options.suspend_after_polls,
+                                         .image_pages = options.compress ? wire::Storage::zstd : wire::Storage::raw});
+  if (!options.suspend_after.empty()) {
+    GW_TRY(config_->suspend_after, parse_option("--suspend-after", options.suspend_after));
+  }
+  return ok();
+}
+
+Result<int> JobRun::carry_out(node::LocalJob& job, const std::optional<fs::path>& journal) {
+  interrupts_->watch({[&job] { job.request_suspend(); }, [&job] { job.request_stop(); }});
+  const Result<node::JobOutcome> outcome = job.run();
+  interrupts_->stop();
+  screen_->finish();
+  if (!outcome) return outcome.error();
+  GW_TRY(const End end, explain(*outcome, journal));
+  tell(end, *outcome);
+  ended_ = end.program_code.has_value();
+  return end.process_code;
+}
+
+Result<JobRun::End> JobRun::explain(const node::JobOutcome& outcome, const std::optional<fs::path>& journal) {
+  if (const auto* suspended = std::get_if<node::JobSuspended>(&outcome.how)) return explain_suspended(*suspended, journal.has_value());
+  if (const auto* ended = std::get_if<node::JobEnded>(&outcome.how)) {
+    End end = explain_end(*ended);
+    if (outcome.output_lost && end.process_code == 0)
+      end = {ExitCode::failed, 1, "output_lost", "nobody read the program's output to its end", "", {}};
+    return end;
+  }
+  End end{ExitCode::interrupted, static_cast<int>(ExitCode::interrupted), "interrupted", "ended; nothing was kept", "", {}};
+  if (!journal) return end;
+  end.file = journal->string();
+  end.sentence = "ended; " + resume_line(end.file);
+  return end;
+}
+
+JobRun::End JobRun::explain_end(const node::JobEnded& ended) const {
+  End end{.reason = std::string(reason_name(ended.main.reason()))};
+  if (ended.main.reason() == Effect::End::EXITED) {
+    end.program_code = static_cast<int>(ended.main.exit_code());
+    end.process_code = static_cast<int>(ended.main.exit_code() & 0xff);
+    if (ended.failed_children > 0) end.sentence = fmt::format("{} of its forked threads failed", ended.failed_children);
+    return end;
+  }
+  end.code = ended.main.reason() == Effect::End::LIMIT ? ExitCode::limit : ExitCode::failed;
+  end.process_code = static_cast<int>(end.code);
+  end.sentence = fmt::format("the program {}", ended.main.sentence());
+  return end;
+}
+
+Result<JobRun::End> JobRun::explain_suspended(const node::JobSuspended& suspended, bool has_journal) {
+  End end{.code = interrupts_->came() ? ExitCode::interrupted : ExitCode::suspended, .reason = "suspended"};
+  end.process_code = static_cast<int>(end.code);
+  fs::path file = suspended.file;
+  if (!has_journal) {
+    GW_TRY(file, place_.settle());
+  }
+  end.file = file.string();
+  end.sentence = fmt::format("suspended to {} ({}); {}", end.file, human_bytes(suspended.bytes), resume_line(end.file));
+  return end;
+}
+
+void JobRun::tell(const End& end, const node::JobOutcome& outcome) {
+  Console& console = invocation_.console;
+  if (console.format() == Format::json) {
+    return screen_->print_end({{"reason", end.reason},
+                               {"exit_code", end.process_code},
+                               {"program_exit_code", end.program_code ? Json(*end.program_code) : Json()},
+                               {"sentence", end.sentence},
+                               {"file", end.file.empty() ? Json() : Json(end.file)},
+                               {"threads", outcome.threads},
+                               {"checkpoints", outcome.checkpoints},
+                               {"cpu_seconds", seconds(outcome.cpu_time)}});
+  }
+  if (end.code == ExitCode::failed || end.code == ExitCode::limit) {
+    console.report(Error{Kind::guest_fault, end.sentence}, end.code, "godwit run");
+  } else if (!end.sentence.empty()) {
+    console.note(end.sentence);
+  }
+  if (console.format() == Format::quiet && !end.file.empty()) console.pass_on(end.file + "\n");
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli/command_tree.h"
+#include "cli/console/interrupts.h"
+#include "cli/console/job_screen.h"
+#include "cli/jobs/image_place.h"
+#include "cli/settings/run_options.h"
+#include "node/jobs/local_job.h"
+
+namespace gw::cli {
+
+// One call of `run` or `resume` around a job: its descriptors, Ctrl-C, where its image goes, what is said at its end.
+//
+// Made before the job, because from then on signals are held back and the job is told where to write. One thread.
+class JobRun {
+ public:
+  // `program` is the file the job comes from.
+  static Result<std::unique_ptr<JobRun>> prepare(const RunOptions& options, const std::filesystem::path& program, Invocation& invocation);
+
+  const node::LocalJob::Config& config() const { return *config_; }
+  const ImagePlace& place() const { return place_; }
+
+  // Runs the job to its end or a stop, and returns the exit code of the command. `journal`: the file it is written down in.
+  Result<int> carry_out(node::LocalJob& job, const std::optional<std::filesystem::path>& journal);
+  // Whether the program has ended by itself.
+  bool ended() const { return ended_; }
+
+ private:
+  JobRun(Invocation& invocation, ImagePlace place) : invocation_(invocation), place_(std::move(place)) {}
+  Status open(const RunOptions& options);
+
+  struct End {
+    ExitCode code = ExitCode::ok;
+    int process_code = 0;             // what the command exits with
+    std::string reason;               // for scripts
+    std::string sentence;             // for people; empty: nothing to say
+    std::string file;                 // to resume from
+    std::optional<int> program_code;  // if it ended by itself
+  };
+  Result<End> explain(const node::JobOutcome& outcome, const std::optional<std::filesystem::path>& journal);
+  End explain_end(const node::JobEnded& ended) const;
+  Result<End> explain_suspended(const node::JobSuspended& suspended, bool has_journal);
+  void tell(const End& end, const node::JobOutcome& outcome);
+
+  Invocation& invocation_;
+  ImagePlace place_;
+  std::unique_ptr<Interrupts> interrupts_;
+  std::unique_ptr<JobScreen> screen_;
+  std::optional<node::NativeCode> code_;
+  os::UniqueFd input_;  // --stdin
+  std::optional<node::LocalJob::Config> config_;
+  bool ended_ = false;
+};
+
+}  // namespace gw::cli

@@ -1,0 +1,160 @@
+#include "cli/settings/setting_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "cli/console/quantity.h"
+#include "cli/nearest.h"
+#include "cli/value_kinds.h"
+#include "wire/grid_name.h"
+#include "wire/image.h"
+#include "wire/invitation.h"
+
+namespace gw::cli {
+namespace {
+
+Status check_choice(std::string_view value, std::string_view placeholder) {
+  const std::vector<std::string> words = choices_of(placeholder);
+  if (std::ranges::find(words, value) != words.end()) return ok();
+  return fail(Kind::invalid, "'{}' is none of {}", value, fmt::join(words, ", "));
+}
+
+Status check_memory(std::string_view value) {
+  GW_TRY(auto bytes, parse_bytes(value));
+  const std::uint64_t pages = bytes / wire::kPageBytes;
+  if (pages == 0 || pages > wire::kMaxMemoryPages) return fail(Kind::invalid, "'{}' is not between 64KiB and 4GiB", value);
+  return ok();
+}
+
+Status check_time(std::string_view value) {
+  GW_TRY(auto time, parse_duration(value));
+  if (time.count() == 0) return fail(Kind::invalid, "'{}' is no time at all: the program could not even start", value);
+  return ok();
+}
+
+Status check_interval(std::string_view value) {
+  if (value == kNever) return ok();
+  GW_TRY(auto time, parse_duration(value));
+  if (time < std::chrono::milliseconds(10)) return fail(Kind::invalid, "'{}' is too often: the shortest interval is 10ms", value);
+  return ok();
+}
+
+Status check_socket(std::string_view value) {
+  constexpr std::size_t kLongest = 107;  // what the system takes
+  if (value.empty() || value.size() > kLongest) return fail(Kind::invalid, "'{}' is not a path of 1 to {} characters", value, kLongest);
+  return ok();
+}
+
+Status check_folder(std::string_view value) {
+  if (value.empty()) return fail(Kind::invalid, "a folder has a name; '{}' means the usual one", kAuto);
+  return ok();
+}
+
+// Whether an address can be reached is the daemon's business.
+Status check_listen(std::string_view value) {
+  if (value == kAuto) return ok();
+  for (const std::string& part : parts_of(value))
+    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is no ADDRESS:PORT, such as 0.0.0.0:7400", part);
+  return ok();
+}
+
+Status check_join(std::string_view value) {
+  if (value == kNone) return ok();
+  for (const std::string& part : parts_of(value)) {
+    if (wire::looks_like_invitation(part)) {
+      GW_TRY_VOID(wire::parse_invitation(part));
+    } else if (part.find(':') == std::string::npos) {
+      return fail(Kind::invalid, "'{}' is no HOST:PORT, such as 10.0.0.5:7400, nor an invitation or a tracker", part);
+    }
+  }
+  return ok();
+}
+
+Status check_grids(std::string_view value) {
+  for (const std::string& part : parts_of(value)) GW_TRY_VOID(wire::check_grid_name(part));
+  return ok();
+}
+
+Status check_slots(std::string_view value) {
+  constexpr std::uint32_t kMost = 4096;
+  if (value == kAuto) return ok();
+  std::uint32_t slots = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), slots);
+  if (error != std::errc() || end != value.data() + value.size() || slots == 0 || slots > kMost)
+    return fail(Kind::invalid, "'{}' is no number of slots: from 1 to {}, or '{}' for one for each core", value, kMost, kAuto);
+  return ok();
+}
+
+constexpr std::array<SettingKey, kKeyCount> kKeys{{
+    {Key::memory, "memory", "--memory", "SIZE", "1GiB", "End the program when it uses more memory than this", check_memory},
+    {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "End the program when it uses more CPU time than this", check_time},
+    {Key::checkpoint_every, "checkpoint-every", "--checkpoint-every", "TIME", kNever,
+     "Keep the program's state on disk this often, so that it survives being killed", check_interval},
+    {Key::mobile, "mobile", "--mobile", "LEVEL", "fine", "Where it can be suspended: off, coarse (blocking calls only) or fine (anywhere)",
+     [](std::string_view value) { return check_choice(value, "LEVEL"); }},
+    {Key::compile_ahead, "compile-ahead", "--compile-ahead", "SWITCH", "on",
+     "Compile the whole program beside its first run, so that the next one starts at full speed: on or off",
+     [](std::string_view value) { return check_choice(value, "SWITCH"); }},
+    {Key::socket, "socket", "--socket", "FILE", kAuto, "Socket of the daemon to speak to; auto: in the user's runtime folder",
+     check_socket},
+    {Key::state, "state", "--state", "FOLDER", kAuto,
+     "Where the daemon keeps its key, its jobs, their data and its log; auto: in the user's state folder", check_folder},
+    {Key::listen, "listen", "--listen", "ADDRESS:PORT", kAuto,
+     "Where other peers reach this one; auto: on all addresses, at port 7400 or the next that is free", check_listen},
+    {Key::join, "join", "--join", "WHERE", kNone, "A way in: address of a peer, invitation (godwit:...) or tracker (http://HOST:PORT)",
+     check_join},
+    {Key::grid, "grid", "--grid", "NAME", kAuto,
+     "Be in the open grid of this name; jobs that name none run in the first; auto: those it was in, else 'open'", check_grids},
+    {Key::slots, "slots", "--slots", "N", kAuto, "How many threads to run at once; auto: as 'godwit share' says, else one for each core",
+     check_slots},
+    {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",
+     [](std::string_view value) { return check_choice(value, "FORMAT"); }},
+    {Key::color, "color", "--color", "WHEN", "auto", "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never",
+     [](std::string_view value) { return check_choice(value, "WHEN"); }},
+}};
+
+}  // namespace
+
+std::span<const SettingKey> setting_keys() { return kKeys; }
+
+const SettingKey& setting_key(Key key) {
+  const SettingKey& found = kKeys[static_cast<std::size_t>(key)];
+  GW_ASSERT(found.key == key);
+  return found;
+}
+
+std::vector<std::string> setting_names() {
+  std::vector<std::string> names;
+  for (const SettingKey& key : kKeys) names.emplace_back(key.name);
+  return names;
+}
+
+std::vector<std::string> parts_of(std::string_view value) {
+  std::vector<std::string> parts;
+  if (value.empty() || value == kNone) return parts;
+  for (std::size_t at = 0; at != std::string_view::npos;) {
+    const std::size_t comma = value.find(',', at);
+    parts.emplace_back(value.substr(at, comma - at));
+    at = comma == std::string_view::npos ? comma : comma + 1;
+  }
+  return parts;
+}
+
+std::string variable_name(const SettingKey& key) {
+  std::string name = "GODWIT_";
+  for (const char c : key.name) name.push_back(c == '-' ? '_' : static_cast<char>(c - 'a' + 'A'));
+  return name;
+}
+
+Result<Key> find_setting(std::string_view name) {
+  for (const SettingKey& key : kKeys)
+    if (key.name == name) return key.key;
+  if (const auto meant = nearest(name, setting_names()))
+    return fail(Kind::invalid, "there is no setting '{}': did you mean '{}'?", name, *meant);
+  return fail(Kind::invalid, "there is no setting '{}': the settings are {}", name, fmt::join(setting_names(), ", "));
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/settings/setting_keys.h"
+
+namespace gw::cli {
+
+// Where settings can come from, the strongest first.
+struct SettingSources {
+  std::map<Key, std::string> flags;                                        // --memory 64M
+  std::vector<std::string> overrides;                                      // --config memory=64M; the last one of a key counts
+  std::function<std::optional<std::string>(const std::string&)> variable;  // of the environment
+  std::vector<std::filesystem::path> files;                                // the strongest first
+};
+
+// The files that count here: ./godwit.toml, the user's, the machine's.
+struct SettingFiles {
+  std::filesystem::path project, user, system;
+  static SettingFiles usual();
+  std::vector<std::filesystem::path> by_strength() const { return {project, user, system}; }
+};
+
+// The value of every setting, and where it comes from. Everything in it has been checked, so that using one cannot fail.
+class Settings {
+ public:
+  struct Value {
+    std::string text;
+    std::string origin;  // for people: "--memory", "GODWIT_MEMORY", "godwit.toml", "built in"
+  };
+
+  // Everything wrong in any source is an error, also if a stronger source hides it.
+  static Result<Settings> resolve(const SettingSources& sources);
+
+  const Value& operator[](Key key) const { return values_[static_cast<std::size_t>(key)]; }
+
+  std::uint32_t memory_pages() const;
+  std::chrono::milliseconds time_limit() const;
+  std::optional<std::chrono::milliseconds> checkpoint_every() const;
+  std::filesystem::path socket() const;         // of the daemon
+  Result<std::filesystem::path> state() const;  // Kind::invalid: there is no usual place for this user
+  // Whether a value was chosen by anybody, or is the built-in one.
+  bool is_chosen(Key key) const { return (*this)[key].origin != kBuiltIn; }
+
+ private:
+  static constexpr std::string_view kBuiltIn = "built in";
+
+  Settings() = default;
+  Value& at(Key key) { return values_[static_cast<std::size_t>(key)]; }
+  Status read_files(const SettingSources& sources);
+  Status read_variables(const SettingSources& sources);
+  Status read_flags(const SettingSources& sources);
+
+  std::array<Value, kKeyCount> values_;
+};
+
+// "memory=64M" as key and value, checked.
+Result<std::pair<Key, std::string>> parse_setting(std::string_view assignment);
+
+}  // namespace gw::cli

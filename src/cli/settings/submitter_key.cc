@@ -1,0 +1,72 @@
+#include "cli/settings/submitter_key.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/hash.h"
+#include "cli/settings/settings.h"
+#include "os/file.h"
+#include "os/io.h"
+#include "os/unique_fd.h"
+
+namespace gw::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status check_permissions(const fs::path& file) {
+  struct stat found;
+  if (::stat(file.c_str(), &found) != 0) return fail(Kind::not_found, "{} cannot be read: {}", file.string(), os::reason(errno));
+  if ((found.st_mode & 077) == 0) return ok();
+  return fail(Kind::invalid, "{} is the key your jobs are signed with, but others may use it: run 'chmod 600 {}'", file.string(),
+              file.string());
+}
+
+Result<SigningKey> read_key(const fs::path& file) {
+  GW_TRY_VOID(check_permissions(file));
+  GW_TRY(const Bytes bytes, os::read_file(file, 1024));
+  std::string_view text = as_text(bytes);
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const auto secret = parse_hash(text);
+  if (!secret) return fail(Kind::corrupt, "{} is not a key: put it back from a copy, or remove it to get a new one", file.string());
+  return SigningKey(secret->bytes);
+}
+
+// Private from its first moment, and whole or not there. A file that is there already stays.
+Status write_new(const fs::path& file, std::string_view text) {
+  const fs::path draft = fmt::format("{}.{}", file.string(), ::getpid());
+  os::UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) return fail(Kind::internal, "{} cannot be written: {}", draft.string(), os::reason(errno));
+  Status written = os::write_fully(fd.get(), as_bytes(text));
+  if (written && ::fsync(fd.get()) != 0) written = fail(Kind::internal, "{}", os::reason(errno));
+  if (written && ::link(draft.c_str(), file.c_str()) != 0 && errno != EEXIST) written = fail(Kind::internal, "{}", os::reason(errno));
+  ::unlink(draft.c_str());
+  if (!written) return fail(Kind::internal, "{} cannot be written: {}", file.string(), written.error().detail);
+  return ok();
+}
+
+Result<SigningKey> make_key(const fs::path& file) {
+  std::array<std::uint8_t, 32> secret{};
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return fail(Kind::internal, "the system has no random numbers: {}", os::reason(errno));
+  std::error_code failure;
+  fs::create_directories(file.parent_path(), failure);  // whether it is there, writing will show
+  GW_TRY_VOID(write_new(file, hex(secret) + "\n"));
+  return read_key(file);  // another command may have been faster: then its key counts
+}
+
+}  // namespace
+
+fs::path usual_submitter_key() { return SettingFiles::usual().user.parent_path() / "submitter.key"; }
+
+Result<SigningKey> load_or_make_submitter_key(const fs::path& file) {
+  std::error_code unknown;
+  return fs::exists(file, unknown) ? read_key(file) : make_key(file);
+}
+
+}  // namespace gw::cli

@@ -1,0 +1,35 @@
+#pragma once
+// The file tree a guest starts with.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isolate/files/file_tree.h"
+
+namespace gw::isolate {
+
+// Checks a manifest and the paths of outputs, and makes the tree they ask for: inputs read-only at their places, the directories above
+// inputs and outputs. Kind::invalid with a sentence that names the path otherwise.
+//
+// An output that ends in a slash is a directory, which is made too. The latest time of the inputs becomes the time of the tree, so that
+// what the guest makes is younger.
+class FileTreeBuilder {
+ public:
+  Status add_inputs(std::span<const InputEntry> inputs);
+  Status add_outputs(std::span<const std::string> outputs);
+
+  FileTree take() { return std::move(tree_); }
+
+ private:
+  Status add(const InputEntry& entry);
+  Result<Inode> parent_of(std::string_view path);
+
+  FileTree tree_;
+  std::size_t chunks_ = 0;
+};
+
+// The names of a relative path, if it is one that a manifest may have.
+Result<std::vector<std::string_view>> split_manifest_path(std::string_view path);
+
+}  // namespace gw::isolate

@@ -1,0 +1,70 @@
+#pragma once
+// A peer and the trackers it was told of.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/discovery/name_resolver.h"
+#include "tracker/inquiry.h"
+#include "transport/task_group.h"
+
+namespace gw::node {
+
+// Announces this peer to every tracker every few minutes, and asks for others while it knows none. Trackers are needed to get in and for
+// nothing else: one that is gone, lies or never ends its answer costs a line in the log.
+//
+// Belongs to the node thread. REQUIRES: stop() has returned before it goes. Limits: those of an inquiry; one round for each tracker at a
+// time.
+class TrackerRounds {
+ public:
+  struct Config {
+    std::vector<std::string> trackers;  // "host:port"
+    std::chrono::seconds announce_every = std::chrono::minutes(4);
+    std::chrono::seconds alone_every = std::chrono::seconds(5);  // twice as seldom each time, up to announce_every
+  };
+  struct Grid {
+    wire::pb::Announcement announcement;
+    enum class Company : std::uint8_t { alone, others };
+    Company company = Company::alone;
+  };
+  class Owner {
+   public:
+    virtual std::vector<Grid> to_announce() = 0;
+    // Decoded, and nothing more is known about them.
+    virtual void on_listed(const overlay::GridId& grid, const std::vector<wire::pb::Descriptor>& peers) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  TrackerRounds(boost::asio::io_context& io, Config config, NameResolver& names, Owner& owner);
+  ~TrackerRounds();
+
+  void start();
+  boost::asio::awaitable<void> stop();
+
+ private:
+  struct Visit {
+    explicit Visit(boost::asio::io_context& io, std::string where) : address(std::move(where)), timer(io) {}
+    std::string address;
+    boost::asio::steady_timer timer;
+    std::chrono::seconds wait{0};
+    std::string last_failure;  // said once, not every few minutes
+  };
+
+  void look_up(Visit& visit);
+  boost::asio::awaitable<void> go_round(Visit& visit, tracker::Where where);
+  boost::asio::awaitable<Status> inquire(tracker::Where where, Grid grid);
+  void settle(Visit& visit, const Status& status);
+
+  const Config config_;
+  NameResolver& names_;
+  Owner& owner_;
+  std::vector<std::unique_ptr<Visit>> visits_;
+  bool stopping_ = false;
+  std::shared_ptr<bool> alive_;  // shared with questions for the address of a name
+  transport::TaskGroup tasks_;
+};
+
+}  // namespace gw::node

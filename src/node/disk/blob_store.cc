@@ -1,0 +1,74 @@
+#include "node/disk/blob_store.h"
+
+#include "wire/peer_messages.h"
+
+namespace gw::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFolderDigits = 2;  // 256 folders: few file systems like a million files in one
+
+Status made(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) return fail(Kind::invalid, "cannot make the folder {}: {}", folder.string(), failure.message());
+  return ok();
+}
+
+// What an entry of a folder of the store is called, if it is one of ours.
+std::optional<Hash256> name_of(const fs::path& file) {
+  auto hash = parse_hash(file.parent_path().filename().string() + file.filename().string());
+  return hash ? std::optional(*hash) : std::nullopt;
+}
+
+}  // namespace
+
+Result<BlobStore> BlobStore::open(const fs::path& folder) {
+  GW_TRY_VOID(made(folder));
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const char high : kDigits)
+    for (const char low : kDigits) GW_TRY_VOID(made(folder / std::string{high, low}));
+  return BlobStore(folder);
+}
+
+fs::path BlobStore::file_of(const Hash256& hash) const {
+  const std::string name = hash.hex();
+  return folder_ / name.substr(0, kFolderDigits) / name.substr(kFolderDigits);
+}
+
+Status BlobStore::store(const Hash256& hash, std::string_view bytes, os::Durability durability) {
+  return os::write_file_atomic(file_of(hash), as_bytes(bytes), durability);
+}
+
+Result<std::string> BlobStore::load(const Hash256& hash) {
+  GW_TRY(const Bytes bytes, os::read_file(file_of(hash), wire::kMaxBlobBytes));
+  if (sha256(bytes) == hash) return std::string(as_text(bytes));
+  (void)drop(hash);
+  return fail(Kind::corrupt, "blob {} was damaged on this disk and has been removed", hash.hex());
+}
+
+bool BlobStore::has(const Hash256& hash) const {
+  std::error_code failure;
+  return fs::is_regular_file(file_of(hash), failure);
+}
+
+Status BlobStore::drop(const Hash256& hash) {
+  std::error_code failure;
+  fs::remove(file_of(hash), failure);
+  if (failure) return fail(Kind::internal, "cannot remove blob {}: {}", hash.hex(), failure.message());
+  return ok();
+}
+
+Status BlobStore::retain(const std::set<Hash256>& hashes) {
+  std::error_code failure;
+  for (fs::recursive_directory_iterator entry(folder_, failure), end; !failure && entry != end; entry.increment(failure)) {
+    if (!entry->is_regular_file(failure)) continue;
+    const auto hash = name_of(entry->path());
+    if (!hash || !hashes.contains(*hash)) fs::remove(entry->path(), failure);
+  }
+  if (failure) return fail(Kind::internal, "cannot clear {}: {}", folder_.string(), failure.message());
+  return ok();
+}
+
+}  // namespace gw::node

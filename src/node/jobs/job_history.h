@@ -1,0 +1,73 @@
+#pragma once
+// What has happened in one job, for the people who watch it.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "job/actions.h"
+#include "node/control.h"
+#include "node/jobs/output_index.h"
+#include "wire/records.pb.h"
+
+namespace gw::node {
+
+// Remembers the last events of a job and where its output lies. How the job stands is known at home (job/standing.h), and may be ahead of
+// what is told here: home tells of things when they are on disk.
+//
+// Limits: kMaxEvents and kMaxEventBytes, older events are forgotten. A value without threads.
+class JobHistory {
+ public:
+  static constexpr std::size_t kMaxEvents = 4096;
+  static constexpr std::size_t kMaxEventBytes = 4u << 20;
+
+  // Events of this life of the daemon are numbered from `first_number` on.
+  JobHistory(std::uint32_t tasks, std::uint64_t first_number) : output_(tasks), next_number_(first_number) {}
+
+  // Of a life before: no event.
+  void recall(const job::Effect& effect);
+  void recall_failed(job::ThreadId thread) { output_.on_ended(thread); }
+
+  void on_effect(WallTime now, const job::Effect& effect);
+  void on_failed(WallTime now, const job::ThreadFailed& failed);
+  void on_over(WallTime now, const wire::pb::JobRecord& record);
+  // Everything else that is an event and nothing more.
+  template <class Kind>
+  void add(WallTime now, Kind kind, std::size_t bytes = 0);
+  // The end of a turn: output that grew in it is one event. True if there were events since the last call.
+  bool settle(WallTime now);
+
+  // The end has been told.
+  bool over() const { return over_; }
+  std::vector<JobEvent> events(std::uint64_t from, std::size_t limit) const;
+  const OutputIndex& output() const { return output_; }
+
+ private:
+  struct Kept {
+    JobEvent event;
+    std::size_t bytes;
+  };
+
+  OutputIndex output_;
+  std::map<Stream, std::uint64_t> told_;  // sizes of the output in the last event
+  std::uint64_t next_number_;
+  std::deque<Kept> events_;
+  std::size_t event_bytes_ = 0;
+  bool fresh_ = false;
+  bool over_ = false;
+};
+
+template <class Kind>
+void JobHistory::add(WallTime now, Kind kind, std::size_t bytes) {
+  bytes += sizeof(JobEvent);
+  events_.push_back({{.number = next_number_++, .at = now, .kind = std::move(kind)}, bytes});
+  event_bytes_ += bytes;
+  fresh_ = true;
+  for (; events_.size() > kMaxEvents || event_bytes_ > kMaxEventBytes; events_.pop_front()) event_bytes_ -= events_.front().bytes;
+}
+
+// The state of a job as people call it.
+JobState state_of(const wire::pb::JobRecord& record);
+
+}  // namespace gw::node

@@ -1,0 +1,147 @@
+#include "node/jobs/job_history.h"
+
+#include <gtest/gtest.h>
+
+#include "node/jobs/job_views.h"
+
+namespace gw::node {
+namespace {
+
+using job::Effect;
+using job::ThreadId;
+
+constexpr WallTime kNow{};
+constexpr std::uint64_t kFirst = (7ull << 32) + 1;
+
+Effect output(ThreadId thread, std::uint64_t sequence, const std::string& bytes, Stream stream = Stream::output) {
+  Effect effect;
+  effect.set_thread(thread.value());
+  effect.set_sequence(sequence);
+  effect.mutable_output()->set_stream(static_cast<std::uint32_t>(stream));
+  effect.mutable_output()->set_bytes(bytes);
+  return effect;
+}
+
+Effect end(ThreadId thread, std::uint64_t sequence, std::uint32_t code = 0) {
+  Effect effect;
+  effect.set_thread(thread.value());
+  effect.set_sequence(sequence);
+  effect.mutable_end()->set_exit_code(code);
+  return effect;
+}
+
+std::vector<std::string> parts(const OutputIndex& index, std::uint64_t offset, std::uint64_t limit) {
+  std::vector<std::string> out;
+  for (const OutputIndex::Part& part : index.plan(Stream::output, offset, limit).parts)
+    out.push_back(fmt::format("{}+{}:{}", part.sequence, part.skip, part.size));
+  return out;
+}
+
+TEST(OutputIndex, IsFinalUpToTheFirstThreadThatHasNotEnded) {
+  OutputIndex index(3);
+  const ThreadId first = job::thread_of_task(0, 3), second = job::thread_of_task(1, 3), third = job::thread_of_task(2, 3);
+  index.add(output(second, 1, "bbbb"));
+  index.add(output(third, 1, "ccc"));
+  index.on_ended(third);
+  EXPECT_EQ(index.final_size(Stream::output), 0u);
+  index.add(output(first, 1, "a"));
+  EXPECT_EQ(index.final_size(Stream::output), 1u);
+  index.on_ended(first);
+  EXPECT_EQ(index.final_size(Stream::output), 5u);
+  index.on_ended(second);
+  EXPECT_EQ(index.final_size(Stream::output), 8u);
+  EXPECT_FALSE(index.plan(Stream::output, 0, 100).end);
+  index.on_over();
+  EXPECT_TRUE(index.plan(Stream::output, 0, 100).end);
+  EXPECT_FALSE(index.plan(Stream::output, 0, 7).end);
+}
+
+TEST(OutputIndex, CutsPiecesAtTheBordersAsked) {
+  OutputIndex index(1);
+  index.add(output(job::kMainThread, 1, "aaaa"));
+  index.add(output(job::kMainThread, 2, "never seen", Stream::errors));
+  index.add(output(job::kMainThread, 3, "bbbb"));
+  EXPECT_EQ(parts(index, 0, 100), (std::vector<std::string>{"1+0:4", "3+0:4"}));
+  EXPECT_EQ(parts(index, 1, 2), (std::vector<std::string>{"1+1:2"}));
+  EXPECT_EQ(parts(index, 3, 2), (std::vector<std::string>{"1+3:1", "3+0:1"}));
+  EXPECT_EQ(parts(index, 4, 100), (std::vector<std::string>{"3+0:4"}));
+  EXPECT_EQ(parts(index, 8, 100), std::vector<std::string>{});
+  EXPECT_EQ(parts(index, ~0ull, 100), std::vector<std::string>{});
+}
+
+TEST(OutputIndex, ForkedThreadsComeLastAndOnlyWhenTheJobIsOver) {
+  OutputIndex index(1);
+  index.add(output(ThreadId{5}, 1, "child"));
+  index.on_ended(ThreadId{5});
+  index.add(output(job::kMainThread, 1, "main"));
+  index.on_ended(job::kMainThread);
+  EXPECT_EQ(index.final_size(Stream::output), 4u);
+  index.on_over();
+  EXPECT_EQ(index.final_size(Stream::output), 9u);
+  EXPECT_EQ(parts(index, 2, 100), (std::vector<std::string>{"1+2:2", "1+0:5"}));
+}
+
+TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
+  JobHistory job(1, kFirst);
+  job.add(kNow, JobEvent::Accepted{});
+  EXPECT_TRUE(job.settle(kNow));
+  EXPECT_FALSE(job.settle(kNow));
+  EXPECT_EQ(job.events(0, 10).front().number, kFirst);
+  Effect report;
+  report.set_thread(1);
+  report.set_report(std::string(100000, 'r'));
+  for (int i = 0; i < 100; ++i) job.on_effect(kNow, report);
+  const auto events = job.events(0, 1000);
+  EXPECT_LT(events.size(), 50u);
+  EXPECT_EQ(events.back().number, kFirst + 100);
+  EXPECT_EQ(job.events(kFirst + 100, 10).size(), 1u);
+  EXPECT_TRUE(job.events(kFirst + 101, 10).empty());
+}
+
+TEST(JobHistory, TellsOfOutputOnceATurnAndBeforeTheEnd) {
+  JobHistory job(1, kFirst);
+  job.on_effect(kNow, output(job::kMainThread, 1, "a"));
+  job.on_effect(kNow, output(job::kMainThread, 2, "b"));
+  job.settle(kNow);
+  job.on_effect(kNow, output(job::kMainThread, 3, "c"));
+  job.on_effect(kNow, end(job::kMainThread, 4));
+  wire::pb::JobRecord record;
+  record.set_state(wire::pb::JobRecord::DONE);
+  EXPECT_FALSE(job.over());
+  job.on_over(kNow, record);
+  const auto events = job.events(0, 100);
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(std::get<JobEvent::OutputGrew>(events[0].kind).size, 2u);
+  EXPECT_TRUE(std::holds_alternative<JobEvent::ThreadEnded>(events[1].kind));
+  EXPECT_EQ(std::get<JobEvent::OutputGrew>(events[2].kind).size, 3u);
+  EXPECT_EQ(std::get<JobEvent::Over>(events[3].kind).state, JobState::done);
+  EXPECT_TRUE(job.over());
+}
+
+TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
+  JobHistory job(2, kFirst);
+  job.recall(output(job::thread_of_task(0, 2), 1, "abc"));
+  job.recall(output(job::thread_of_task(1, 2), 1, "d"));
+  job.recall_failed(job::thread_of_task(0, 2));
+  EXPECT_TRUE(job.events(0, 10).empty());
+  EXPECT_EQ(job.output().final_size(Stream::output), 4u);
+}
+
+TEST(JobViews, AJobRunsUntilItsEndHasBeenTold) {
+  job::JobStanding standing;
+  standing.record.set_state(wire::pb::JobRecord::DONE);
+  standing.record.set_ended_at_ns(5);
+  standing.record.mutable_tally()->set_resumed(3);
+  standing.threads.push_back({.id = job::kMainThread, .task = 0, .state = wire::pb::ThreadRecord::ENDED, .exit_code = 4});
+  EXPECT_EQ(summary_of({}, standing, Told::not_yet).state, JobState::running);
+  EXPECT_FALSE(summary_of({}, standing, Told::not_yet).ended_at);
+  const JobView view = view_of({}, standing, Told::over);
+  EXPECT_EQ(view.summary.state, JobState::done);
+  EXPECT_TRUE(view.summary.ended_at);
+  EXPECT_EQ(view.summary.counters.resumed, 3u);
+  EXPECT_EQ(view.threads.front().state, ThreadView::State::ended);
+  EXPECT_EQ(view.threads.front().exit_code, 4u);
+}
+
+}  // namespace
+}  // namespace gw::node

@@ -1,0 +1,69 @@
+#include "node/jobs/job_views.h"
+
+#include "node/jobs/job_history.h"
+
+namespace gw::node {
+namespace {
+
+std::optional<WallTime> time_of(std::uint64_t ns) {
+  if (ns == 0) return std::nullopt;
+  return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
+}
+
+ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
+  switch (state) {
+    case wire::pb::ThreadRecord::PLACED:
+      return ThreadView::State::running;
+    case wire::pb::ThreadRecord::ENDED:
+      return ThreadView::State::ended;
+    case wire::pb::ThreadRecord::FAILED:
+      return ThreadView::State::failed;
+    default:
+      return ThreadView::State::waiting;
+  }
+}
+
+}  // namespace
+
+JobSummary summary_of(const job::JobId& id, const job::JobStanding& standing, Told told) {
+  const wire::pb::JobRecord& record = standing.record;
+  const bool over = told == Told::over;
+  return {.id = id,
+          .name = record.name(),
+          .state = over ? state_of(record) : JobState::running,
+          .submitted_at = time_of(record.submitted_at_ns()),
+          .ended_at = over ? time_of(record.ended_at_ns()) : std::nullopt,
+          .tasks = record.tasks(),
+          .slots = record.slots(),
+          .threads = record.threads(),
+          .waiting = standing.waiting,
+          .running = standing.running,
+          .ended = standing.ended,
+          .failed = standing.failed,
+          .exit_code = record.exit_code(),
+          .counters = {.lost = record.tally().lost(),
+                       .resumed = record.tally().resumed(),
+                       .restarted = record.tally().restarted(),
+                       .peers_lost = record.tally().peers_lost()}};
+}
+
+JobView view_of(const job::JobId& id, const job::JobStanding& standing, Told told) {
+  JobView view{.summary = summary_of(id, standing, told)};
+  for (const job::ThreadStanding& thread : standing.threads)
+    view.threads.push_back({.id = thread.id,
+                            .task = thread.task,
+                            .state = state_of(thread.state),
+                            .host = thread.host,
+                            .epoch = thread.epoch,
+                            .resumed = thread.resumed,
+                            .restarted = thread.restarted,
+                            .exit_code = thread.exit_code,
+                            .sentence = thread.sentence,
+                            .reason = thread.reason});
+  for (const job::PeerStanding& peer : standing.peers)
+    view.peers.push_back(
+        {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});
+  return view;
+}
+
+}  // namespace gw::node
