@@ -22,7 +22,7 @@ constexpr std::size_t kMostKnown = 1024;
 
 class Performance {
  public:
-  explicit Performance(Tape tape) : tape_(tape), overlay_(config(), {test_id(0), test_key(0), 3}, notary_, Rng(tape_.next())) {
+  explicit Performance(Tape tape) : tape_(tape), overlay_(config(), {test_id(0), test_key(0), 3}, signer_, Rng(tape_.next())) {
     overlay_.start(now_, {"peer-7:1"}, out_);
   }
 
@@ -56,7 +56,7 @@ class Performance {
     peer.reach = static_cast<Reach>(tape_.next() % 4);
     for (int i = tape_.next() % 4; i > 0; --i) peer.anchors.push_back({somebody(), "192.0.2.1:1"});
     peer.age = tape_.next();
-    sign(GridId{}, TestNotary(peer.key), peer);
+    sign(GridId{}, TestSigner(peer.key), peer);
     if (tape_.next() % 8 == 0) peer.signature[0] ^= 1;
     return peer;
   }
@@ -146,8 +146,8 @@ class Performance {
       case 5:
         return overlay_.on_reset(now_, somebody(), out_);
       case 6:
-        overlay_.on_heard(now_, somebody(), out_);
-        return overlay_.in_touch(now_, somebody(), out_);
+        overlay_.on_seen(now_, somebody(), out_);
+        return overlay_.watch_peer(now_, somebody(), out_);
       case 7:
         overlay_.set_slots(tape_.next(), tape_.next());
         asked_.push_back(overlay_.place(now_, test_id(tape_.below(1000)).hash, tape_.next() % 4, out_));
@@ -167,11 +167,11 @@ class Performance {
 
   // Who would send this: a message that describes its sender comes from it.
   PeerId speaker_of(const Message& message) {
-    if (message.has_gossip()) return read(message.gossip().self(), notary_).id;
-    if (message.has_gossip_reply()) return read(message.gossip_reply().self(), notary_).id;
-    if (message.has_ring()) return read(message.ring().self(), notary_).id;
-    if (message.has_ring_reply()) return read(message.ring_reply().self(), notary_).id;
-    if (message.has_pong() && message.pong().has_self()) return read(message.pong().self(), notary_).id;
+    if (message.has_gossip()) return read(message.gossip().self(), signer_).id;
+    if (message.has_gossip_reply()) return read(message.gossip_reply().self(), signer_).id;
+    if (message.has_ring()) return read(message.ring().self(), signer_).id;
+    if (message.has_ring_reply()) return read(message.ring_reply().self(), signer_).id;
+    if (message.has_pong() && message.pong().has_self()) return read(message.pong().self(), signer_).id;
     return somebody();
   }
 
@@ -181,7 +181,7 @@ class Performance {
       GW_ASSERT(send.to != test_id(0));
       GW_ASSERT(wire::check(send.message).has_value() && wire::encode(send.message).has_value());
       if (send.message.has_ping()) asked_.push_back(send.message.ping().number());
-      if (send.message.has_gossip()) GW_ASSERT(is_genuine(GridId{}, notary_, read(send.message.gossip().self(), notary_)));
+      if (send.message.has_gossip()) GW_ASSERT(is_genuine(GridId{}, signer_, read(send.message.gossip().self(), signer_)));
     }
     if (asked_.size() > 64) asked_.erase(asked_.begin(), asked_.end() - 64);
     out_ = {};
@@ -193,7 +193,7 @@ class Performance {
     for (const Overlay::Known& known : all) {
       GW_ASSERT(known.descriptor.id != test_id(0));
       // Who has left is dead as of what it said itself then, in a message.
-      GW_ASSERT(known.state == FailureDetector::State::dead || is_genuine(GridId{}, notary_, known.descriptor));
+      GW_ASSERT(known.state == FailureDetector::State::dead || is_genuine(GridId{}, signer_, known.descriptor));
       ids.insert(known.descriptor.id);
     }
     GW_ASSERT(ids.size() == all.size() && all.size() <= kMostKnown);
@@ -204,7 +204,7 @@ class Performance {
   }
 
   Tape tape_;
-  TestNotary notary_{test_key(0)};
+  TestSigner signer_{test_key(0)};
   Time now_ = std::chrono::seconds(1);
   Overlay overlay_;
   Output out_;

@@ -27,7 +27,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, Trace trace)
     node->index = i;
     node->key = key_of(i).public_key();
     node->id = {sha256(node->key)};
-    node->notary = std::make_unique<WorldNotary>(node->key);
+    node->signer = std::make_unique<WorldSigner>(node->key);
   }
   for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home, seed));
 }

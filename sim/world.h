@@ -18,7 +18,7 @@
 #include "outcome.h"
 #include "peer/peer.h"
 #include "scenario.h"
-#include "world_notary.h"
+#include "world_signer.h"
 
 namespace gw::sim {
 
@@ -39,7 +39,7 @@ class World {
     std::size_t index = 0;
     PublicKey key{};
     job::PeerId id;
-    std::unique_ptr<WorldNotary> notary;
+    std::unique_ptr<WorldSigner> signer;
     std::uint64_t boot = 0;
     std::unique_ptr<peer::Peer> peer;  // null: down
     Disk disk;

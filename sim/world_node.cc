@@ -38,7 +38,7 @@ void World::boot(Node& node) {
   config.home.keeper_patience = scenario_.keeper_patience;
   if (scenario_.home_dies) config.keeper.orphan_after = std::chrono::seconds(30);
   node.peer =
-      std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.key, node.boot}, *node.notary, Rng(world_rng_.next()));
+      std::make_unique<peer::Peer>(config, peer::Peer::Identity{node.id, node.key, node.boot}, *node.signer, Rng(world_rng_.next()));
   std::vector<job::Action> out;
   const Status started = node.peer->start(now_ + node.clock_offset, node.disk.stored(), out);
   if (!started) return complain(Verdict::safety, "a peer cannot start again: " + started.error().detail);

@@ -44,13 +44,13 @@ void Flock::make_hosts(std::uint64_t seed) {
   const std::uint64_t secret = Rng(seed).next();
   Rng luck(rng_.next());
   for (std::uint32_t i = 0; i < scenario_.peers; ++i) {
-    Host& host = hosts_.emplace_back(i, SimNotary(sim_key(seed, i), secret), fmt::format("h{}:1", i), Rng(luck.next()));
+    Host& host = hosts_.emplace_back(i, SimSigner(sim_key(seed, i), secret), fmt::format("h{}:1", i), Rng(luck.next()));
     index_[host.id.hash] = i;
     if (i > 0 && chance(fault_rng_, faults_.outbound)) {
       host.wall = fault_rng_.below(4) == 0 ? Host::Wall::refusing : Host::Wall::silent;
       if (fault_rng_.below(2) == 0) host.address.clear();
     }
-    if (i > 0 && chance(fault_rng_, faults_.liars)) host.liar = std::make_unique<Liar>(grid_, host.notary, Rng(fault_rng_.next()));
+    if (i > 0 && chance(fault_rng_, faults_.liars)) host.liar = std::make_unique<Liar>(grid_, host.signer, Rng(fault_rng_.next()));
     if (chance(fault_rng_, faults_.slow)) host.lag = std::chrono::milliseconds(fault_rng_.below(800));
     if (chance(fault_rng_, faults_.drift)) host.drift = (uniform(fault_rng_) - 0.5) * 2e-3;
     host.clock_offset = Time(fault_rng_.below(1'000'000'000'000));

@@ -20,7 +20,7 @@ void Flock::boot(Host& host) {
   disturbed_ = now_;
   Overlay::Config config{.grid = grid_, .address = host.address, .known = {}};
   if (host.index != 0) config.known.push_back(hosts_[0].address);
-  host.overlay = std::make_unique<Overlay>(config, Overlay::Self{host.id, host.notary.key(), host.life}, host.notary, Rng(rng_.next()));
+  host.overlay = std::make_unique<Overlay>(config, Overlay::Self{host.id, host.signer.key(), host.life}, host.signer, Rng(rng_.next()));
   host.overlay->set_slots(1, host.free_slots);
   host.tick_at = wire::kNever;
   note(host.index, "boot", host.life);

@@ -19,8 +19,8 @@ struct Host {
   // Whether others can dial it; if not, what they see.
   enum class Wall : std::uint8_t { none, silent, refusing };
 
-  Host(std::uint32_t number, const SimNotary& made_notary, std::string made_address, Rng made_luck)
-      : index(number), notary(made_notary), id(notary.id_of(notary.key())), address(std::move(made_address)), luck(made_luck) {}
+  Host(std::uint32_t number, const SimSigner& made_signer, std::string made_address, Rng made_luck)
+      : index(number), signer(made_signer), id(signer.id_of(signer.key())), address(std::move(made_address)), luck(made_luck) {}
 
   bool up() const { return power == Power::on; }
   // In what is expected of a grid: it is there, and honest.
@@ -33,7 +33,7 @@ struct Host {
   }
 
   std::uint32_t index;
-  SimNotary notary;
+  SimSigner signer;
   gw::overlay::PeerId id;
   std::string address;  // as it says itself; empty: it says it has none
   std::unique_ptr<gw::overlay::Overlay> overlay;

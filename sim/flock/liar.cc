@@ -32,7 +32,7 @@ void remember(std::vector<T>& memory, const T& what, std::size_t most) {
 
 }  // namespace
 
-Liar::Liar(const gw::overlay::GridId& grid, const SimNotary& notary, Rng rng) : grid_(grid), notary_(notary), rng_(rng) {
+Liar::Liar(const gw::overlay::GridId& grid, const SimSigner& signer, Rng rng) : grid_(grid), signer_(signer), rng_(rng) {
   for (int i = 0; i < 3; ++i) lies_ |= 1U << rng_.below(kLies);
   for (float& component : elsewhere_.position) component = static_cast<float>(uniform(rng_) * 2 - 1);
   elsewhere_.error = 0.01F;
@@ -75,9 +75,9 @@ void Liar::move(Message& message) {
 }
 
 void Liar::restate(wire::pb::Descriptor& self) const {
-  gw::overlay::Descriptor descriptor = gw::overlay::read(self, notary_);
+  gw::overlay::Descriptor descriptor = gw::overlay::read(self, signer_);
   descriptor.coordinate = elsewhere_;
-  gw::overlay::sign(grid_, notary_, descriptor);
+  gw::overlay::sign(grid_, signer_, descriptor);
   gw::overlay::write(descriptor, self);
 }
 
@@ -103,7 +103,7 @@ void Liar::accuse(Message& message) {
     PublicKey key;
     std::ranges::copy(victim.key(), reinterpret_cast<char*>(key.data()));
     auto& rumour = *message.add_rumours();
-    rumour.set_peer(notary_.id_of(key).bytes());
+    rumour.set_peer(signer_.id_of(key).bytes());
     rumour.set_boot(victim.boot() + rng_.below(2));
     rumour.set_stamp(victim.stamp() + static_cast<std::uint32_t>(rng_.below(1000)));
   }

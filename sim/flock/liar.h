@@ -15,7 +15,7 @@ class Liar {
  public:
   enum Lie : std::uint8_t { coordinates, forgeries, stale, floods, replays, rumours, routes, kLies };
 
-  Liar(const gw::overlay::GridId& grid, const SimNotary& notary, Rng rng);
+  Liar(const gw::overlay::GridId& grid, const SimSigner& signer, Rng rng);
 
   // What the overlay says, and what leaves instead.
   std::vector<gw::overlay::Send> twist(gw::overlay::Send send);
@@ -34,7 +34,7 @@ class Liar {
 
   static constexpr std::size_t kMemory = 32;
   gw::overlay::GridId grid_;
-  const SimNotary& notary_;
+  const SimSigner& signer_;
   Rng rng_;
   std::uint32_t lies_ = 0;
   gw::overlay::Coordinate elsewhere_;

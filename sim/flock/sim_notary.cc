@@ -31,11 +31,11 @@ Array spread(std::uint64_t seed) {
 
 }  // namespace
 
-gw::overlay::PeerId SimNotary::id_of(const PublicKey& key) const {
+gw::overlay::PeerId SimSigner::id_of(const PublicKey& key) const {
   return {Hash256{spread<std::array<std::uint8_t, 32>>(fast_hash(key, 1))}};
 }
 
-Signature SimNotary::made_by(const PublicKey& key, ByteView text) const {
+Signature SimSigner::made_by(const PublicKey& key, ByteView text) const {
   return spread<Signature>(fast_hash(text, fast_hash(key, secret_)));
 }
 

@@ -6,9 +6,9 @@
 namespace gw::sim::flock {
 
 // A keyed hash. Everybody can check one, since all notaries share the secret; but a notary signs only with the key it was made for.
-class SimNotary final : public gw::overlay::Notary {
+class SimSigner final : public gw::overlay::Signer {
  public:
-  SimNotary(const PublicKey& key, std::uint64_t secret) : key_(key), secret_(secret) {}
+  SimSigner(const PublicKey& key, std::uint64_t secret) : key_(key), secret_(secret) {}
 
   gw::overlay::PeerId id_of(const PublicKey& key) const override;
   Signature sign(ByteView text) const override { return made_by(key_, text); }

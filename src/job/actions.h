@@ -190,7 +190,7 @@ struct Actions {
   std::vector<Action> later;
   std::vector<Record> records;
   Durability durability = Durability::group;
-  std::vector<PeerId> relied_on;  // others talk to them, and somebody here must know soon when they are gone
+  std::vector<PeerId> watched_peers;  // others talk to them, and somebody here must know soon when they are gone
 
   void add(Action action) { now.push_back(std::move(action)); }
   void after_disk(Action action) { later.push_back(std::move(action)); }

@@ -233,7 +233,7 @@ void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
 
 // The host still lacks something that the keeper has.
 void Home::wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
-  out.relied_on.push_back(*thread.keeper);
+  out.watched_peers.push_back(*thread.keeper);
   if (readiness(now, thread) != Readiness::never) return;
   GW_REACHED("home: a host waits for a keeper that is gone");
   send_drop(thread.host, id, thread.epoch, out);

@@ -17,7 +17,7 @@ class Contacts {
   // It has not answered lately: to be bypassed, not to be recommended, not to be dropped.
   virtual bool is_suspected(const PeerId& peer) const = 0;
   // It has spoken to this peer not long ago: there is a way between the two.
-  virtual bool was_heard(const PeerId& peer) const = 0;
+  virtual bool was_seen(const PeerId& peer) const = 0;
 };
 
 }  // namespace gw::overlay

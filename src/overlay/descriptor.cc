@@ -69,12 +69,12 @@ std::array<std::uint8_t, kSize> array_of(const std::string& bytes) {
 
 }  // namespace
 
-void sign(const GridId& grid, const Notary& notary, Descriptor& descriptor) {
-  descriptor.signature = notary.sign(SignedText(grid, descriptor).view());
+void sign(const GridId& grid, const Signer& signer, Descriptor& descriptor) {
+  descriptor.signature = signer.sign(SignedText(grid, descriptor).view());
 }
 
-bool is_genuine(const GridId& grid, const Notary& notary, const Descriptor& descriptor) {
-  return notary.is_signed(descriptor.key, SignedText(grid, descriptor).view(), descriptor.signature);
+bool is_genuine(const GridId& grid, const Signer& signer, const Descriptor& descriptor) {
+  return signer.is_signed(descriptor.key, SignedText(grid, descriptor).view(), descriptor.signature);
 }
 
 Coordinate read(const wire::pb::Coordinate& message) {
@@ -94,10 +94,10 @@ void write(const Coordinate& coordinate, wire::pb::Coordinate& message) {
   message.set_adjustment(coordinate.adjustment);
 }
 
-Descriptor read(const wire::pb::Descriptor& message, const Notary& notary) {
+Descriptor read(const wire::pb::Descriptor& message, const Signer& signer) {
   Descriptor descriptor;
   descriptor.key = array_of<sizeof(PublicKey)>(message.key());
-  descriptor.id = notary.id_of(descriptor.key);
+  descriptor.id = signer.id_of(descriptor.key);
   descriptor.address = message.address();
   descriptor.incarnation = {message.boot(), message.stamp()};
   descriptor.coordinate = read(message.coordinate());

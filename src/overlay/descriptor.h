@@ -68,19 +68,19 @@ inline bool can_be_dialled(const Descriptor& peer) {
 inline bool newer(const Descriptor& a, const Descriptor& b) { return a.incarnation > b.incarnation; }
 
 // Signs and checks. The daemon's is Ed25519; the simulator's is a hash that only the owner can make.
-class Notary {
+class Signer {
  public:
-  virtual ~Notary() = default;
+  virtual ~Signer() = default;
   virtual PeerId id_of(const PublicKey& key) const = 0;
   virtual Signature sign(ByteView text) const = 0;
   virtual bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const = 0;
 };
 
-void sign(const GridId& grid, const Notary& notary, Descriptor& descriptor);
-bool is_genuine(const GridId& grid, const Notary& notary, const Descriptor& descriptor);
+void sign(const GridId& grid, const Signer& signer, Descriptor& descriptor);
+bool is_genuine(const GridId& grid, const Signer& signer, const Descriptor& descriptor);
 
 // REQUIRES of both read(): from a message that was decoded. Nothing is said about the signature.
-Descriptor read(const wire::pb::Descriptor& message, const Notary& notary);
+Descriptor read(const wire::pb::Descriptor& message, const Signer& signer);
 Coordinate read(const wire::pb::Coordinate& message);
 void write(const Descriptor& descriptor, wire::pb::Descriptor& message);
 void write(const Coordinate& coordinate, wire::pb::Coordinate& message);

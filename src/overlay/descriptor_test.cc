@@ -18,7 +18,7 @@ Descriptor full() {
   descriptor.reach = Reach::outbound;
   descriptor.anchors = {{test_id(2), "192.0.2.1:1"}, {test_id(3), "[2001:db8::1]:2"}};
   descriptor.age = 7;
-  sign(GridId{}, TestNotary(descriptor.key), descriptor);
+  sign(GridId{}, TestSigner(descriptor.key), descriptor);
   return descriptor;
 }
 
@@ -27,7 +27,7 @@ TEST(Descriptor, SurvivesItsMessage) {
   write(full(), message);
   wire::pb::Descriptor parsed;
   ASSERT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
-  const Descriptor back = read(parsed, TestNotary());
+  const Descriptor back = read(parsed, TestSigner());
   EXPECT_EQ(back.id, full().id);
   EXPECT_EQ(back.address, full().address);
   EXPECT_EQ(back.incarnation, full().incarnation);
@@ -37,7 +37,7 @@ TEST(Descriptor, SurvivesItsMessage) {
   EXPECT_EQ(back.reach, full().reach);
   EXPECT_EQ(back.anchors, full().anchors);
   EXPECT_EQ(back.age, full().age);
-  EXPECT_TRUE(is_genuine(GridId{}, TestNotary(), back));
+  EXPECT_TRUE(is_genuine(GridId{}, TestSigner(), back));
 }
 
 TEST(Descriptor, IsAcceptedByTheDecoder) {
@@ -68,14 +68,14 @@ TEST(Descriptor, IsNotGenuineOnceChanged) {
   for (const auto& change : changes) {
     Descriptor forged = full();
     change(forged);
-    EXPECT_FALSE(is_genuine(GridId{}, TestNotary(), forged)) << &change - changes;
+    EXPECT_FALSE(is_genuine(GridId{}, TestSigner(), forged)) << &change - changes;
   }
   GridId other;
   other.hash.bytes[0] = 1;
-  EXPECT_FALSE(is_genuine(other, TestNotary(), full())) << "another grid";
+  EXPECT_FALSE(is_genuine(other, TestSigner(), full())) << "another grid";
   Descriptor carried = full();
   ++carried.age;
-  EXPECT_TRUE(is_genuine(GridId{}, TestNotary(), carried)) << "its carriers count its age";
+  EXPECT_TRUE(is_genuine(GridId{}, TestSigner(), carried)) << "its carriers count its age";
 }
 
 TEST(Descriptor, IsNewerInALaterLifeWhateverItsStamp) {

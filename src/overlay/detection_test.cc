@@ -71,7 +71,7 @@ class Grid {
       return list;
     }
     bool is_suspected(const PeerId& peer) const override { return detector.state(peer) == State::suspected; }
-    bool was_heard(const PeerId&) const override { return true; }
+    bool was_seen(const PeerId&) const override { return true; }
 
     Descriptor self;
     std::map<PeerId, Descriptor> peers;
@@ -121,14 +121,14 @@ class Grid {
     for (Flight& flight : later) flights_.push_back(std::move(flight));
   }
   void learn(Node& node, const wire::pb::Descriptor& said, Output& out) {
-    const Descriptor peer = read(said, TestNotary());
+    const Descriptor peer = read(said, TestSigner());
     if (peer.id == node.self.id || !node.detector.admits(peer)) return;
     node.detector.on_descriptor(now, peer, out);
     Descriptor& known = node.peers[peer.id];
     if (known.incarnation < peer.incarnation) known = peer;
   }
   void receive(Node& node, const PeerId& from, const Message& message, Output& out) {
-    node.detector.on_heard(now, from, out);
+    node.detector.on_seen(now, from, out);
     if (node.detector.on_rumours(now, from, message, node.self.incarnation, out) == FailureDetector::Accused::yes)
       ++node.self.incarnation.stamp;
     if (message.has_ping()) {
@@ -142,7 +142,7 @@ class Grid {
     if (message.has_pong() && message.pong().has_self()) learn(node, message.pong().self(), out);
     if (message.has_pong_for() && message.pong_for().has_self()) learn(node, message.pong_for().self(), out);
     if (message.has_ping_for())
-      node.detector.on_ping_for(now, from, message.ping_for(), read(message.ping_for().self(), TestNotary()), out);
+      node.detector.on_ping_for(now, from, message.ping_for(), read(message.ping_for().self(), TestSigner()), out);
   }
 
   Rng rng_{11};

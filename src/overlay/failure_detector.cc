@@ -33,7 +33,7 @@ FailureDetector::FailureDetector(const Config& config, const PeerId& self, const
       contacts_(contacts),
       rng_(rng),
       rate_limit_(config.ask_every, config.ask_burst),
-      rumours_(config.rumours),
+      failure_reports_(config.failure_reports),
       tombstones_(config.tombstones),
       relay_(config.relay) {}
 
@@ -144,7 +144,7 @@ void FailureDetector::ask_for(const Descriptor& helper, const Descriptor& about,
 }
 
 void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
-  if (heard_ < doubt.asked && knows_others()) {
+  if (last_seen_ < doubt.asked && knows_others()) {
     GW_REACHED("failure detector: nobody is heard, so the fault is here");
     health_ = std::min(health_ + 1, config_.worst_health);
     doubt.stage = Doubt::Stage::pinged;
@@ -160,15 +160,15 @@ void FailureDetector::suspect(Time now, const Descriptor& peer, Doubt& doubt, Ou
   doubt.stage = Doubt::Stage::suspected;
   doubt.suspected = now;
   doubt.incarnation = peer.incarnation;
-  rumours_.add(peer.id, peer.incarnation, tellings());
+  failure_reports_.add(peer.id, peer.incarnation, tellings());
   ping(now, peer, doubt, out);
 }
 
 void FailureDetector::on_suspected(Time now, const Descriptor& peer, Doubt& doubt, Output& out) {
-  const bool is_connected = heard_ >= doubt.suspected || !knows_others();
+  const bool is_connected = last_seen_ >= doubt.suspected || !knows_others();
   if (is_connected && now - doubt.suspected >= suspicion_of(doubt)) {
     GW_REACHED("failure detector: a suspicion has lasted long enough");
-    bury(now, peer, doubt.round);
+    record_death(now, peer, doubt.round);
     return;
   }
   ping(now, peer, doubt, out);
@@ -181,22 +181,22 @@ Time FailureDetector::suspicion_of(const Doubt& doubt) const {
   return longest - Time(static_cast<Time::rep>(static_cast<double>((longest - config_.shortest_suspicion).count()) * share));
 }
 
-void FailureDetector::bury(Time now, const Descriptor& peer, std::uint64_t round) {
+void FailureDetector::record_death(Time now, const Descriptor& peer, std::uint64_t round) {
   tombstones_.add({peer, now, round});
-  rumours_.add(peer.id, peer.incarnation, tellings());
+  failure_reports_.add(peer.id, peer.incarnation, tellings());
   verdicts_.push_back({peer.id, Verdict::Kind::dead});
   doubts_.erase(peer.id);
 }
 
 void FailureDetector::clear(const PeerId& peer) {
-  rumours_.remove(peer);
+  failure_reports_.remove(peer);
   doubts_.erase(peer);
 }
 
 // ---- signs of life ----
 
-void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
-  heard_ = now;
+void FailureDetector::on_seen(Time now, const PeerId& peer, Output& out) {
+  last_seen_ = now;
   if (doubts_.contains(peer)) {
     if (health_ > 0) --health_;
     clear(peer);
@@ -206,7 +206,7 @@ void FailureDetector::on_heard(Time now, const PeerId& peer, Output& out) {
     // To others that descriptor is dead: it has to make a newer one.
     out.sends.push_back({peer, contact_of(tombstone->peer), make_ping(rng_.next(), &tombstone->peer.incarnation)});
     tombstones_.remove(peer);
-    rumours_.remove(peer);
+    failure_reports_.remove(peer);
     verdicts_.push_back({peer, Verdict::Kind::risen});
   }
 }
@@ -223,7 +223,7 @@ void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& ou
   if (tombstone != nullptr && admits(peer)) {
     GW_REACHED("failure detector: a newer descriptor of somebody dead");
     tombstones_.remove(peer.id);
-    rumours_.remove(peer.id);
+    failure_reports_.remove(peer.id);
     verdicts_.push_back({peer.id, Verdict::Kind::risen});
   }
   const auto found = doubts_.find(peer.id);
@@ -261,9 +261,9 @@ void FailureDetector::on_unreachable(Time now, const PeerId& peer, Failure failu
   Doubt& doubt = found->second;
   doubt.refused |= failure == Failure::refused;
   // A refusal came from its machine. No answer may be the fault of this peer's own network.
-  if (doubt.broken && (failure == Failure::refused || heard_ >= doubt.asked)) {
+  if (doubt.broken && (failure == Failure::refused || last_seen_ >= doubt.asked)) {
     GW_REACHED("failure detector: a broken connection could not be made again");
-    bury(now, *known, doubt.round);
+    record_death(now, *known, doubt.round);
   } else if (failure == Failure::refused && !is_hidden(*known)) {
     on_reset(now, peer, out);
   } else if (doubt.stage == Doubt::Stage::pinged) {
@@ -276,7 +276,7 @@ void FailureDetector::on_leave(Time now, const PeerId& peer, const Incarnation& 
   if (known == nullptr) return;
   Descriptor left = *known;
   left.incarnation = std::max(left.incarnation, incarnation);
-  bury(now, left, whole_rounds_);
+  record_death(now, left, whole_rounds_);
 }
 
 // ---- rumours and helpers ----
@@ -354,7 +354,7 @@ void FailureDetector::make_up_for_pause(Time now) {
 }
 
 void FailureDetector::spread_rumours(Time now, Output& out) {
-  if (now < spread_at_ || !rumours_.has_news()) return;
+  if (now < spread_at_ || !failure_reports_.has_news()) return;
   spread_at_ = now + config_.spread_every;
   for (const Descriptor* peer : some_others(self_, config_.spread))
     out.sends.push_back({peer->id, contact_of(*peer), make_ping(rng_.next(), nullptr)});
@@ -363,7 +363,7 @@ void FailureDetector::spread_rumours(Time now, Output& out) {
 Time FailureDetector::next_deadline() const {
   Time next = kNever;
   for (const auto& [peer, doubt] : doubts_) next = std::min(next, doubt.until);
-  if (rumours_.has_news()) next = std::min(next, spread_at_);
+  if (failure_reports_.has_news()) next = std::min(next, spread_at_);
   return next;
 }
 

@@ -8,9 +8,9 @@
 #include "base/rate_limit.h"
 #include "base/rng.h"
 #include "overlay/contacts.h"
+#include "overlay/failure_reports.h"
 #include "overlay/output.h"
 #include "overlay/ping_relay.h"
-#include "overlay/rumours.h"
 #include "overlay/tombstones.h"
 
 namespace gw::overlay {
@@ -51,7 +51,7 @@ class FailureDetector {
     int ask_burst = 16;
     Time spread_every = std::chrono::milliseconds(500);  // pings that only carry rumours
     std::size_t spread = 2;
-    Rumours::Config rumours;
+    FailureReports::Config failure_reports;
     Tombstones::Config tombstones;
     PingRelay::Config relay;
   };
@@ -69,7 +69,7 @@ class FailureDetector {
   Time next_deadline() const;
 
   // Any message of that peer, before anything is done with it.
-  void on_heard(Time now, const PeerId& peer, Output& out);
+  void on_seen(Time now, const PeerId& peer, Output& out);
   // Any genuine descriptor, from anybody. Asked before it is stored: admits(); before its signature is checked: wants().
   void on_descriptor(Time now, const Descriptor& peer, Output& out);
   bool wants(const Descriptor& peer) const;
@@ -87,7 +87,7 @@ class FailureDetector {
   Accused on_rumours(Time now, const PeerId& from, const Message& message, const Incarnation& own, Output& out);
   void on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, Output& out);
   // For every message that leaves.
-  void add_rumours(Message& message) { rumours_.add_to(message); }
+  void add_rumours(Message& message) { failure_reports_.add_to(message); }
 
   State state(const PeerId& peer) const;
   const Tombstones& tombstones() const { return tombstones_; }
@@ -117,7 +117,7 @@ class FailureDetector {
   void ask_for(const Descriptor& helper, const Descriptor& about, Output& out);
   void suspect(Time now, const Descriptor& peer, Doubt& doubt, Output& out);
   void on_suspected(Time now, const Descriptor& peer, Doubt& doubt, Output& out);
-  void bury(Time now, const Descriptor& peer, std::uint64_t round);
+  void record_death(Time now, const Descriptor& peer, std::uint64_t round);
   void clear(const PeerId& peer);
   void on_rumour(Time now, const PeerId& from, const PeerId& about, const Incarnation& incarnation, Output& out);
   // Whether this peer may be pinged because of what others say. Once in a while, for each and for all.
@@ -135,7 +135,7 @@ class FailureDetector {
   const Contacts& contacts_;
   Rng rng_;
   RateLimit rate_limit_;
-  Rumours rumours_;
+  FailureReports failure_reports_;
   Tombstones tombstones_;
   PingRelay relay_;
   Doubts doubts_;
@@ -147,7 +147,7 @@ class FailureDetector {
   std::uint64_t whole_rounds_ = 0;  // in which the age of a descriptor is counted: the first rounds of a life are shorter
   Time whole_round_at_{0};
   unsigned health_ = 0;  // 0 is well; stretches every patience
-  Time heard_{-1};       // from anybody
+  Time last_seen_{-1};   // from anybody
   Time spread_at_{0};
 };
 

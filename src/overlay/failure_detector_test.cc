@@ -23,7 +23,7 @@ class Book : public Contacts {
     return list;
   }
   bool is_suspected(const PeerId&) const override { return false; }
-  bool was_heard(const PeerId&) const override { return true; }
+  bool was_seen(const PeerId&) const override { return true; }
   std::map<PeerId, Descriptor> peers;
 };
 
@@ -47,7 +47,7 @@ class Detector : public testing::Test {
       now += milliseconds(100);
       if (now % seconds(1) == Time(0)) {
         for (std::uint64_t i = 1; i < 10; ++i)
-          if (std::ranges::find(silent, i) == silent.end()) detector.on_heard(now, test_id(i), out);
+          if (std::ranges::find(silent, i) == silent.end()) detector.on_seen(now, test_id(i), out);
       }
       if (now % seconds(5) == Time(0)) detector.on_round(now, out);
       if (detector.next_deadline() <= now) detector.on_tick(now, out);
@@ -94,7 +94,7 @@ TEST_F(Detector, OfManyItPingsThoseOfWhomNothingFreshIsKnown) {
   for (int i = 0; i < 39; ++i) {  // one turn, of five a round
     now += seconds(5);
     detector.on_round(now, out);
-    for (std::uint64_t peer = 1; peer < 200; ++peer) detector.on_heard(now, test_id(peer), out);
+    for (std::uint64_t peer = 1; peer < 200; ++peer) detector.on_seen(now, test_id(peer), out);
   }
   EXPECT_EQ(pings_to(3), 1u);
   EXPECT_GE(out.sends.size(), 39u) << "one of each round";
@@ -140,7 +140,7 @@ TEST_F(Detector, RumoursShortenASuspicionButDecideNothing) {
   for (std::uint64_t from = 4; from < 10; ++from) hear_rumour(from, 3);
   EXPECT_EQ(pings_to(3), 1u);
   EXPECT_EQ(state(3), State::alive);
-  detector.on_heard(now, test_id(3), out);
+  detector.on_seen(now, test_id(3), out);
   pass(seconds(60), {});
   EXPECT_EQ(state(3), State::alive) << "it answered, whatever the others say";
 
@@ -153,7 +153,7 @@ TEST_F(Detector, OneLiarsRumoursCostFewPings) {
   for (int i = 0; i < 1000; ++i) {
     now += milliseconds(10);
     hear_rumour(9, 1 + rng_.below(8), {1, 1 + static_cast<std::uint32_t>(rng_.below(100))});
-    for (std::uint64_t peer = 1; peer < 10; ++peer) detector.on_heard(now, test_id(peer), out);
+    for (std::uint64_t peer = 1; peer < 10; ++peer) detector.on_seen(now, test_id(peer), out);
   }
   EXPECT_LE(out.sends.size(), 8u) << "each of eight peers once in half a minute";
   for (std::uint64_t i = 1; i < 10; ++i) EXPECT_EQ(state(i), State::alive);
@@ -183,11 +183,11 @@ TEST_F(Detector, APauseOfItsOwnCountsAgainstNobody) {
   for (std::uint64_t i = 1; i < 10; ++i) detector.on_silence(now, test_id(i), out);
   pass(seconds(4), {3});
   ASSERT_EQ(state(3), State::suspected);
-  detector.on_heard(now, test_id(4), out);
+  detector.on_seen(now, test_id(4), out);
   now += seconds(300);  // stopped
   detector.on_tick(now, out);
   EXPECT_EQ(state(3), State::suspected);
-  detector.on_heard(now, test_id(3), out);
+  detector.on_seen(now, test_id(3), out);
   EXPECT_EQ(state(3), State::alive);
 }
 
@@ -209,7 +209,7 @@ TEST_F(Detector, ARefusalIsTriedOnceMore) {
 
 TEST_F(Detector, AResetFollowedByAnAnswerIsNothing) {
   detector.on_reset(now, test_id(3), out);
-  detector.on_heard(now, test_id(3), out);
+  detector.on_seen(now, test_id(3), out);
   detector.on_unreachable(now, test_id(3), Failure::no_answer, out);
   EXPECT_EQ(state(3), State::alive);
 }
@@ -220,7 +220,7 @@ TEST_F(Detector, NoAnswerAfterAResetIsDeathOnlyIfOthersAreHeard) {
   EXPECT_EQ(state(3), State::alive) << "perhaps the own network is gone";
   now += seconds(4);
   detector.on_reset(now, test_id(4), out);
-  detector.on_heard(now + seconds(1), test_id(5), out);
+  detector.on_seen(now + seconds(1), test_id(5), out);
   detector.on_unreachable(now + seconds(3), test_id(4), Failure::no_answer, out);
   EXPECT_EQ(state(4), State::dead);
 }
@@ -273,7 +273,7 @@ TEST_F(Detector, TheDeadWhoSpeakAreAliveAndMakeANewDescriptor) {
   detector.on_reset(now, test_id(3), out);
   detector.on_unreachable(now, test_id(3), Failure::refused, out);
   out = {};
-  detector.on_heard(now, test_id(3), out);
+  detector.on_seen(now, test_id(3), out);
   EXPECT_EQ(state(3), State::alive);
   ASSERT_EQ(out.sends.size(), 1u);
   EXPECT_EQ(out.sends[0].message.ping().suspected_stamp(), 1u);

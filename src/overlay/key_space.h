@@ -12,30 +12,30 @@ namespace gw::overlay {
 
 // Where an id is on the ring of 2^128 places: its first half. Two peers on one place would be half a collision of SHA-256, which nobody can
 // make for an id that is not his own; such a pair is still told apart by the whole ids.
-using Place = unsigned __int128;
+using RingPosition = unsigned __int128;
 
 inline constexpr unsigned kDigits = 64;  // of 4 bits
 
-inline Place place_of(const Hash256& id) {
+inline RingPosition position_of(const Hash256& id) {
   std::uint64_t high;
   std::uint64_t low;
   std::memcpy(&high, id.bytes.data(), sizeof high);
   std::memcpy(&low, id.bytes.data() + sizeof high, sizeof low);
   static_assert(std::endian::native == std::endian::little);
-  return (static_cast<Place>(__builtin_bswap64(high)) << 64) | __builtin_bswap64(low);
+  return (static_cast<RingPosition>(__builtin_bswap64(high)) << 64) | __builtin_bswap64(low);
 }
 
 // How far it is from one place to another, going up.
-inline Place clockwise(Place from, Place to) { return to - from; }
+inline RingPosition clockwise(RingPosition from, RingPosition to) { return to - from; }
 
 // The shorter way round.
-inline Place distance(Place a, Place b) { return std::min(a - b, b - a); }
+inline RingPosition distance(RingPosition a, RingPosition b) { return std::min(a - b, b - a); }
 
 // Whether `a` answers for the key rather than `b`. A strict order: equal distances are decided by the ids.
 inline bool is_closer(const Hash256& key, const Hash256& a, const Hash256& b) {
-  const Place place = place_of(key);
-  const Place to_a = distance(place_of(a), place);
-  const Place to_b = distance(place_of(b), place);
+  const RingPosition position = position_of(key);
+  const RingPosition to_a = distance(position_of(a), position);
+  const RingPosition to_b = distance(position_of(b), position);
   return to_a != to_b ? to_a < to_b : a < b;
 }
 

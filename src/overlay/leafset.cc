@@ -11,22 +11,22 @@ namespace gw::overlay {
 namespace {
 
 // The order of the members; ids that share a place are told apart by the rest of them.
-auto way(const PeerId& from, const PeerId& to) { return std::tuple(clockwise(place_of(from.hash), place_of(to.hash)), to); }
+auto way(const PeerId& from, const PeerId& to) { return std::tuple(clockwise(position_of(from.hash), position_of(to.hash)), to); }
 
 }  // namespace
 
-std::vector<Descriptor>::const_iterator Leafset::seat(const PeerId& peer) const {
+std::vector<Descriptor>::const_iterator Leafset::lower_bound(const PeerId& peer) const {
   return std::ranges::lower_bound(members_, way(self_, peer), {}, [&](const Descriptor& member) { return way(self_, member.id); });
 }
 
 const Descriptor* Leafset::find(const PeerId& peer) const {
-  const auto found = seat(peer);
+  const auto found = lower_bound(peer);
   return found != members_.end() && found->id == peer ? &*found : nullptr;
 }
 
 bool Leafset::wants(const PeerId& peer, const Incarnation& incarnation) const {
   if (peer == self_) return false;
-  const auto found = seat(peer);
+  const auto found = lower_bound(peer);
   if (found != members_.end() && found->id == peer) return found->incarnation < incarnation;
   // Full: whoever would sit in the middle is as far as one can be on either side.
   return !is_full() || static_cast<std::size_t>(found - members_.begin()) != half_;
@@ -34,7 +34,7 @@ bool Leafset::wants(const PeerId& peer, const Incarnation& incarnation) const {
 
 Leafset::Offered Leafset::offer(const Descriptor& peer) {
   if (!wants(peer.id, peer.incarnation)) return Offered::ignored;
-  const auto index = seat(peer.id) - members_.cbegin();
+  const auto index = lower_bound(peer.id) - members_.cbegin();
   const auto found = members_.begin() + index;
   if (found != members_.end() && found->id == peer.id) {
     *found = peer;
@@ -47,7 +47,7 @@ Leafset::Offered Leafset::offer(const Descriptor& peer) {
 }
 
 bool Leafset::remove(const PeerId& peer) {
-  const auto found = seat(peer);
+  const auto found = lower_bound(peer);
   if (found == members_.end() || found->id != peer) return false;
   members_.erase(found);
   return true;
@@ -60,9 +60,9 @@ void Leafset::grow_older() {
 
 bool Leafset::covers(const Hash256& key) const {
   if (!is_full()) return true;
-  const Place first = place_of(members_[half_].id.hash);  // the farthest that comes before this peer
-  const Place last = place_of(members_[half_ - 1].id.hash);
-  return clockwise(first, place_of(key)) <= clockwise(first, last);
+  const RingPosition first = position_of(members_[half_].id.hash);  // the farthest that comes before this peer
+  const RingPosition last = position_of(members_[half_ - 1].id.hash);
+  return clockwise(first, position_of(key)) <= clockwise(first, last);
 }
 
 }  // namespace gw::overlay

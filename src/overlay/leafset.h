@@ -36,7 +36,7 @@ class Leafset {
   bool covers(const Hash256& key) const;
 
  private:
-  std::vector<Descriptor>::const_iterator seat(const PeerId& peer) const;
+  std::vector<Descriptor>::const_iterator lower_bound(const PeerId& peer) const;
 
   const PeerId self_;
   const std::size_t half_;

@@ -32,10 +32,10 @@ TEST(KeySpace, CountsDigitsAndGoesTheShorterWayRound) {
   b.bytes[3] = 0x10;
   EXPECT_EQ(common_digits(a, b), 6u);
   EXPECT_EQ(digit(b, 6), 1u);
-  const Place low = place_of(at(1).id.hash);
-  const Place high = place_of(at(255).id.hash);
-  EXPECT_EQ(distance(low, high), place_of(at(2).id.hash));
-  EXPECT_EQ(clockwise(high, low), place_of(at(2).id.hash));
+  const RingPosition low = position_of(at(1).id.hash);
+  const RingPosition high = position_of(at(255).id.hash);
+  EXPECT_EQ(distance(low, high), position_of(at(2).id.hash));
+  EXPECT_EQ(clockwise(high, low), position_of(at(2).id.hash));
 }
 
 TEST(KeySpace, TheCloserOfTwoIsTheSameForEverybody) {

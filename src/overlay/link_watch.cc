@@ -7,7 +7,7 @@
 
 namespace gw::overlay {
 
-void LinkWatch::in_touch(Time now, const PeerId& peer) {
+void LinkWatch::watch_peer(Time now, const PeerId& peer) {
   const auto found = links_.find(peer);
   if (found != links_.end()) {
     found->second.used = now;
@@ -17,15 +17,15 @@ void LinkWatch::in_touch(Time now, const PeerId& peer) {
     GW_REACHED("link watch: too many peers to watch");
     return;
   }
-  links_.emplace(peer, Link{.used = now, .heard = now});
+  links_.emplace(peer, Link{.used = now, .last_seen = now});
   if (tick_at_ == kNever) tick_at_ = now + config_.ping_every;
 }
 
-void LinkWatch::on_heard(Time now, const PeerId& peer) {
+void LinkWatch::on_seen(Time now, const PeerId& peer) {
   const auto found = links_.find(peer);
   if (found == links_.end()) return;
   Link& link = found->second;
-  link.heard = now;
+  link.last_seen = now;
   link.broken = false;
   if (!link.lost) return;
   link.lost = false;
@@ -61,8 +61,8 @@ void LinkWatch::on_tick(Time now, Output& out) {
   tick_at_ = now + config_.ping_every;
   std::erase_if(links_, [&](const auto& link) { return now - link.second.used > config_.forgotten_after; });
   for (auto& [peer, link] : links_) {
-    link.heard = std::min(link.heard + pause, now);
-    const Time silence = now - link.heard;
+    link.last_seen = std::min(link.last_seen + pause, now);
+    const Time silence = now - link.last_seen;
     if (!link.lost && silence >= config_.lost_after) {
       GW_REACHED("link watch: a peer fell silent");
       lose(peer, link);

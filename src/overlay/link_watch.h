@@ -37,8 +37,8 @@ class LinkWatch {
   LinkWatch(const Config& config, const Contacts& contacts, Rng rng) : config_(config), contacts_(contacts), rng_(rng) {}
 
   // The peer is used, now. Beyond the limit nobody new is watched.
-  void in_touch(Time now, const PeerId& peer);
-  void on_heard(Time now, const PeerId& peer);
+  void watch_peer(Time now, const PeerId& peer);
+  void on_seen(Time now, const PeerId& peer);
   void on_reset(Time now, const PeerId& peer, Output& out);
   void on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out);
   // Says itself that it goes, or is known to be dead.
@@ -53,7 +53,7 @@ class LinkWatch {
  private:
   struct Link {
     Time used{0};
-    Time heard{0};
+    Time last_seen{0};
     bool lost = false;
     bool broken = false;  // the connection was reset or refused, and is being made again
   };

@@ -16,7 +16,7 @@ class NoContacts : public Contacts {
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId&) const override { return false; }
-  bool was_heard(const PeerId&) const override { return true; }
+  bool was_seen(const PeerId&) const override { return true; }
 };
 
 class Links : public testing::Test {
@@ -37,22 +37,22 @@ class Links : public testing::Test {
 };
 
 TEST_F(Links, SilenceForFiveSecondsIsALoss) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   tick_until(now + milliseconds(4500));
   EXPECT_EQ(watch.state(peer), LinkState::there);
   EXPECT_EQ(out.sends.size(), 4u) << "a ping every second";
   tick_until(now + milliseconds(600));
   EXPECT_EQ(watch.state(peer), LinkState::lost);
   ASSERT_EQ(watch.take_changes().size(), 1u);
-  watch.on_heard(now, peer);
+  watch.on_seen(now, peer);
   EXPECT_EQ(watch.state(peer), LinkState::there);
   EXPECT_EQ(watch.take_changes().at(0).state, LinkState::there);
 }
 
 TEST_F(Links, WhoSpeaksIsNeitherPingedNorLost) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   for (int i = 0; i < 60; ++i) {
-    watch.on_heard(watch.next_deadline() - milliseconds(1), peer);
+    watch.on_seen(watch.next_deadline() - milliseconds(1), peer);
     tick_until(watch.next_deadline());
   }
   EXPECT_TRUE(out.sends.empty());
@@ -60,7 +60,7 @@ TEST_F(Links, WhoSpeaksIsNeitherPingedNorLost) {
 }
 
 TEST_F(Links, AResetAndADialThatFailsIsALossAtOnce) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   watch.on_unreachable(now, peer, Failure::no_answer, out);
   EXPECT_EQ(watch.state(peer), LinkState::there);
   watch.on_reset(now, peer, out);
@@ -71,18 +71,18 @@ TEST_F(Links, AResetAndADialThatFailsIsALossAtOnce) {
 }
 
 TEST_F(Links, AResetOfAConnectionThatIsMadeAgainIsNothing) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   watch.on_reset(now, peer, out);
-  watch.on_heard(now, peer);
+  watch.on_seen(now, peer);
   watch.on_unreachable(now, peer, Failure::no_answer, out);
   EXPECT_EQ(watch.state(peer), LinkState::there);
 }
 
 TEST_F(Links, WatchingEndsAfterTheLastUse) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   tick_until(now + seconds(50));
   EXPECT_EQ(watch.state(peer), LinkState::lost);
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   tick_until(now + seconds(50));
   EXPECT_EQ(watch.size(), 1u);
   tick_until(now + seconds(15));
@@ -91,7 +91,7 @@ TEST_F(Links, WatchingEndsAfterTheLastUse) {
 }
 
 TEST_F(Links, APauseOfItsOwnCountsAgainstNobody) {
-  watch.in_touch(now, peer);
+  watch.watch_peer(now, peer);
   tick_until(now + seconds(2));
   now += seconds(30);  // stopped
   watch.on_tick(now, out);
@@ -101,9 +101,9 @@ TEST_F(Links, APauseOfItsOwnCountsAgainstNobody) {
 }
 
 TEST_F(Links, IsBoundedAndIgnoresStrangers) {
-  for (std::uint64_t i = 0; i < 2000; ++i) watch.in_touch(now, test_id(i));
+  for (std::uint64_t i = 0; i < 2000; ++i) watch.watch_peer(now, test_id(i));
   EXPECT_EQ(watch.size(), 1024u);
-  watch.on_heard(now, test_id(5000));
+  watch.on_seen(now, test_id(5000));
   watch.on_reset(now, test_id(5000), out);
   EXPECT_EQ(watch.state(test_id(5000)), LinkState::not_watched);
 }

@@ -17,10 +17,10 @@ Hash256 salted(const Hash256& key, std::uint32_t salt) {
 
 }  // namespace
 
-Lookup::Lookup(const Config& config, const Descriptor& self, const Notary& notary, const Ring& ring, const Contacts& contacts, Rng rng)
+Lookup::Lookup(const Config& config, const Descriptor& self, const Signer& signer, const Ring& ring, const Contacts& contacts, Rng rng)
     : config_(config),
       self_(self),
-      notary_(notary),
+      signer_(signer),
       rng_(rng),
       rate_limit_(config.others),
       router_(config.router, self, ring, contacts, Rng(rng_.next())),
@@ -44,7 +44,7 @@ std::uint64_t Lookup::ask(Time now, const Hash256& key, std::uint32_t demand, Ou
 void Lookup::send(Time now, std::uint64_t number, Output& out) {
   Request& request = requests_.at(number);
   ++request.tries;
-  request.until = now + config_.again_after;
+  request.until = now + config_.resend_after;
   Message::Route route;
   route.set_key(wire::bytes_of(salted(request.key, request.salt)));
   route.set_number(number);
@@ -142,7 +142,7 @@ void Lookup::decide(Time now, const Message::Route& request, Output& out) {
 }
 
 void Lookup::answer(Time now, const Message::Route& request, const Message::Found& found, Output& out) {
-  const Descriptor origin = read(request.origin(), notary_);
+  const Descriptor origin = read(request.origin(), signer_);
   if (origin.id == self_.id) return on_found(now, found, self_, out);
   Message message;
   *message.mutable_found() = found;

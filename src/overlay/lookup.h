@@ -21,10 +21,10 @@ namespace gw::overlay {
 class Lookup {
  public:
   struct Config {
-    Time again_after = std::chrono::seconds(4);  // no answer: by another first hop
-    int tries = 3;                               // for each salt
-    std::uint32_t salts = 3;                     // besides the key itself
-    Time pause = std::chrono::seconds(1);        // before the first other salt
+    Time resend_after = std::chrono::seconds(4);  // no answer: by another first hop
+    int tries = 3;                                // for each salt
+    std::uint32_t salts = 3;                      // besides the key itself
+    Time pause = std::chrono::seconds(1);         // before the first other salt
     std::size_t requests = 256;
     PerPeerRateLimit::Config others{.period = std::chrono::seconds(1), .per_peer = 32, .peers = 256};  // whose requests come by
     Router::Config router;
@@ -32,7 +32,7 @@ class Lookup {
   };
 
   // `self` is kept: the descriptor as it is at any moment.
-  Lookup(const Config& config, const Descriptor& self, const Notary& notary, const Ring& ring, const Contacts& contacts, Rng rng);
+  Lookup(const Config& config, const Descriptor& self, const Signer& signer, const Ring& ring, const Contacts& contacts, Rng rng);
 
   // Returns the number that the Located will have. `demand` 0: only who answers for the key.
   std::uint64_t ask(Time now, const Hash256& key, std::uint32_t demand, Output& out);
@@ -42,7 +42,7 @@ class Lookup {
   // REQUIRES of both: the descriptor in it is genuine.
   void on_route(Time now, const Message::Route& request, Output& out);
   void on_found(Time now, const Message::Found& answer, const Descriptor& host, Output& out);
-  void on_heard(const PeerId& peer) { router_.on_heard(peer); }
+  void on_seen(const PeerId& peer) { router_.on_seen(peer); }
   void on_unreachable(Time now, const PeerId& peer, Output& out);
   void on_tick(Time now, Output& out);
   Time next_deadline() const;
@@ -70,7 +70,7 @@ class Lookup {
 
   const Config config_;
   const Descriptor& self_;
-  const Notary& notary_;
+  const Signer& signer_;
   Rng rng_;
   PerPeerRateLimit rate_limit_;
   Router router_;

@@ -19,7 +19,7 @@ class Suspects : public Contacts {
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId& peer) const override { return peers.contains(peer); }
-  bool was_heard(const PeerId&) const override { return true; }
+  bool was_seen(const PeerId&) const override { return true; }
   std::set<PeerId> peers;
 };
 
@@ -27,7 +27,7 @@ class Suspects : public Contacts {
 class Web {
  public:
   explicit Web(std::uint64_t count, std::uint32_t free_slots = 0) {
-    for (std::uint64_t i = 1; i <= count; ++i) nodes_.emplace(test_id(i), std::make_unique<Node>(i, notary_, free_slots));
+    for (std::uint64_t i = 1; i <= count; ++i) nodes_.emplace(test_id(i), std::make_unique<Node>(i, signer_, free_slots));
     for (auto& [id, node] : nodes_)
       for (auto& [other, peer] : nodes_) node->ring.learn(peer->self, static_cast<float>(rng_.below(1000)));
   }
@@ -90,8 +90,8 @@ class Web {
 
  private:
   struct Node {
-    Node(std::uint64_t number, const Notary& notary, std::uint32_t slots)
-        : self(test_peer(number)), ring({}, self.id, suspects, Rng(number)), lookup({}, self, notary, ring, suspects, Rng(number)) {
+    Node(std::uint64_t number, const Signer& signer, std::uint32_t slots)
+        : self(test_peer(number)), ring({}, self.id, suspects, Rng(number)), lookup({}, self, signer, ring, suspects, Rng(number)) {
       self.slots = self.free_slots = slots;
     }
     Descriptor self;
@@ -111,14 +111,14 @@ class Web {
       if (send.message.has_route()) to.lookup.on_route(now, send.message.route(), answer);
       if (send.message.has_found()) {
         const Message::Found& found = send.message.found();
-        to.lookup.on_found(now, found, found.has_host() ? read(found.host(), notary_) : Descriptor(), answer);
+        to.lookup.on_found(now, found, found.has_host() ? read(found.host(), signer_) : Descriptor(), answer);
       }
-      if (send.message.has_ping()) node.lookup.on_heard(send.to);
+      if (send.message.has_ping()) node.lookup.on_seen(send.to);
       handle(to, answer);
     }
   }
 
-  TestNotary notary_;
+  TestSigner signer_;
   Rng rng_{3};
   std::map<PeerId, std::unique_ptr<Node>> nodes_;
   std::uint64_t number_ = 0;
@@ -237,11 +237,11 @@ TEST(Lookup, EveryRequestEndsThoughAllAreDead) {
 
 TEST(Lookup, RequestsAreBounded) {
   Suspects none;
-  TestNotary notary;
+  TestSigner signer;
   const Descriptor self = test_peer(1);
   Ring ring({}, self.id, none, Rng(1));
   for (std::uint64_t i = 2; i < 40; ++i) ring.learn(test_peer(i), 0);
-  Lookup lookup({}, self, notary, ring, none, Rng(1));
+  Lookup lookup({}, self, signer, ring, none, Rng(1));
   Output out;
   for (int i = 0; i < 1000; ++i) lookup.ask(seconds(1), test_id(2).hash, 0, out);
   EXPECT_EQ(lookup.size(), 256u);
@@ -254,10 +254,10 @@ TEST(Lookup, RequestsAreBounded) {
 
 TEST(Lookup, AnswersThatNobodyAskedForAreIgnored) {
   Suspects none;
-  TestNotary notary;
+  TestSigner signer;
   const Descriptor self = test_peer(1);
   Ring ring({}, self.id, none, Rng(1));
-  Lookup lookup({}, self, notary, ring, none, Rng(1));
+  Lookup lookup({}, self, signer, ring, none, Rng(1));
   Message::Found found;
   found.set_number(5);
   Output out;

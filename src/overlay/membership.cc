@@ -75,7 +75,7 @@ Status check(const PublicKey& grid_key, const Revocations& list) {
 
 // --- the roll
 
-Status Roll::admit(WallSeconds now, const PeerId& peer, const PublicKey& key, const Membership& membership) {
+Status KnownMembers::admit(WallSeconds now, const PeerId& peer, const PublicKey& key, const Membership& membership) {
   if (membership.serial == 0) return fail(Kind::invalid, "it has shown no membership of the private grid");
   if (revocations_.names(membership.serial))
     return fail(Kind::invalid, "its membership {:016x} of the private grid was revoked", membership.serial);
@@ -92,22 +92,22 @@ Status Roll::admit(WallSeconds now, const PeerId& peer, const PublicKey& key, co
   return ok();
 }
 
-void Roll::make_room() {
+void KnownMembers::make_room() {
   if (members_.size() < config_.members) return;
   members_.erase(std::ranges::min_element(members_, {}, [](const auto& entry) { return entry.second.order; }));
 }
 
-bool Roll::has(WallSeconds now, const PeerId& peer) const {
+bool KnownMembers::has(WallSeconds now, const PeerId& peer) const {
   const auto found = members_.find(peer);
   return found != members_.end() && !over(now, found->second.membership);
 }
 
-const Membership* Roll::find(const PeerId& peer) const {
+const Membership* KnownMembers::find(const PeerId& peer) const {
   const auto found = members_.find(peer);
   return found == members_.end() ? nullptr : &found->second.membership;
 }
 
-std::vector<PeerId> Roll::revoke(Revocations list) {
+std::vector<PeerId> KnownMembers::revoke(Revocations list) {
   revocations_ = std::move(list);
   std::vector<PeerId> gone;
   std::erase_if(members_, [&](const auto& entry) {

@@ -60,13 +60,13 @@ Status check(const PublicKey& grid_key, const Revocations& list);
 //
 // Invariant: nobody who is on it is on the list of revocations. Limit: Config::members; then whoever was met first has to show its
 // membership again. A value without threads; time is handed in.
-class Roll {
+class KnownMembers {
  public:
   struct Config {
     std::size_t members = 16'384;
   };
 
-  Roll(Config config, const PublicKey& grid_key) : config_(config), grid_key_(grid_key), grid_id_({sha256(grid_key)}) {}
+  KnownMembers(Config config, const PublicKey& grid_key) : config_(config), grid_key_(grid_key), grid_id_({sha256(grid_key)}) {}
 
   // Puts it on the roll. Kind::invalid: why it may not be there.
   Status admit(WallSeconds now, const PeerId& peer, const PublicKey& key, const Membership& membership);

@@ -20,50 +20,51 @@ std::uint64_t until(WallSeconds time) { return static_cast<std::uint64_t>(time.c
 
 Membership good(std::uint64_t serial = kSerial) { return make_membership(grid_key(), test_key(1), serial, until(kToday)); }
 
-std::string complaint(Roll& roll, WallSeconds now, const Membership& membership) {
-  const Status status = roll.admit(now, test_id(1), test_key(1), membership);
+std::string complaint(KnownMembers& known_members, WallSeconds now, const Membership& membership) {
+  const Status status = known_members.admit(now, test_id(1), test_key(1), membership);
   return status ? "" : status.error().detail;
 }
 
 TEST(Membership, LetsInWhoWasLetIn) {
-  Roll roll({}, grid_key().public_key());
-  EXPECT_FALSE(roll.has(kToday, test_id(1)));
-  EXPECT_EQ(complaint(roll, kToday, good()), "");
-  EXPECT_TRUE(roll.has(kToday, test_id(1)));
-  EXPECT_EQ(*roll.find(test_id(1)), good());
+  KnownMembers known_members({}, grid_key().public_key());
+  EXPECT_FALSE(known_members.has(kToday, test_id(1)));
+  EXPECT_EQ(complaint(known_members, kToday, good()), "");
+  EXPECT_TRUE(known_members.has(kToday, test_id(1)));
+  EXPECT_EQ(*known_members.find(test_id(1)), good());
 }
 
 TEST(Membership, IsForOnePeerOfOneGrid) {
-  Roll roll({}, grid_key().public_key());
-  EXPECT_FALSE(roll.admit(kToday, test_id(2), test_key(2), good()));
-  EXPECT_NE(complaint(roll, kToday, make_membership(grid_key(2), test_key(1), kSerial, until(kToday))).find("not signed"),
+  KnownMembers known_members({}, grid_key().public_key());
+  EXPECT_FALSE(known_members.admit(kToday, test_id(2), test_key(2), good()));
+  EXPECT_NE(complaint(known_members, kToday, make_membership(grid_key(2), test_key(1), kSerial, until(kToday))).find("not signed"),
             std::string::npos);
-  EXPECT_NE(complaint(roll, kToday, {}).find("no membership"), std::string::npos);
+  EXPECT_NE(complaint(known_members, kToday, {}).find("no membership"), std::string::npos);
   for (const auto change :
        {+[](Membership& m) { ++m.serial; }, +[](Membership& m) { ++m.until; }, +[](Membership& m) { m.signature[9] ^= 1; }}) {
     Membership altered = good();
     change(altered);
-    EXPECT_NE(complaint(roll, kToday, altered), "");
+    EXPECT_NE(complaint(known_members, kToday, altered), "");
   }
-  EXPECT_EQ(roll.size(), 0u);
+  EXPECT_EQ(known_members.size(), 0u);
 }
 
 TEST(Membership, OutlivesItsEndByTheSkewOfClocks) {
-  Roll roll({}, grid_key().public_key());
-  EXPECT_EQ(complaint(roll, kToday + kClockSkew, good()), "");
-  EXPECT_TRUE(roll.has(kToday + kClockSkew, test_id(1)));
-  EXPECT_FALSE(roll.has(kToday + kClockSkew + WallSeconds(1), test_id(1)));
-  EXPECT_NE(complaint(roll, kToday + kClockSkew + WallSeconds(1), good()).find("expired"), std::string::npos);
+  KnownMembers known_members({}, grid_key().public_key());
+  EXPECT_EQ(complaint(known_members, kToday + kClockSkew, good()), "");
+  EXPECT_TRUE(known_members.has(kToday + kClockSkew, test_id(1)));
+  EXPECT_FALSE(known_members.has(kToday + kClockSkew + WallSeconds(1), test_id(1)));
+  EXPECT_NE(complaint(known_members, kToday + kClockSkew + WallSeconds(1), good()).find("expired"), std::string::npos);
 }
 
 TEST(Revocations, EndMembershipsAndWhateverCameOfAnInvitation) {
   for (const std::uint64_t named : {kSerial, invitation_of(kSerial)}) {
-    Roll roll({}, grid_key().public_key());
-    ASSERT_EQ(complaint(roll, kToday, good()), "");
-    EXPECT_TRUE(roll.revoke(make_revocations(grid_key(), 1, {invitation_of(kSerial) + (1u << 16)})).empty()) << "another invitation";
-    EXPECT_EQ(roll.revoke(make_revocations(grid_key(), 2, {named})), std::vector{test_id(1)});
-    EXPECT_FALSE(roll.has(kToday, test_id(1)));
-    EXPECT_NE(complaint(roll, kToday, good()).find("revoked"), std::string::npos);
+    KnownMembers known_members({}, grid_key().public_key());
+    ASSERT_EQ(complaint(known_members, kToday, good()), "");
+    EXPECT_TRUE(known_members.revoke(make_revocations(grid_key(), 1, {invitation_of(kSerial) + (1u << 16)})).empty())
+        << "another invitation";
+    EXPECT_EQ(known_members.revoke(make_revocations(grid_key(), 2, {named})), std::vector{test_id(1)});
+    EXPECT_FALSE(known_members.has(kToday, test_id(1)));
+    EXPECT_NE(complaint(known_members, kToday, good()).find("revoked"), std::string::npos);
   }
 }
 
@@ -85,14 +86,14 @@ TEST(Revocations, AreThoseOfTheGrid) {
   EXPECT_NE(check(key, endless).error().detail.find("4096"), std::string::npos);
 }
 
-TEST(Roll, ForgetsWhoCameFirstWhenItIsFull) {
-  Roll roll({.members = 2}, grid_key().public_key());
+TEST(KnownMembers, ForgetsWhoCameFirstWhenItIsFull) {
+  KnownMembers known_members({.members = 2}, grid_key().public_key());
   for (const std::uint64_t peer : {1, 2, 3})
-    ASSERT_TRUE(
-        roll.admit(kToday, test_id(peer), test_key(peer), make_membership(grid_key(), test_key(peer), kSerial + peer, until(kToday))));
-  EXPECT_EQ(roll.size(), 2u);
-  EXPECT_FALSE(roll.has(kToday, test_id(1)));
-  EXPECT_TRUE(roll.has(kToday, test_id(3)));
+    ASSERT_TRUE(known_members.admit(kToday, test_id(peer), test_key(peer),
+                                    make_membership(grid_key(), test_key(peer), kSerial + peer, until(kToday))));
+  EXPECT_EQ(known_members.size(), 2u);
+  EXPECT_FALSE(known_members.has(kToday, test_id(1)));
+  EXPECT_TRUE(known_members.has(kToday, test_id(3)));
 }
 
 }  // namespace

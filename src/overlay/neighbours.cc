@@ -7,7 +7,7 @@
 
 namespace gw::overlay {
 
-std::vector<Neighbours::Near>::iterator Neighbours::seat(const PeerId& peer) {
+std::vector<Neighbours::Near>::iterator Neighbours::entry_of(const PeerId& peer) {
   return std::ranges::find(near_, peer, [](const Near& near) { return near.peer.id; });
 }
 
@@ -33,7 +33,7 @@ bool Neighbours::wants(const Descriptor& descriptor, Time distance) const {
 
 void Neighbours::offer(const Descriptor& descriptor, Time distance) {
   if (!wants(descriptor, distance)) return;
-  if (const auto known = seat(descriptor.id); known != near_.end()) {
+  if (const auto known = entry_of(descriptor.id); known != near_.end()) {
     known->peer = descriptor;
   } else if (const auto random = std::ranges::find(random_, descriptor.id, &Descriptor::id); random != random_.end()) {
     *random = descriptor;
@@ -43,7 +43,7 @@ void Neighbours::offer(const Descriptor& descriptor, Time distance) {
 }
 
 void Neighbours::on_range(const PeerId& peer, Time distance) {
-  const auto known = seat(peer);
+  const auto known = entry_of(peer);
   if (known == near_.end()) return;
   known->distance = distance;
   shorten();

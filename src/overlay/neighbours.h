@@ -48,7 +48,7 @@ class Neighbours {
   const Descriptor* find(const PeerId& peer) const;
 
  private:
-  std::vector<Near>::iterator seat(const PeerId& peer);
+  std::vector<Near>::iterator entry_of(const PeerId& peer);
   std::size_t measured() const;
   void shorten();
 

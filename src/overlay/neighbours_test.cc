@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Descriptor settled(std::uint64_t number, std::uint32_t stamp = 1) {
+Descriptor with_known_coordinate(std::uint64_t number, std::uint32_t stamp = 1) {
   Descriptor peer = test_peer(number, stamp);
   peer.coordinate.error = 0.1F;
   return peer;
@@ -24,7 +24,7 @@ class NeighboursTest : public ::testing::Test {
  protected:
   // Its coordinate says what is true.
   void meet(std::uint64_t number, Time distance) {
-    neighbours_.offer(settled(number), distance);
+    neighbours_.offer(with_known_coordinate(number), distance);
     neighbours_.on_range(test_id(number), distance);
   }
 
@@ -40,7 +40,7 @@ TEST_F(NeighboursTest, TheNearestStay) {
 
 TEST_F(NeighboursTest, WhoOnlyClaimsToBeNearGoes) {
   for (std::uint64_t i = 1; i <= 14; ++i) meet(i, milliseconds(10 + i));
-  neighbours_.offer(settled(99), milliseconds(1));
+  neighbours_.offer(with_known_coordinate(99), milliseconds(1));
   EXPECT_NE(neighbours_.find(test_id(99)), nullptr);
   EXPECT_EQ(neighbours_.next_to_measure(), test_id(99));
   neighbours_.on_range(test_id(99), milliseconds(80));
@@ -49,7 +49,7 @@ TEST_F(NeighboursTest, WhoOnlyClaimsToBeNearGoes) {
 }
 
 TEST_F(NeighboursTest, WhoDoesNotAnswerIsACandidateOnce) {
-  neighbours_.offer(settled(1), milliseconds(1));
+  neighbours_.offer(with_known_coordinate(1), milliseconds(1));
   EXPECT_EQ(neighbours_.next_to_measure(), test_id(1));
   EXPECT_EQ(neighbours_.next_to_measure(), std::nullopt);
   EXPECT_EQ(neighbours_.find(test_id(1)), nullptr);
@@ -57,14 +57,14 @@ TEST_F(NeighboursTest, WhoDoesNotAnswerIsACandidateOnce) {
 
 TEST_F(NeighboursTest, CandidatesAreFewAndSureOfTheirPlace) {
   EXPECT_FALSE(neighbours_.wants(test_peer(1), milliseconds(1))) << "its error is 1.5";
-  EXPECT_FALSE(neighbours_.wants(settled(0), milliseconds(1))) << "itself";
-  for (std::uint64_t i = 1; i <= 10; ++i) neighbours_.offer(settled(i), milliseconds(1));
+  EXPECT_FALSE(neighbours_.wants(with_known_coordinate(0), milliseconds(1))) << "itself";
+  for (std::uint64_t i = 1; i <= 10; ++i) neighbours_.offer(with_known_coordinate(i), milliseconds(1));
   EXPECT_EQ(neighbours_.near().size(), 3u);
 }
 
 TEST_F(NeighboursTest, RandomOnesAreRedrawnSlowly) {
   for (std::uint64_t i = 1; i <= 6; ++i) {
-    const Descriptor sample = settled(i);
+    const Descriptor sample = with_known_coordinate(i);
     neighbours_.on_round(&sample);
     neighbours_.on_round(&sample);
   }
@@ -73,7 +73,7 @@ TEST_F(NeighboursTest, RandomOnesAreRedrawnSlowly) {
   for (const Descriptor& peer : neighbours_.random()) before.insert(peer.id);
   EXPECT_EQ(before.size(), 6u);
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const Descriptor sample = settled(100 + i);
+    const Descriptor sample = with_known_coordinate(100 + i);
     neighbours_.on_round(&sample);
   }
   std::size_t stayed = 0;
@@ -83,14 +83,14 @@ TEST_F(NeighboursTest, RandomOnesAreRedrawnSlowly) {
 
 TEST_F(NeighboursTest, AllAreMeasuredInTurnAndKeptUpToDate) {
   for (std::uint64_t i = 1; i <= 3; ++i) meet(i, milliseconds(i));
-  const Descriptor sample = settled(4);
+  const Descriptor sample = with_known_coordinate(4);
   neighbours_.on_round(&sample);
   std::set<PeerId> measured;
   for (int i = 0; i < 4; ++i) measured.insert(*neighbours_.next_to_measure());
   EXPECT_EQ(measured.size(), 4u);
-  neighbours_.offer(settled(2, 7), milliseconds(2));
+  neighbours_.offer(with_known_coordinate(2, 7), milliseconds(2));
   EXPECT_EQ(neighbours_.find(test_id(2))->incarnation.stamp, 7u);
-  neighbours_.offer(settled(4, 7), seconds(2));
+  neighbours_.offer(with_known_coordinate(4, 7), seconds(2));
   EXPECT_EQ(neighbours_.find(test_id(4))->incarnation.stamp, 7u);
   neighbours_.remove(test_id(2));
   neighbours_.remove(test_id(4));

@@ -20,21 +20,22 @@ bool is_answer(const Message& message) {
 
 }  // namespace
 
-Overlay::Overlay(const Config& config, const Self& self, const Notary& notary, Rng rng)
+Overlay::Overlay(const Config& config, const Self& self, const Signer& signer, Rng rng)
     : config_(config),
-      notary_(notary),
-      gate_(config_.members ? std::optional<Gatekeeper>(std::in_place, *config_.members, self.key, notary) : std::nullopt),
+      signer_(signer),
+      membership_filter_(config_.members ? std::optional<MembershipFilter>(std::in_place, *config_.members, self.key, signer)
+                                         : std::nullopt),
       rng_(rng),
       sampler_(config_.sampler, self.id, rng_),
       ring_(config_.ring, self.id, tables_, Rng(rng_.next())),
       detector_(config_.detector, self.id, tables_, Rng(rng_.next())),
       links_(config_.links, tables_, Rng(rng_.next())),
-      lookup_(config_.lookup, own_, notary_, ring_, tables_, Rng(rng_.next())),
+      lookup_(config_.lookup, own_, signer_, ring_, tables_, Rng(rng_.next())),
       coordinates_(config_.coordinates, rng_),
       ranging_(config_.ranging, rng_),
       neighbours_(config_.neighbours, self.id, rng_),
       size_(config_.size),
-      heard_(config_.heard),
+      last_seen_(config_.last_seen),
       rejoin_(config_.rejoin, config_.address, config_.known, rng_) {
   own_.id = self.id;
   own_.key = self.key;
@@ -90,15 +91,15 @@ void Overlay::begin_round(Time now, Output& out) {
 void Overlay::forget_strangers(Time now, Output& out) {
   if (now < strangers_at_) return;
   strangers_at_ = now + config_.strangers / 2;
-  for (const PeerId& peer : heard_.silent_since(now - config_.strangers))
-    if (tables_.find(peer) == nullptr) bury(peer, out);
+  for (const PeerId& peer : last_seen_.silent_since(now - config_.strangers))
+    if (tables_.find(peer) == nullptr) record_death(peer, out);
 }
 
 // A descriptor that is newer than all before: what others have of this peer must not grow old, and refutes whatever was said of it.
 void Overlay::renew_self() {
   ++own_.incarnation.stamp;
   own_.coordinate = coordinates_.own();
-  sign(config_.grid, notary_, own_);
+  sign(config_.grid, signer_, own_);
 }
 
 void Overlay::serve(Sampler::Need need, Time now, Output& out) {
@@ -106,7 +107,7 @@ void Overlay::serve(Sampler::Need need, Time now, Output& out) {
 }
 
 void Overlay::finish(Time now, std::size_t before, Output& out) {
-  settle(now, out);
+  apply_component_results(now, out);
   for (std::size_t i = before; i < out.sends.size(); ++i) {
     Send& send = out.sends[i];
     send.message.set_grid(config_.grid.hash.bytes.data(), config_.grid.hash.bytes.size());
@@ -114,9 +115,9 @@ void Overlay::finish(Time now, std::size_t before, Output& out) {
     if (!send.contact.address.empty() || is_answer(send.message)) continue;
     if (const Descriptor* known = tables_.find(send.to)) send.contact = contact_of(*known);
   }
-  if (!gate_) return;
+  if (!membership_filter_) return;
   const auto kept = std::remove_if(out.sends.begin() + static_cast<std::ptrdiff_t>(before), out.sends.end(),
-                                   [&](Send& send) { return !gate_->prepare(now, send.to, send.message); });
+                                   [&](Send& send) { return !membership_filter_->prepare(now, send.to, send.message); });
   out.sends.erase(kept, out.sends.end());
 }
 
@@ -150,7 +151,7 @@ void Overlay::set_contact(const Contact& contact) {
 
 void Overlay::revoke(Time now, Revocations list, Output& out) {
   const std::size_t before = out.sends.size();
-  for (const PeerId& peer : gate_->revoke(std::move(list))) {
+  for (const PeerId& peer : membership_filter_->revoke(std::move(list))) {
     if (const Descriptor* known = tables_.find(peer)) detector_.on_leave(now, peer, known->incarnation);
     out.events.push_back(Expelled{peer});
   }
@@ -159,8 +160,8 @@ void Overlay::revoke(Time now, Revocations list, Output& out) {
 
 void Overlay::on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out) {
   const std::size_t before = out.sends.size();
-  if (gate_) gate_->on_descriptor(now, message);
-  const Descriptor peer = read(message, notary_);
+  if (membership_filter_) membership_filter_->on_descriptor(now, message);
+  const Descriptor peer = read(message, signer_);
   if (peer.id == own_.id) return;
   if (genuine(now, peer)) {
     learn(now, peer, out);

@@ -9,10 +9,10 @@
 #include "overlay/contacts.h"
 #include "overlay/coordinates.h"
 #include "overlay/failure_detector.h"
-#include "overlay/gatekeeper.h"
-#include "overlay/heard.h"
+#include "overlay/last_seen.h"
 #include "overlay/link_watch.h"
 #include "overlay/lookup.h"
+#include "overlay/membership_filter.h"
 #include "overlay/neighbours.h"
 #include "overlay/output.h"
 #include "overlay/ranging.h"
@@ -33,10 +33,10 @@ class Overlay {
  public:
   struct Config {
     GridId grid;
-    std::optional<Gatekeeper::Config> members;  // none: an open grid
-    std::string address;                        // where this peer is reached; empty: nowhere
-    std::vector<std::string> known;             // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(30);      // ten thousand that start at once find their places in seventeen rounds
+    std::optional<MembershipFilter::Config> members;  // none: an open grid
+    std::string address;                              // where this peer is reached; empty: nowhere
+    std::vector<std::string> known;                   // addresses to join through, always tried again
+    Time youth = std::chrono::seconds(30);            // ten thousand that start at once find their places in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
@@ -48,7 +48,7 @@ class Overlay {
     Ranging::Config ranging{};
     Neighbours::Config neighbours{};
     SizeEstimate::Config size{};
-    Heard::Config heard{};
+    LastSeen::Config last_seen{};
     Time strangers = std::chrono::seconds(60);  // without a word, until somebody who is in no table counts as gone
     Rejoin::Config rejoin{};
   };
@@ -58,7 +58,7 @@ class Overlay {
     std::uint64_t boot;  // higher than in all lives before
   };
 
-  Overlay(const Config& config, const Self& self, const Notary& notary, Rng rng);
+  Overlay(const Config& config, const Self& self, const Signer& signer, Rng rng);
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
@@ -73,9 +73,9 @@ class Overlay {
   // The connection broke without a goodbye.
   void on_reset(Time now, const PeerId& peer, Output& out);
   // Any message of that peer, of another part of this one.
-  void on_heard(Time now, const PeerId& from, Output& out);
+  void on_seen(Time now, const PeerId& from, Output& out);
   // A job is done together with that peer: from now on, and for a while after the last call, it is watched closely.
-  void in_touch(Time now, const PeerId& with, Output& out);
+  void watch_peer(Time now, const PeerId& with, Output& out);
   void on_tick(Time now, Output& out);
   Time next_deadline() const;
 
@@ -97,15 +97,15 @@ class Overlay {
   // For the machines of jobs, for people and checkers.
   bool alive(const PeerId& peer) const;
   // May speak in this grid, as far as is known here: everybody in an open one.
-  bool admits(Time now, const PeerId& peer) const { return !gate_ || gate_->admits(now, peer); }
+  bool admits(Time now, const PeerId& peer) const { return !membership_filter_ || membership_filter_->admits(now, peer); }
   // nullptr: an open grid.
-  const Gatekeeper* gate() const { return gate_ ? &*gate_ : nullptr; }
+  const MembershipFilter* membership_filter() const { return membership_filter_ ? &*membership_filter_ : nullptr; }
   struct Known {
     Descriptor descriptor;
     using State = FailureDetector::State;
     State state;
-    Time heard = kNever;  // kNever: not heard from, only heard of
-    Time distance{0};     // round trip, measured or estimated
+    Time last_seen = kNever;  // kNever: not heard from, only heard of
+    Time distance{0};         // round trip, measured or estimated
   };
   std::vector<Known> all() const;  // the others, by id
   // nullptr: nobody of that id is in a table.
@@ -127,7 +127,7 @@ class Overlay {
     const Descriptor* find(const PeerId& peer) const override;
     std::vector<PeerId> all() const override;
     bool is_suspected(const PeerId& peer) const override;
-    bool was_heard(const PeerId& peer) const override { return overlay_.heard_.last(peer) != kNever; }
+    bool was_seen(const PeerId& peer) const override { return overlay_.last_seen_.last(peer) != kNever; }
 
    private:
     const Overlay& overlay_;
@@ -141,14 +141,14 @@ class Overlay {
   // The end of every input: what the machines have found out, then grid, rumours and addresses of everything that was added to `out` since
   // it had `before` messages.
   void finish(Time now, std::size_t before, Output& out);
-  void settle(Time now, Output& out);
+  void apply_component_results(Time now, Output& out);
   void measure(Time now, Output& out);
   void take_ranges();
   // The round trip to it as the coordinates have it.
   Time distance_to(const Descriptor& descriptor) const;
   float seconds_to(const Descriptor& descriptor) const;
   void hear(Time now, const PeerId& from, Output& out);
-  void bury(const PeerId& peer, Output& out);
+  void record_death(const PeerId& peer, Output& out);
   // Makes a newer descriptor, if the last one is not from this very second: somebody takes this peer for dead.
   void refute(Time now);
 
@@ -175,8 +175,8 @@ class Overlay {
   void store(Time now, const Descriptor& descriptor, Output& out);
 
   const Config config_;
-  const Notary& notary_;
-  std::optional<Gatekeeper> gate_;  // of a private grid
+  const Signer& signer_;
+  std::optional<MembershipFilter> membership_filter_;  // of a private grid
   Rng rng_;
   Descriptor own_;
   Time born_{0};
@@ -197,7 +197,7 @@ class Overlay {
   RateLimit reported_lies_{std::chrono::seconds(10), 1};
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
-  Heard heard_;
+  LastSeen last_seen_;
   Rejoin rejoin_;
 };
 

@@ -9,9 +9,9 @@ namespace gw::overlay {
 void Overlay::on_message(Time now, const PeerId& from, const Message& message, Output& out) {
   if (from == own_.id) return;
   if (GridId::from(message.grid()) != config_.grid) return refuse(from, "it sent a message of another grid", out);
-  if (gate_) {
-    if (const Status member = gate_->on_message(now, from, message); !member) {
-      if (gate_->to_report(now, from)) refuse(from, member.error().detail, out);
+  if (membership_filter_) {
+    if (const Status member = membership_filter_->on_message(now, from, message); !member) {
+      if (membership_filter_->to_report(now, from)) refuse(from, member.error().detail, out);
       return;
     }
   }
@@ -73,7 +73,7 @@ void Overlay::on_gossip_reply(Time now, const PeerId& from, const Message::Gossi
 // What others of the grid have at random: the only descriptors that say how large it is.
 void Overlay::learn_samples(Time now, const Message::Gossip& gossip, Output& out) {
   for (const wire::pb::Descriptor& other : gossip.others()) {
-    const Descriptor descriptor = read(other, notary_);
+    const Descriptor descriptor = read(other, signer_);
     if (descriptor.id != own_.id) size_.on_sample(descriptor.id);
     learn(now, descriptor, out);
   }
@@ -88,7 +88,7 @@ void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossi
   if (!sender) return;
   std::vector<Descriptor> others;
   others.reserve(static_cast<std::size_t>(gossip.others_size()));
-  for (const wire::pb::Descriptor& other : gossip.others()) others.push_back(read(other, notary_));
+  for (const wire::pb::Descriptor& other : gossip.others()) others.push_back(read(other, signer_));
   ring_.on_request(*sender, own_, {sampler_.cache().entries(), others}, out);
   for (const Descriptor& other : others) learn(now, other, out);
 }
@@ -102,11 +102,11 @@ void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip&
 void Overlay::on_route(Time now, const PeerId& from, const Message::Route& request, Output& out) {
   if (!lookup_.admits(now, from)) return;
   // Not the fault of who sent it on.
-  if (genuine(now, read(request.origin(), notary_))) lookup_.on_route(now, request, out);
+  if (genuine(now, read(request.origin(), signer_))) lookup_.on_route(now, request, out);
 }
 
 void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out) {
-  const Descriptor host = answer.has_host() ? read(answer.host(), notary_) : Descriptor();
+  const Descriptor host = answer.has_host() ? read(answer.host(), signer_) : Descriptor();
   if (answer.has_host() && !genuine(now, host)) return refuse(from, "it has found somebody it describes wrongly", out);
   lookup_.on_found(now, answer, host, out);
 }
@@ -114,7 +114,7 @@ void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answe
 void Overlay::refuse(const PeerId& peer, std::string sentence, Output& out) { out.events.push_back(Refused{peer, std::move(sentence)}); }
 
 bool Overlay::genuine(Time now, const Descriptor& descriptor) const {
-  return admits(now, descriptor.id) && is_genuine(config_.grid, notary_, descriptor);
+  return admits(now, descriptor.id) && is_genuine(config_.grid, signer_, descriptor);
 }
 
 bool Overlay::wanted(const Descriptor& descriptor) const {
@@ -129,11 +129,11 @@ void Overlay::store(Time now, const Descriptor& descriptor, Output& out) {
   neighbours_.offer(descriptor, distance_to(descriptor));
   // A leaf must be there, or keys next to it get lost.
   const Ring::Learned learned = ring_.learn(descriptor, seconds_to(descriptor));
-  if (learned == Ring::Learned::new_leaf && heard_.last(descriptor.id) == kNever) detector_.on_silence(now, descriptor.id, out);
+  if (learned == Ring::Learned::new_leaf && last_seen_.last(descriptor.id) == kNever) detector_.on_silence(now, descriptor.id, out);
   if (learned == Ring::Learned::hearsay) detector_.on_hearsay(now, descriptor, out);
 }
 
-void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) { learn(now, read(message, notary_), out); }
+void Overlay::learn(Time now, const wire::pb::Descriptor& message, Output& out) { learn(now, read(message, signer_), out); }
 
 void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
   if (descriptor.id == own_.id || !wanted(descriptor)) return;
@@ -146,7 +146,7 @@ void Overlay::learn(Time now, const Descriptor& descriptor, Output& out) {
 }
 
 std::optional<Descriptor> Overlay::learn_sender(Time now, const PeerId& from, const wire::pb::Descriptor& message, Output& out) {
-  Descriptor descriptor = read(message, notary_);
+  Descriptor descriptor = read(message, signer_);
   descriptor.age = 0;
   if (descriptor.id != from || !genuine(now, descriptor)) {
     refuse(from, "it sent a descriptor of itself that is not its own", out);

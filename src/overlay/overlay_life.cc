@@ -6,7 +6,7 @@
 
 namespace gw::overlay {
 
-void Overlay::on_heard(Time now, const PeerId& from, Output& out) {
+void Overlay::on_seen(Time now, const PeerId& from, Output& out) {
   if (from == own_.id || !admits(now, from)) return;
   const std::size_t before = out.sends.size();
   hear(now, from, out);
@@ -14,11 +14,11 @@ void Overlay::on_heard(Time now, const PeerId& from, Output& out) {
 }
 
 void Overlay::hear(Time now, const PeerId& from, Output& out) {
-  detector_.on_heard(now, from, out);
-  links_.on_heard(now, from);
-  lookup_.on_heard(from);
+  detector_.on_seen(now, from, out);
+  links_.on_seen(now, from);
+  lookup_.on_seen(from);
   // Who is watched was there before, or is said to be there again by the watch.
-  if (heard_.on_heard(now, from) && links_.state(from) == LinkWatch::State::not_watched) out.events.push_back(Seen{from, true});
+  if (last_seen_.on_seen(now, from) && links_.state(from) == LinkWatch::State::not_watched) out.events.push_back(Seen{from, true});
 }
 
 void Overlay::on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out) {
@@ -38,23 +38,23 @@ void Overlay::on_reset(Time now, const PeerId& peer, Output& out) {
   finish(now, before, out);
 }
 
-void Overlay::in_touch(Time now, const PeerId& with, Output&) {
-  if (with != own_.id) links_.in_touch(now, with);
+void Overlay::watch_peer(Time now, const PeerId& with, Output&) {
+  if (with != own_.id) links_.watch_peer(now, with);
 }
 
-void Overlay::settle(Time now, Output& out) {
+void Overlay::apply_component_results(Time now, Output& out) {
   take_ranges();
   for (const PeerId& silent : lookup_.take_silent()) detector_.on_silence(now, silent, out);
   for (const FailureDetector::Verdict& verdict : detector_.take_verdicts())
-    if (verdict.kind == FailureDetector::Verdict::Kind::dead && !GW_BUG(13)) bury(verdict.peer, out);
+    if (verdict.kind == FailureDetector::Verdict::Kind::dead && !GW_BUG(13)) record_death(verdict.peer, out);
   for (const LinkWatch::Change& change : links_.take_changes())
     out.events.push_back(Seen{change.peer, change.state == LinkWatch::State::there});
 }
 
-void Overlay::bury(const PeerId& peer, Output& out) {
+void Overlay::record_death(const PeerId& peer, Output& out) {
   if (const Tombstones::Tombstone* tombstone = detector_.tombstones().find(peer); tombstone != nullptr && can_be_dialled(tombstone->peer))
     rejoin_.on_lost(tombstone->peer.address);
-  const bool was_heard = heard_.forget(peer);
+  const bool was_seen = last_seen_.forget(peer);
   sampler_.remove(peer);
   ring_.forget(peer);
   neighbours_.remove(peer);
@@ -62,7 +62,7 @@ void Overlay::bury(const PeerId& peer, Output& out) {
   // The watch says it itself, unless it has said so before.
   if (links_.state(peer) == LinkWatch::State::there) {
     links_.on_gone(peer);
-  } else if (was_heard && links_.state(peer) == LinkWatch::State::not_watched) {
+  } else if (was_seen && links_.state(peer) == LinkWatch::State::not_watched) {
     out.events.push_back(Seen{peer, false});
   }
 }
@@ -91,7 +91,7 @@ void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, O
 
 void Overlay::on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out) {
   if (!request.has_self()) return refuse(from, "it wants a ping of somebody it does not describe", out);
-  const Descriptor about = read(request.self(), notary_);
+  const Descriptor about = read(request.self(), signer_);
   if (about.id != PeerId::from(request.peer()) || !genuine(now, about))
     return refuse(from, "it wants a ping of somebody it describes wrongly", out);
   detector_.on_ping_for(now, from, request, about, out);

@@ -56,7 +56,7 @@ TEST(Overlay, AKeyHasOneRootAndFreeSlotsAreFound) {
 TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
   TestGrid grid(3);
   grid.run(seconds(90));
-  grid.collect(0, [&](Output& out) { grid[0].in_touch(grid.now(), test_id(1), out); });
+  grid.collect(0, [&](Output& out) { grid[0].watch_peer(grid.now(), test_id(1), out); });
   grid.kill(1);
   grid.run(seconds(2));
   EXPECT_FALSE(grid[0].alive(test_id(1)));
@@ -66,7 +66,7 @@ TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
 // It spoke to this peer and was never described: no table has it, so nobody would ask it whether it is still there.
 TEST(Overlay, AStrangerIsBelievedForAMinute) {
   TestGrid grid(3);
-  const auto hear = [&] { grid.collect(0, [&](Output& out) { grid[0].on_heard(grid.now(), test_id(99), out); }); };
+  const auto hear = [&] { grid.collect(0, [&](Output& out) { grid[0].on_seen(grid.now(), test_id(99), out); }); };
   hear();
   grid.run(seconds(50));
   EXPECT_TRUE(grid[0].alive(test_id(99)));

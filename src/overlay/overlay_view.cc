@@ -36,7 +36,7 @@ bool Overlay::Tables::is_suspected(const PeerId& peer) const { return overlay_.d
 bool Overlay::alive(const PeerId& peer) const {
   const LinkWatch::State link = links_.state(peer);
   if (peer == own_.id || link != LinkWatch::State::not_watched) return link != LinkWatch::State::lost;
-  return detector_.state(peer) != FailureDetector::State::dead && (tables_.find(peer) != nullptr || heard_.last(peer) != kNever);
+  return detector_.state(peer) != FailureDetector::State::dead && (tables_.find(peer) != nullptr || last_seen_.last(peer) != kNever);
 }
 
 std::vector<Overlay::Known> Overlay::all() const {
@@ -44,10 +44,10 @@ std::vector<Overlay::Known> Overlay::all() const {
   for (const PeerId& id : tables_.all()) {
     const Descriptor& descriptor = *tables_.find(id);
     const Time measured = coordinates_.measured(id);
-    list.push_back({descriptor, detector_.state(id), heard_.last(id), measured < Time(0) ? distance_to(descriptor) : measured});
+    list.push_back({descriptor, detector_.state(id), last_seen_.last(id), measured < Time(0) ? distance_to(descriptor) : measured});
   }
   for (const Tombstones::Tombstone* tombstone : detector_.tombstones().all())
-    list.push_back({tombstone->peer, FailureDetector::State::dead, heard_.last(tombstone->peer.id), {}});
+    list.push_back({tombstone->peer, FailureDetector::State::dead, last_seen_.last(tombstone->peer.id), {}});
   std::ranges::sort(list, {}, [](const Known& known) { return known.descriptor.id; });
   return list;
 }

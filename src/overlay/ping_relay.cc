@@ -19,31 +19,31 @@ Message make_ping(std::uint64_t number, const Incarnation* suspected) {
 
 void PingRelay::on_ping_for(Time now, const PeerId& asker, const Message::PingFor& request, const Descriptor& about, std::uint64_t ping,
                             Output& out) {
-  std::erase_if(errands_, [&](const Errand& errand) { return errand.until <= now; });
-  const auto of_asker = std::ranges::count(errands_, asker, &Errand::asker);
-  if (errands_.size() >= config_.most || static_cast<std::size_t>(of_asker) >= config_.per_asker || !rate_limit_.take(now)) {
+  std::erase_if(relayed_pings_, [&](const RelayedPing& relayed) { return relayed.until <= now; });
+  const auto of_asker = std::ranges::count(relayed_pings_, asker, &RelayedPing::asker);
+  if (relayed_pings_.size() >= config_.most || static_cast<std::size_t>(of_asker) >= config_.per_asker || !rate_limit_.take(now)) {
     GW_REACHED("ping relay: too many errands");
     return;
   }
-  errands_.push_back({asker, request.number(), about.id, about.incarnation, now + config_.patience});
+  relayed_pings_.push_back({asker, request.number(), about.id, about.incarnation, now + config_.patience});
   out.sends.push_back({about.id, contact_of(about), make_ping(ping, &about.incarnation)});
 }
 
 bool PingRelay::wants(const Descriptor& peer) const {
-  return std::ranges::any_of(errands_,
-                             [&](const Errand& errand) { return errand.about == peer.id && errand.incarnation < peer.incarnation; });
+  return std::ranges::any_of(
+      relayed_pings_, [&](const RelayedPing& relayed) { return relayed.about == peer.id && relayed.incarnation < peer.incarnation; });
 }
 
 void PingRelay::on_descriptor(const Descriptor& peer, Output& out) {
-  std::erase_if(errands_, [&](const Errand& errand) {
-    if (errand.about != peer.id || errand.incarnation >= peer.incarnation) return false;
+  std::erase_if(relayed_pings_, [&](const RelayedPing& relayed) {
+    if (relayed.about != peer.id || relayed.incarnation >= peer.incarnation) return false;
     GW_REACHED("ping relay: it answered");
     Message message;
     Message::PingFor& answer = *message.mutable_pong_for();
-    answer.set_number(errand.number);
+    answer.set_number(relayed.number);
     answer.set_peer(peer.id.bytes());
     write(peer, *answer.mutable_self());
-    out.sends.push_back({errand.asker, {}, std::move(message)});  // it has just asked, so there is a connection
+    out.sends.push_back({relayed.asker, {}, std::move(message)});  // it has just asked, so there is a connection
     return true;
   });
 }

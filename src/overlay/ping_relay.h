@@ -30,10 +30,10 @@ class PingRelay {
   // A genuine one, from wherever.
   void on_descriptor(const Descriptor& peer, Output& out);
   bool wants(const Descriptor& peer) const;
-  std::size_t size() const { return errands_.size(); }
+  std::size_t size() const { return relayed_pings_.size(); }
 
  private:
-  struct Errand {
+  struct RelayedPing {
     PeerId asker;
     std::uint64_t number;
     PeerId about;
@@ -43,7 +43,7 @@ class PingRelay {
 
   const Config config_;
   RateLimit rate_limit_;
-  std::vector<Errand> errands_;  // in the order in which they were asked for
+  std::vector<RelayedPing> relayed_pings_;  // in the order in which they were asked for
 };
 
 // A ping; with an incarnation: one that is to be refuted.

@@ -8,7 +8,7 @@
 namespace gw::overlay {
 
 Placer::Decision Placer::decide(Time now, const Request& request) {
-  std::erase_if(given_, [&](const auto& given) { return given.second.until <= now; });
+  std::erase_if(recent_grants_, [&](const auto& grant) { return grant.second.until <= now; });
   std::uint32_t most = free_at(self_);
   if (most >= request.demand) {
     give(now, self_.id, request.demand);
@@ -33,15 +33,15 @@ Placer::Decision Placer::decide(Time now, const Request& request) {
 }
 
 std::uint32_t Placer::free_at(const Descriptor& peer) const {
-  const auto given = given_.find(peer.id);
-  if (given == given_.end()) return peer.free_slots;
-  return peer.free_slots - std::min(peer.free_slots, given->second.slots);
+  const auto grant = recent_grants_.find(peer.id);
+  if (grant == recent_grants_.end()) return peer.free_slots;
+  return peer.free_slots - std::min(peer.free_slots, grant->second.slots);
 }
 
 void Placer::give(Time now, const PeerId& peer, std::uint32_t slots) {
-  if (given_.size() >= config_.given && !given_.contains(peer)) return;
-  Given& given = given_[peer];
-  given = {given.slots + slots, now + config_.given_for};
+  if (recent_grants_.size() >= config_.recent_grants && !recent_grants_.contains(peer)) return;
+  RecentGrant& grant = recent_grants_[peer];
+  grant = {grant.slots + slots, now + config_.grant_lasts};
 }
 
 // It sees peers that this one does not, and that nobody has looked at who handed the request on.

@@ -23,9 +23,9 @@ class Placer {
  public:
   struct Config {
     std::uint32_t diversions = 3;
-    std::uint32_t searches = 2;                // of those: to somebody who is not known to have room
-    Time given_for = std::chrono::seconds(1);  // a claim comes within a round trip or two
-    std::size_t given = 64;
+    std::uint32_t searches = 2;                  // of those: to somebody who is not known to have room
+    Time grant_lasts = std::chrono::seconds(1);  // a claim comes within a round trip or two
+    std::size_t recent_grants = 64;
   };
   struct Accept {};
   struct Divert {
@@ -47,7 +47,7 @@ class Placer {
   Decision decide(Time now, const Request& request);
 
  private:
-  struct Given {
+  struct RecentGrant {
     std::uint32_t slots;
     Time until;
   };
@@ -60,7 +60,7 @@ class Placer {
   const Descriptor& self_;
   const Leafset& leafset_;
   const Contacts& contacts_;
-  std::map<PeerId, Given> given_;
+  std::map<PeerId, RecentGrant> recent_grants_;
 };
 
 }  // namespace gw::overlay

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "overlay/heard.h"
+#include "overlay/last_seen.h"
 #include "overlay/test_peers.h"
 
 namespace gw::overlay {
@@ -77,17 +77,17 @@ TEST_F(RejoinTest, TheLostAreBoundedAndGivenUpInTheEnd) {
   EXPECT_EQ(dials, 32 * 60 - 1);
 }
 
-TEST(Heard, ForgetsWhoWasSilentLongest) {
-  Heard heard({.peers = 2});
-  EXPECT_TRUE(heard.on_heard(seconds(1), test_id(1)));
-  EXPECT_TRUE(heard.on_heard(seconds(2), test_id(2)));
-  EXPECT_FALSE(heard.on_heard(seconds(3), test_id(1)));
-  EXPECT_TRUE(heard.on_heard(seconds(4), test_id(3)));
-  EXPECT_EQ(heard.last(test_id(1)), seconds(3));
-  EXPECT_EQ(heard.last(test_id(2)), kNever);
-  EXPECT_TRUE(heard.forget(test_id(1)));
-  EXPECT_FALSE(heard.forget(test_id(1)));
-  EXPECT_TRUE(heard.on_heard(seconds(5), test_id(1)));
+TEST(LastSeen, ForgetsWhoWasSilentLongest) {
+  LastSeen last_seen({.peers = 2});
+  EXPECT_TRUE(last_seen.on_seen(seconds(1), test_id(1)));
+  EXPECT_TRUE(last_seen.on_seen(seconds(2), test_id(2)));
+  EXPECT_FALSE(last_seen.on_seen(seconds(3), test_id(1)));
+  EXPECT_TRUE(last_seen.on_seen(seconds(4), test_id(3)));
+  EXPECT_EQ(last_seen.last(test_id(1)), seconds(3));
+  EXPECT_EQ(last_seen.last(test_id(2)), kNever);
+  EXPECT_TRUE(last_seen.forget(test_id(1)));
+  EXPECT_FALSE(last_seen.forget(test_id(1)));
+  EXPECT_TRUE(last_seen.on_seen(seconds(5), test_id(1)));
 }
 
 }  // namespace

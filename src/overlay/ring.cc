@@ -84,7 +84,7 @@ const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples, bool
   };
   const auto consider_heard = [&](std::span<const Descriptor> peers) {
     for (const Descriptor& peer : peers)
-      if (contacts_.was_heard(peer.id)) consider(peer);
+      if (contacts_.was_seen(peer.id)) consider(peer);
   };
   if (is_cautious) consider_heard(leaves);
   if (is_cautious && partners.empty()) {
@@ -107,20 +107,21 @@ const Descriptor* Ring::choose_partner(std::span<const Descriptor> samples, bool
 // Everybody but the two of us and those the partner knows as well, each once, by the way from the partner going up.
 std::vector<const Descriptor*> Ring::candidates_for(const PeerId& partner, Known known) const {
   struct Candidate {
-    Place way;
+    RingPosition way;
     const Descriptor* peer;
     enum : std::uint8_t { ours, theirs } whose;
   };
   std::vector<Candidate> candidates;
   candidates.reserve(leafset_.members().size() + table_.entries().size() + known.samples.size() + known.partners.size());
-  const Place start = place_of(partner.hash);
+  const RingPosition start = position_of(partner.hash);
   const auto consider = [&](const Descriptor& peer) {
-    if (peer.id != partner && peer.id != self_) candidates.push_back({clockwise(start, place_of(peer.id.hash)), &peer, Candidate::ours});
+    if (peer.id != partner && peer.id != self_) candidates.push_back({clockwise(start, position_of(peer.id.hash)), &peer, Candidate::ours});
   };
   for (const Descriptor& leaf : leafset_.members()) consider(leaf);
   for (const PrefixTable::Entry& entry : table_.entries()) consider(entry.peer);
   for (const Descriptor& sample : known.samples) consider(sample);
-  for (const Descriptor& peer : known.partners) candidates.push_back({clockwise(start, place_of(peer.id.hash)), &peer, Candidate::theirs});
+  for (const Descriptor& peer : known.partners)
+    candidates.push_back({clockwise(start, position_of(peer.id.hash)), &peer, Candidate::theirs});
   std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
     if (a.way != b.way) return a.way < b.way;
     if (a.peer->id != b.peer->id) return a.peer->id < b.peer->id;

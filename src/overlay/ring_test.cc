@@ -18,9 +18,9 @@ class FewContacts : public Contacts {
   const Descriptor* find(const PeerId&) const override { return nullptr; }
   std::vector<PeerId> all() const override { return {}; }
   bool is_suspected(const PeerId& peer) const override { return suspected.contains(peer); }
-  bool was_heard(const PeerId& peer) const override { return heard.contains(peer); }
+  bool was_seen(const PeerId& peer) const override { return seen.contains(peer); }
   std::set<PeerId> suspected;
-  std::set<PeerId> heard;
+  std::set<PeerId> seen;
 };
 
 // Peers in lock step: in a round everybody exchanges once, and what is sent arrives. Samples are random peers, as a sampler would give.
@@ -130,7 +130,7 @@ class Rounds {
   }
   std::vector<Descriptor> all_in(const Message::Gossip& gossip) {
     std::vector<Descriptor> list;
-    for (const auto& other : gossip.others()) list.push_back(read(other, TestNotary()));
+    for (const auto& other : gossip.others()) list.push_back(read(other, TestSigner()));
     longest = std::max(longest, list.size());
     return list;
   }
@@ -195,7 +195,7 @@ TEST(Ring, DoesNotRecommendTheSuspectedNorWhatThePartnerSaid) {
   Output out;
   ring.on_request(partner, self, {{}, said}, out);
   std::set<PeerId> sent;
-  for (const auto& other : out.sends.at(0).message.ring_reply().others()) sent.insert(read(other, TestNotary()).id);
+  for (const auto& other : out.sends.at(0).message.ring_reply().others()) sent.insert(read(other, TestSigner()).id);
   EXPECT_EQ(sent, (std::set<PeerId>{test_id(5), test_id(6), test_id(7), test_id(8)})) << "5 was said of, but older";
 }
 
@@ -229,11 +229,11 @@ TEST(Ring, AfterSilenceItAsksSomebodyHeardBefore) {
   std::optional<PeerId> partner;
   while (!partner) partner = next_partner({});
   EXPECT_NE(partner, outer);
-  contacts.heard = {outer};
+  contacts.seen = {outer};
   EXPECT_EQ(next_partner({}), outer) << "in the very next round, although it is quiet";
-  contacts.heard = {test_id(30)};
+  contacts.seen = {test_id(30)};
   EXPECT_EQ(next_partner(std::vector{test_peer(30)}), test_id(30)) << "no leaf was heard";
-  contacts.heard.clear();
+  contacts.seen.clear();
   partner = next_partner({});
   EXPECT_TRUE(partner);
   EXPECT_NE(partner, outer) << "nobody was heard: as before";

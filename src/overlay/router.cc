@@ -26,7 +26,7 @@ const Descriptor* Router::send(Time now, Message::Route request, std::vector<Pee
   return hop;
 }
 
-void Router::on_heard(const PeerId& peer) {
+void Router::on_seen(const PeerId& peer) {
   std::erase_if(flights_, [&](const Flight& flight) { return flight.to == peer; });
 }
 

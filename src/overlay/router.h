@@ -33,7 +33,7 @@ class Router {
   // Not by the hops in `avoid`. Returns the next hop; nullptr: it has arrived.
   const Descriptor* send(Time now, Message::Route request, std::vector<PeerId> avoid, Output& out);
 
-  void on_heard(const PeerId& peer);
+  void on_seen(const PeerId& peer);
   void on_unreachable(Time now, const PeerId& peer, Output& out);
   void on_tick(Time now, Output& out);
   Time next_deadline() const;

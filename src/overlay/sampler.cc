@@ -128,7 +128,9 @@ std::vector<Descriptor> Sampler::samples(std::size_t count) {
   return list;
 }
 
-const Descriptor* Sampler::any_of(const Roster& roster) { return roster.empty() ? nullptr : &roster[rng_.below(roster.size())]; }
+const Descriptor* Sampler::any_of(const DescriptorSet& descriptors) {
+  return descriptors.empty() ? nullptr : &descriptors[rng_.below(descriptors.size())];
+}
 
 void Sampler::fill(const PeerId& receiver, std::size_t count, const Descriptor& own, Message::Gossip& gossip) {
   write(own, *gossip.mutable_self());

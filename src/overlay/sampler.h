@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "overlay/descriptor_set.h"
 #include "overlay/output.h"
-#include "overlay/roster.h"
 
 namespace gw::overlay {
 
@@ -60,8 +60,8 @@ class Sampler {
   void remove(const PeerId& peer);
 
   const Descriptor* find(const PeerId& peer) const;
-  const Roster& cache() const { return cache_; }
-  const Roster& fallback() const { return fallback_; }
+  const DescriptorSet& cache() const { return cache_; }
+  const DescriptorSet& fallback() const { return fallback_; }
   // A random peer of the cache. Every one of them is as likely; the stream over many rounds is nearly uniform over the grid.
   const Descriptor* sample() { return any_of(cache_); }
   // Up to `count` of them, all different.
@@ -79,7 +79,7 @@ class Sampler {
     Time until;
   };
 
-  const Descriptor* any_of(const Roster& roster);
+  const Descriptor* any_of(const DescriptorSet& descriptors);
   void attempt(Time now, Tier tier, const Descriptor& target, const Descriptor& own, Output& out);
   Need fall_back(Time now, const Descriptor& own, Output& out);
   void fill(const PeerId& receiver, std::size_t count, const Descriptor& own, Message::Gossip& gossip);
@@ -90,8 +90,8 @@ class Sampler {
   const Config config_;
   const PeerId self_;
   Rng& rng_;
-  Roster cache_;
-  Roster fallback_;
+  DescriptorSet cache_;
+  DescriptorSet fallback_;
   std::optional<Attempt> attempt_;
   std::vector<Asked> asked_;  // whose answers are taken; a few
   Time patience_{0};

@@ -31,11 +31,11 @@ class SamplerTest : public ::testing::Test {
     EXPECT_TRUE(sampler_.on_answer(now, *sampler_.find(asked)));
     return asked;
   }
-  static void expect_sound(const Roster& roster, std::size_t limit) {
+  static void expect_sound(const DescriptorSet& descriptors, std::size_t limit) {
     std::set<PeerId> ids;
-    for (const Descriptor& peer : roster.entries()) ids.insert(peer.id);
-    EXPECT_EQ(ids.size(), roster.size());
-    EXPECT_LE(roster.size(), limit);
+    for (const Descriptor& peer : descriptors.entries()) ids.insert(peer.id);
+    EXPECT_EQ(ids.size(), descriptors.size());
+    EXPECT_LE(descriptors.size(), limit);
     EXPECT_FALSE(ids.contains(test_id(0)));
   }
 
@@ -50,9 +50,9 @@ TEST_F(SamplerTest, ARequestHoldsSixteenOthersAndItself) {
   sampler_.on_round(kStart, kRound, own_, out);
   ASSERT_EQ(out.sends.size(), 1u);
   const Message::Gossip& gossip = out.sends[0].message.gossip();
-  EXPECT_EQ(read(gossip.self(), TestNotary()).id, own_.id);
+  EXPECT_EQ(read(gossip.self(), TestSigner()).id, own_.id);
   std::set<PeerId> others;
-  for (const auto& other : gossip.others()) others.insert(read(other, TestNotary()).id);
+  for (const auto& other : gossip.others()) others.insert(read(other, TestSigner()).id);
   EXPECT_EQ(others.size(), static_cast<std::size_t>(gossip.others_size()));
   EXPECT_GE(others.size(), 15u);  // the receiver may have been drawn, and needs no word of itself
   EXPECT_LE(others.size(), 16u);

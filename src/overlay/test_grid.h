@@ -59,13 +59,13 @@ class TestGrid {
 
  private:
   struct Node {
-    TestNotary notary;
+    TestSigner signer;
     Overlay overlay;
     std::vector<Event> events;
     Time tick_at = kNever;
 
     Node(const Overlay::Config& config, std::size_t index)
-        : notary(test_key(index)), overlay(config, {test_id(index), test_key(index), 1}, notary, Rng(index)) {}
+        : signer(test_key(index)), overlay(config, {test_id(index), test_key(index), 1}, signer, Rng(index)) {}
   };
   struct Item {
     Time at;

@@ -9,10 +9,10 @@
 namespace gw::overlay {
 
 // Signatures are a mixture of key and text: whoever uses sign() is the owner of `key`. Nobody in a unit test forges one by chance.
-class TestNotary : public Notary {
+class TestSigner : public Signer {
  public:
-  TestNotary() = default;
-  explicit TestNotary(const PublicKey& key) : key_(key) {}
+  TestSigner() = default;
+  explicit TestSigner(const PublicKey& key) : key_(key) {}
 
   PeerId id_of(const PublicKey& key) const override {
     PeerId id;
@@ -49,7 +49,7 @@ inline PublicKey test_key(std::uint64_t number) {
   }
   return key;
 }
-inline PeerId test_id(std::uint64_t number) { return TestNotary().id_of(test_key(number)); }
+inline PeerId test_id(std::uint64_t number) { return TestSigner().id_of(test_key(number)); }
 
 inline Descriptor test_peer(std::uint64_t number, std::uint32_t stamp = 1) {
   Descriptor descriptor;
@@ -57,7 +57,7 @@ inline Descriptor test_peer(std::uint64_t number, std::uint32_t stamp = 1) {
   descriptor.id = test_id(number);
   descriptor.address = fmt::format("peer-{}:1", number);
   descriptor.incarnation = {1, stamp};
-  sign(GridId{}, TestNotary(descriptor.key), descriptor);
+  sign(GridId{}, TestSigner(descriptor.key), descriptor);
   return descriptor;
 }
 

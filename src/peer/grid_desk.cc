@@ -128,7 +128,7 @@ GridDesk::Answer GridDesk::carry_out(Time now, const Invite& request, Actions& o
 
 Result<std::uint64_t> GridDesk::serial_of(const Grid& grid, const PeerId& peer) const {
   if (peer == place_.self) return fail(Kind::invalid, "this peer cannot revoke itself: 'godwit grid leave' leaves a grid");
-  if (const overlay::Membership* shown = grid.overlay.gate()->roll().find(peer)) return shown->serial;
+  if (const overlay::Membership* shown = grid.overlay.membership_filter()->known_members().find(peer)) return shown->serial;
   for (const auto& [serial, member] : grid.pass.members)
     if (member.peer == peer) return serial;
   return fail(Kind::not_found, "no member {} of grid '{}' is known here: 'godwit grid list -o json' has the serials of members",

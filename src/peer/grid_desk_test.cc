@@ -11,10 +11,10 @@ namespace {
 
 constexpr Time kNow = std::chrono::seconds(1000);
 
-// Real keys: memberships are checked with Ed25519 whatever the notary does.
-class DeskNotary : public overlay::Notary {
+// Real keys: memberships are checked with Ed25519 whatever the signer does.
+class KeySigner : public overlay::Signer {
  public:
-  explicit DeskNotary(const SigningKey& key) : key_(key) {}
+  explicit KeySigner(const SigningKey& key) : key_(key) {}
   PeerId id_of(const PublicKey& key) const override { return {sha256(key)}; }
   Signature sign(ByteView text) const override { return key_.sign(text); }
   bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const override {
@@ -35,11 +35,11 @@ GridPass::Secret secret(std::uint8_t seed) {
 struct Desk {
   explicit Desk(std::uint8_t number)
       : key(secret(number)),
-        notary(key),
+        signer(key),
         id{sha256(key.public_key())},
         address(fmt::format("host{}:1", number)),
         rng(number),
-        grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, notary, rng),
+        grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, signer, rng),
         desk({}, {id, key.public_key(), Time(0), grids, rng}) {
     Actions out;
     EXPECT_TRUE(grids.restore({}));
@@ -65,7 +65,7 @@ struct Desk {
   }
 
   SigningKey key;
-  DeskNotary notary;
+  KeySigner signer;
   PeerId id;
   std::string address;
   Rng rng;

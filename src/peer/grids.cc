@@ -10,14 +10,14 @@ namespace gw::peer {
 
 // --- one grid
 
-Grid::Grid(GridPass given, const Overlay::Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng rng)
-    : pass(std::move(given)), overlay(config, self, notary, rng) {}
+Grid::Grid(GridPass given, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng)
+    : pass(std::move(given)), overlay(config, self, signer, rng) {}
 
 bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!pass.revoked() && overlay.alive(peer)); }
 
 std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
   std::vector<Neighbour> list{{overlay.self().id, overlay.self().free_slots}};
-  for (const auto& [descriptor, state, heard, distance] : overlay.all()) {
+  for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
     // What it said may be some rounds old: whoever lends slots at all may have one by now, and asking costs one message.
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
@@ -28,8 +28,8 @@ std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
 
 // --- all of them
 
-Grids::Grids(const Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng& rng)
-    : config_(config), self_(self), notary_(notary), rng_(rng.next()), remember_wait_(config.remember_first) {
+Grids::Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng)
+    : config_(config), self_(self), signer_(signer), rng_(rng.next()), remember_wait_(config.remember_first) {
   for (const std::string& name : config_.grids) make(GridPass::open(name));
 }
 
@@ -41,7 +41,7 @@ void Grids::make(GridPass pass) {
   if (pass.is_private()) one.members = {.grid_key = *pass.key, .own = pass.membership, .wall_offset = config_.wall_offset};
   const GridId id = pass.id;
   const overlay::Revocations revoked = pass.revocations;
-  Grid& grid = *(grids_[id] = std::make_unique<Grid>(std::move(pass), one, self_, notary_, Rng(rng_.next())));
+  Grid& grid = *(grids_[id] = std::make_unique<Grid>(std::move(pass), one, self_, signer_, Rng(rng_.next())));
   grid.overlay.set_slots(slots_, free_slots_);
   if (contact_) grid.overlay.set_contact(*contact_);
   overlay::Output nobody_yet;
@@ -219,12 +219,12 @@ void Grids::on_reset(Time now, const PeerId& peer, Actions& out) {
   tell_all(out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_reset(now, peer, output); });
 }
 
-void Grids::on_heard(Time now, const PeerId& from, Actions& out) {
-  tell_where_known(from, out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_heard(now, from, output); });
+void Grids::on_seen(Time now, const PeerId& from, Actions& out) {
+  tell_where_known(from, out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_seen(now, from, output); });
 }
 
-void Grids::in_touch(Time now, const PeerId& with, Actions& out) {
-  tell_where_known(with, out, [&](Overlay& overlay, overlay::Output& output) { overlay.in_touch(now, with, output); });
+void Grids::watch_peer(Time now, const PeerId& with, Actions& out) {
+  tell_where_known(with, out, [&](Overlay& overlay, overlay::Output& output) { overlay.watch_peer(now, with, output); });
 }
 
 void Grids::set_slots(std::uint32_t slots, std::uint32_t free_slots) {

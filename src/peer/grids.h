@@ -22,7 +22,7 @@ using overlay::Overlay;
 // One grid, as the machines of jobs see it: the peers its overlay knows, and this one.
 class Grid final : public job::Neighbours {
  public:
-  Grid(GridPass pass, const Overlay::Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng rng);
+  Grid(GridPass pass, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
 
   bool alive(const PeerId& peer) const override;
   std::vector<Neighbour> all_alive() const override;
@@ -57,7 +57,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
     PeerId peer;
   };
 
-  Grids(const Config& config, const Overlay::Self& self, const overlay::Notary& notary, Rng& rng);
+  Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng);
 
   // Before start(), once: those that are on disk besides those of the configuration.
   Status restore(const std::vector<wire::pb::GridRecord>& records);
@@ -83,8 +83,8 @@ class Grids final : public job::Neighbours, public job::GridRules {
   void on_unreachable(Time now, const PeerId& peer, overlay::Failure failure, Actions& out);
   void on_reset(Time now, const PeerId& peer, Actions& out);
   // A message about a job came from there; one goes there.
-  void on_heard(Time now, const PeerId& from, Actions& out);
-  void in_touch(Time now, const PeerId& with, Actions& out);
+  void on_seen(Time now, const PeerId& from, Actions& out);
+  void watch_peer(Time now, const PeerId& with, Actions& out);
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
@@ -105,7 +105,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
   std::vector<const Grid*> in_order() const;
   // Whether that peer is, or may be, in one of the grids: nobody else has a word here.
   bool admits(Time now, const PeerId& peer) const;
-  PeerId id_of(const PublicKey& key) const { return notary_.id_of(key); }
+  PeerId id_of(const PublicKey& key) const { return signer_.id_of(key); }
   // How a peer is reached, as it said last; nothing in it: not known.
   overlay::Contact contact_of(const PeerId& peer) const;
   // In any of the grids.
@@ -128,7 +128,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
 
   const Config config_;
   const Overlay::Self self_;
-  const overlay::Notary& notary_;
+  const overlay::Signer& signer_;
   Rng rng_;
   std::map<GridId, std::unique_ptr<Grid>> grids_;
   std::set<GridId> recorded_;

@@ -21,8 +21,8 @@ GridPass pass_of(const Joining::Wish& wish, const job::Message::Admitted& answer
 
 // What a holder sends is checked like everything else: somebody else may listen at its address.
 Status check_pass(const GridPass& pass, const PeerId& self, const PublicKey& key) {
-  overlay::Roll roll({}, *pass.key);
-  if (!roll.admit(overlay::WallSeconds(0), self, key, pass.membership))
+  overlay::KnownMembers known_members({}, *pass.key);
+  if (!known_members.admit(overlay::WallSeconds(0), self, key, pass.membership))
     return fail(Kind::invalid, "whoever answered gave a membership that the key of the grid did not sign");
   if (pass.secret && SigningKey(*pass.secret).public_key() != *pass.key)
     return fail(Kind::invalid, "whoever answered gave a key that is not that of the grid");

@@ -6,7 +6,7 @@
 
 namespace gw::peer {
 
-Lives::Heard Lives::on_heard(Time now, const PeerId& from, std::uint64_t boot) {
+Lives::Heard Lives::on_seen(Time now, const PeerId& from, std::uint64_t boot) {
   const auto found = lives_.find(from);
   if (found == lives_.end()) {
     if (lives_.size() >= config_.peers)

@@ -24,7 +24,7 @@ class Lives {
   explicit Lives(Config config) : config_(config) {}
 
   // Any message of this peer. new_life: whatever it had promised before is void.
-  Heard on_heard(Time now, const PeerId& from, std::uint64_t boot);
+  Heard on_seen(Time now, const PeerId& from, std::uint64_t boot);
   std::size_t size() const { return lives_.size(); }
 
  private:

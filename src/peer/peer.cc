@@ -42,11 +42,11 @@ bool is_of_job(const Message& message) { return !message.has_reserve() && !is_fo
 
 }  // namespace
 
-Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary& notary, Rng rng)
+Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng)
     : config_(config),
       identity_(identity),
       rng_(rng),
-      grids_(in_wall_time(config.grids, identity.wall_offset), {identity.self, identity.key, identity.boot}, notary, rng_),
+      grids_(in_wall_time(config.grids, identity.wall_offset), {identity.self, identity.key, identity.boot}, signer, rng_),
       reachability_(
           config.reachability, [this](const PeerId& peer) { return grids_.contact_of(peer); }, Rng(rng_.next())),
       desk_(config.desk, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
@@ -66,7 +66,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Notary
 void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
-    for (const PeerId& peer : std::exchange(turn.relied_on, {})) grids_.in_touch(now, peer, turn);
+    for (const PeerId& peer : std::exchange(turn.watched_peers, {})) grids_.watch_peer(now, peer, turn);
     settle_losses(now, turn);
     publish(turn);
     end_homes(turn);
@@ -92,7 +92,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
   send.message.set_boot(identity_.boot);
   if (!send.message.has_overlay()) {
     send.contact = grids_.contact_of(send.to);
-    if (is_of_job(send.message)) grids_.in_touch(now, send.to, turn);
+    if (is_of_job(send.message)) grids_.watch_peer(now, send.to, turn);
   }
   out.push_back(std::move(send));
 }
@@ -133,7 +133,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
 
 void Peer::on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out) {
   Actions turn;
-  const Lives::Heard heard = lives_.on_heard(now, from, message.boot());
+  const Lives::Heard heard = lives_.on_seen(now, from, message.boot());
   if (heard == Lives::Heard::new_life) {
     GW_REACHED("peer: another one was restarted");
     end_life(now, from, turn);
@@ -142,8 +142,8 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
   } else if (admits(now, from, message, turn)) {
     if (!message.has_overlay()) {
-      grids_.on_heard(now, from, turn);
-      if (is_of_job(message)) grids_.in_touch(now, from, turn);
+      grids_.on_seen(now, from, turn);
+      if (is_of_job(message)) grids_.watch_peer(now, from, turn);
     }
     deliver(now, from, message, turn);
   }

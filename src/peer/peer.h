@@ -127,8 +127,8 @@ class Peer {
     Time wall_offset{0};  // from Time to nanoseconds since 1970
   };
 
-  // The notary signs for this peer, and outlives it.
-  Peer(const Config& config, const Identity& identity, const overlay::Notary& notary, Rng rng);
+  // The signer signs for this peer, and outlives it.
+  Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng);
 
   // First of all, once. Kind::corrupt if what was stored cannot be used; then this peer must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);

@@ -25,7 +25,7 @@ class LonelyPeer : public testing::Test {
   void start() {
     ++boot_;
     const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
-    peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, notary_, Rng(1));
+    peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, signer_, Rng(1));
     std::vector<Action> out;
     ASSERT_TRUE(peer_->start(now_, {records_, [](const Hash256&) { return std::nullopt; }}, out));
     carry_out(std::move(out));
@@ -97,7 +97,7 @@ class LonelyPeer : public testing::Test {
   job::Time now_{milliseconds(1)};
   job::Time checkpoint_every_{0};
   std::uint64_t boot_ = 0;
-  const overlay::TestNotary notary_{overlay::test_key(0)};
+  const overlay::TestSigner signer_{overlay::test_key(0)};
   std::unique_ptr<Peer> peer_;
   std::map<std::string, std::string> records_;
   std::map<Hash256, std::string> blobs_;
@@ -256,7 +256,7 @@ TEST_F(LonelyPeer, AJobOfAGridItIsNotInIsRefused) {
 }
 
 TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
-  const overlay::TestNotary other(overlay::test_key(7));
+  const overlay::TestSigner other(overlay::test_key(7));
   for (const char* name : {"two", "three"}) {
     others_.clear();
     Message message;
@@ -277,7 +277,7 @@ TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
 }
 
 TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
-  const overlay::TestNotary other(overlay::test_key(7));
+  const overlay::TestSigner other(overlay::test_key(7));
   Message message;
   message.mutable_overlay()->set_grid(wire::open_grid("one").bytes());
   overlay::Descriptor self = overlay::test_peer(7);

@@ -28,7 +28,7 @@ class PeerDirectory {
     std::size_t peers_of_grid = 4'096;
   };
 
-  PeerDirectory(Config config, const overlay::Notary& notary) : config_(config), notary_(notary) {}
+  PeerDirectory(Config config, const overlay::Signer& signer) : config_(config), signer_(signer) {}
 
   // Kind::invalid: it breaks a rule, or its owner has not signed it.
   Status announce(WallSeconds now, const wire::pb::Announcement& announcement);
@@ -53,7 +53,7 @@ class PeerDirectory {
   void forget(ByAge::iterator entry);
 
   const Config config_;
-  const overlay::Notary& notary_;
+  const overlay::Signer& signer_;
   ByAge by_age_;
   std::map<GridId, std::map<PeerId, ByAge::iterator>> grids_;
 };

@@ -56,7 +56,7 @@ Result<ListQuery> parse_list_query(std::string_view query) {
 }  // namespace
 
 // Checks what peers have signed, and signs nothing.
-class Tracker::CheckingNotary final : public overlay::Notary {
+class Tracker::SignatureChecker final : public overlay::Signer {
  public:
   PeerId id_of(const PublicKey& key) const override { return {transport::id_of(key)}; }
   Signature sign(ByteView) const override { GW_ASSERT(false); }
@@ -67,8 +67,8 @@ class Tracker::CheckingNotary final : public overlay::Notary {
 
 Tracker::Tracker(asio::io_context& io, Config config)
     : config_(std::move(config)),
-      notary_(std::make_unique<CheckingNotary>()),
-      directory_(config_.directory, *notary_),
+      signer_(std::make_unique<SignatureChecker>()),
+      directory_(config_.directory, *signer_),
       rate_limit_(config_.rate_limit),
       rng_(static_cast<std::uint64_t>(os::wall_now().count())),
       save_at_(io),

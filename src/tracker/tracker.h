@@ -41,7 +41,7 @@ class Tracker {
 
  private:
   friend class Session;
-  class CheckingNotary;
+  class SignatureChecker;
 
   Tracker(asio::io_context& io, Config config);
   Status load();
@@ -52,7 +52,7 @@ class Tracker {
   httpd::Answer list(std::string_view query);
 
   const Config config_;
-  const std::unique_ptr<CheckingNotary> notary_;
+  const std::unique_ptr<SignatureChecker> signer_;
   PeerDirectory directory_;
   PerAddressRateLimit rate_limit_;
   Rng rng_;

@@ -17,14 +17,14 @@ namespace {
 using overlay::Descriptor;
 using overlay::test_key;
 using overlay::test_peer;
-using overlay::TestNotary;
+using overlay::TestSigner;
 
 constexpr WallSeconds kToday = std::chrono::days(20'000);
 const GridId kGrid{sha256(as_bytes("a grid"))};
 
 wire::pb::Announcement announcement_of(std::uint64_t number, std::uint32_t stamp = 1) {
   Descriptor descriptor = test_peer(number, stamp);
-  sign(kGrid, TestNotary(test_key(number)), descriptor);
+  sign(kGrid, TestSigner(test_key(number)), descriptor);
   wire::pb::Announcement announcement;
   announcement.set_grid(kGrid.bytes());
   write(descriptor, *announcement.mutable_descriptor());
@@ -32,8 +32,8 @@ wire::pb::Announcement announcement_of(std::uint64_t number, std::uint32_t stamp
 }
 
 TEST(PeerDirectory, ListsWhoAnnouncedItselfUntilItExpires) {
-  const TestNotary notary;
-  PeerDirectory directory({}, notary);
+  const TestSigner signer;
+  PeerDirectory directory({}, signer);
   Rng rng(1);
   ASSERT_TRUE(directory.announce(kToday, announcement_of(1)));
   EXPECT_EQ(directory.some(kToday + std::chrono::minutes(10), kGrid, 5, rng).size(), 1u);
@@ -43,8 +43,8 @@ TEST(PeerDirectory, ListsWhoAnnouncedItselfUntilItExpires) {
 }
 
 TEST(PeerDirectory, TakesOnlyWhatItsOwnerSignedAndTheNewest) {
-  const TestNotary notary;
-  PeerDirectory directory({}, notary);
+  const TestSigner signer;
+  PeerDirectory directory({}, signer);
   wire::pb::Announcement forged = announcement_of(1);
   forged.mutable_descriptor()->set_address("victim:1");
   EXPECT_FALSE(directory.announce(kToday, forged));
@@ -58,11 +58,11 @@ TEST(PeerDirectory, TakesOnlyWhatItsOwnerSignedAndTheNewest) {
 }
 
 TEST(PeerDirectory, IsBoundedAndComesBackFromDisk) {
-  const TestNotary notary;
-  PeerDirectory directory({.peers = 3, .peers_of_grid = 3}, notary);
+  const TestSigner signer;
+  PeerDirectory directory({.peers = 3, .peers_of_grid = 3}, signer);
   for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(directory.announce(kToday, announcement_of(i)));
   EXPECT_EQ(directory.announce(kToday, announcement_of(4)).error().kind, Kind::overloaded);
-  PeerDirectory again({}, notary);
+  PeerDirectory again({}, signer);
   wire::pb::TrackerState state = directory.state();
   state.mutable_entries(1)->mutable_announcement()->mutable_descriptor()->set_address("victim:1");
   again.restore(kToday + WallSeconds(1), state);
@@ -94,9 +94,9 @@ class TrackerOnLoopback : public testing::Test {
  protected:
   wire::pb::Announcement real_announcement() {
     const transport::Identity identity = transport::Identity::make().value();
-    class Signer final : public overlay::Notary {
+    class IdentitySigner final : public overlay::Signer {
      public:
-      explicit Signer(const transport::Identity& who) : who_(who) {}
+      explicit IdentitySigner(const transport::Identity& who) : who_(who) {}
       PeerId id_of(const PublicKey& key) const override { return {transport::id_of(key)}; }
       Signature sign(ByteView text) const override { return who_.sign(text); }
       bool is_signed(const PublicKey&, ByteView, const Signature&) const override { return false; }
@@ -106,7 +106,7 @@ class TrackerOnLoopback : public testing::Test {
     };
     Descriptor descriptor = test_peer(1);
     descriptor.key = identity.public_key();
-    sign(kGrid, Signer(identity), descriptor);
+    sign(kGrid, IdentitySigner(identity), descriptor);
     wire::pb::Announcement announcement;
     announcement.set_grid(kGrid.bytes());
     write(descriptor, *announcement.mutable_descriptor());

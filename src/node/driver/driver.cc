@@ -40,7 +40,7 @@ Driver::Driver(Parts parts, Config config)
     : io_(parts.io),
       identity_(parts.identity),
       code_(parts.code),
-      notary_(parts.identity),
+      signer_(parts.identity),
       config_(std::move(config)),
       started_at_(std::chrono::system_clock::now()),
       names_(parts.io),
@@ -101,7 +101,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
   config.slots.slots = config_.share.cores;
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
-  peer_ = std::make_unique<peer::Peer>(config, identity, notary_, Rng(random_seed()));
+  peer_ = std::make_unique<peer::Peer>(config, identity, signer_, Rng(random_seed()));
   book_ = std::make_unique<JobBook>(*peer_, config_.boot);
   Actions actions;
   GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));

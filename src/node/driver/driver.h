@@ -15,7 +15,7 @@
 #include "node/discovery/tracker_rounds.h"
 #include "node/disk/disk.h"
 #include "node/jobs/job_book.h"
-#include "node/notary.h"
+#include "node/signer.h"
 #include "node/worker/hosted_worker.h"
 #include "node/worker/native_code.h"
 #include "node/worker/worker_pool.h"
@@ -172,7 +172,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   asio::io_context& io_;
   const transport::Identity& identity_;
   const NativeCode& code_;
-  const PeerNotary notary_;
+  const PeerSigner signer_;
   Config config_;
   const WallTime started_at_;
   NameResolver names_;

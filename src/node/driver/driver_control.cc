@@ -29,7 +29,7 @@ PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, 
                : known.state == State::suspected ? PeerView::State::suspected
                                                  : PeerView::State::silent;
   if (known.distance > job::Time(0)) view.distance = std::chrono::duration_cast<std::chrono::microseconds>(known.distance);
-  if (known.heard != job::kNever) view.heard = std::chrono::duration_cast<std::chrono::milliseconds>(now - known.heard);
+  if (known.last_seen != job::kNever) view.heard = std::chrono::duration_cast<std::chrono::milliseconds>(now - known.heard);
   return view;
 }
 

@@ -11,16 +11,16 @@ namespace gw::overlay {
 // The last peers heard of, for people and for whoever must know that somebody is there before any table has taken it up.
 //
 // Limit: Config::peers; who was silent longest goes first.
-class Heard {
+class LastSeen {
  public:
   struct Config {
     std::size_t peers = 256;
   };
 
-  explicit Heard(const Config& config) : config_(config) {}
+  explicit LastSeen(const Config& config) : config_(config) {}
 
   // True: for the first time, or again after forget().
-  bool on_heard(Time now, const PeerId& peer);
+  bool on_seen(Time now, const PeerId& peer);
   // True: it was here.
   bool forget(const PeerId& peer);
   // kNever: not at all.
@@ -35,9 +35,9 @@ class Heard {
     Time at;
   };
 
-  std::size_t seat(const PeerId& peer) const;
-  bool is_at(std::size_t seat, const PeerId& peer) const;
-  void remove_at(std::size_t seat);
+  std::size_t index_of(const PeerId& peer) const;
+  bool is_at(std::size_t index, const PeerId& peer) const;
+  void remove_at(std::size_t index);
 
   const Config config_;
   std::vector<Entry> entries_;        // by peer

@@ -13,7 +13,7 @@ namespace gw::overlay {
 // thousand peers in one process nothing else stays in the processor's caches. The owner keeps it within its limit.
 //
 // Invariant: ids are unique.
-class Roster {
+class DescriptorSet {
  public:
   std::size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }

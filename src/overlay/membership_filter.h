@@ -15,18 +15,18 @@ namespace gw::overlay {
 //
 // Invariant: what passes in either direction is between members, or names nobody but this peer. Limits: those of the roll; a stranger is
 // reported once in Config::report_period, and Config::reported of them. A machine without I/O or threads.
-class Gatekeeper {
+class MembershipFilter {
  public:
   struct Config {
     PublicKey grid_key{};
     Membership own;
     Time wall_offset{0};  // from Time to nanoseconds since 1970
-    Roll::Config roll{};
+    KnownMembers::Config known_members{};
     Time report_period = std::chrono::minutes(10);
     std::size_t reported = 64;
   };
 
-  Gatekeeper(const Config& config, const PublicKey& own_key, const Notary& notary);
+  MembershipFilter(const Config& config, const PublicKey& own_key, const Signer& signer);
 
   // Puts on the roll whoever is shown to be a member. Kind::invalid: why the sender is not one; the message is to be dropped.
   Status on_message(Time now, const PeerId& from, const Message& message);
@@ -37,10 +37,10 @@ class Gatekeeper {
   // Makes it ready to leave. False: it must not.
   bool prepare(Time now, const PeerId& to, Message& message) const;
 
-  bool admits(Time now, const PeerId& peer) const { return roll_.has(wall(now), peer); }
-  const Roll& roll() const { return roll_; }
+  bool admits(Time now, const PeerId& peer) const { return known_members_.has(wall(now), peer); }
+  const KnownMembers& known_members() const { return known_members_; }
   // Returns who is a member no more. REQUIRES: checked.
-  std::vector<PeerId> revoke(Revocations list) { return roll_.revoke(std::move(list)); }
+  std::vector<PeerId> revoke(Revocations list) { return known_members_.revoke(std::move(list)); }
 
  private:
   WallSeconds wall(Time now) const { return std::chrono::duration_cast<WallSeconds>(now + config_.wall_offset); }
@@ -48,8 +48,8 @@ class Gatekeeper {
 
   const Config config_;
   const PublicKey own_key_;
-  const Notary& notary_;
-  Roll roll_;
+  const Signer& signer_;
+  KnownMembers known_members_;
   PerPeerRateLimit strangers_;
 };
 

@@ -1,4 +1,4 @@
-#include "overlay/gatekeeper.h"
+#include "overlay/membership_filter.h"
 
 #include <algorithm>
 
@@ -60,32 +60,33 @@ bool reduce_to_self(Message& message) {
 
 }  // namespace
 
-Gatekeeper::Gatekeeper(const Config& config, const PublicKey& own_key, const Notary& notary)
+MembershipFilter::MembershipFilter(const Config& config, const PublicKey& own_key, const Signer& signer)
     : config_(config),
       own_key_(own_key),
-      notary_(notary),
-      roll_(config.roll, config.grid_key),
+      signer_(signer),
+      known_members_(config.known_members, config.grid_key),
       strangers_({config.report_period, 1, config.reported}) {}
 
-Status Gatekeeper::on_message(Time now, const PeerId& from, const Message& message) {
+Status MembershipFilter::on_message(Time now, const PeerId& from, const Message& message) {
   if (message.has_proof()) {
     const PublicKey key = key_in(message.proof().key());
-    if (notary_.id_of(key) != from) return fail(Kind::invalid, "it has shown the membership of somebody else");
-    GW_TRY_VOID(roll_.admit(wall(now), from, key, read(message.proof().membership())));
+    if (signer_.id_of(key) != from) return fail(Kind::invalid, "it has shown the membership of somebody else");
+    GW_TRY_VOID(known_members_.admit(wall(now), from, key, read(message.proof().membership())));
   }
   if (!admits(now, from)) return fail(Kind::invalid, "it has shown no membership of the private grid");
   for (const Shown* one : descriptors_in(message)) on_descriptor(now, *one);
   return ok();
 }
 
-void Gatekeeper::on_descriptor(Time now, const Shown& descriptor) {
+void MembershipFilter::on_descriptor(Time now, const Shown& descriptor) {
   if (!descriptor.has_membership()) return;
   const PublicKey key = key_in(descriptor.key());
   // Who passes a bad one on need not have checked it.
-  if (!roll_.admit(wall(now), notary_.id_of(key), key, read(descriptor.membership()))) GW_REACHED("gatekeeper: a descriptor of a stranger");
+  if (!known_members_.admit(wall(now), signer_.id_of(key), key, read(descriptor.membership())))
+    GW_REACHED("gatekeeper: a descriptor of a stranger");
 }
 
-bool Gatekeeper::prepare(Time now, const PeerId& to, Message& message) const {
+bool MembershipFilter::prepare(Time now, const PeerId& to, Message& message) const {
   if (!admits(now, to) && !reduce_to_self(message)) return false;
   Message::Proof& proof = *message.mutable_proof();
   proof.set_key(own_key_.data(), own_key_.size());
@@ -95,9 +96,9 @@ bool Gatekeeper::prepare(Time now, const PeerId& to, Message& message) const {
   return true;
 }
 
-void Gatekeeper::add_membership(Shown& descriptor) const {
+void MembershipFilter::add_membership(Shown& descriptor) const {
   const PublicKey key = key_in(descriptor.key());
-  const Membership* membership = key == own_key_ ? &config_.own : roll_.find(notary_.id_of(key));
+  const Membership* membership = key == own_key_ ? &config_.own : known_members_.find(signer_.id_of(key));
   if (membership != nullptr) write(*membership, *descriptor.mutable_membership());
 }
 

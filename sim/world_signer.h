@@ -8,9 +8,9 @@
 namespace gw::sim {
 
 // A hash over key and text stands for a signature. Liars of a world repeat what others have signed, they do not compute.
-class WorldNotary final : public overlay::Notary {
+class WorldSigner final : public overlay::Signer {
  public:
-  explicit WorldNotary(const PublicKey& key) : key_(key) {}
+  explicit WorldSigner(const PublicKey& key) : key_(key) {}
 
   overlay::PeerId id_of(const PublicKey& key) const override { return {sha256(key)}; }
   Signature sign(ByteView text) const override { return mixture(key_, text); }

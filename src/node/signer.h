@@ -7,9 +7,9 @@
 namespace gw::node {
 
 // Ed25519 with the key that also opens connections, so that whoever is met there and whoever signed are the same. The identity outlives it.
-class PeerNotary final : public overlay::Notary {
+class PeerSigner final : public overlay::Signer {
  public:
-  explicit PeerNotary(const transport::Identity& identity) : identity_(identity) {}
+  explicit PeerSigner(const transport::Identity& identity) : identity_(identity) {}
 
   overlay::PeerId id_of(const PublicKey& key) const override { return {transport::id_of(key)}; }
   Signature sign(ByteView text) const override { return identity_.sign(text); }

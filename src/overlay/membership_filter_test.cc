@@ -1,4 +1,4 @@
-#include "overlay/gatekeeper.h"
+#include "overlay/membership_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -17,17 +17,17 @@ SigningKey private_key() {
   return SigningKey(secret);
 }
 
-Gatekeeper::Config member_config(std::uint64_t number) {
+MembershipFilter::Config member_config(std::uint64_t number) {
   return {.grid_key = private_key().public_key(), .own = make_membership(private_key(), test_key(number), 0x10000 + number, kFarAway)};
 }
 
 // A peer of a private grid that is spoken to by hand.
 struct PrivatePeer {
-  explicit PrivatePeer(std::uint64_t number, std::optional<Gatekeeper::Config> members)
+  explicit PrivatePeer(std::uint64_t number, std::optional<MembershipFilter::Config> members)
       : id(test_id(number)),
-        notary(test_key(number)),
+        signer(test_key(number)),
         overlay({.grid = {sha256(private_key().public_key())}, .members = std::move(members), .address = fmt::format("p{}:1", number)},
-                {test_id(number), test_key(number), 1}, notary, Rng(number)) {
+                {test_id(number), test_key(number), 1}, signer, Rng(number)) {
     Output out;
     overlay.start(kStart, {}, out);
   }
@@ -47,11 +47,11 @@ struct PrivatePeer {
   }
 
   PeerId id;
-  TestNotary notary;
+  TestSigner signer;
   Overlay overlay;
 };
 
-TEST(Gatekeeper, MembersFindEachOther) {
+TEST(MembershipFilter, MembersFindEachOther) {
   PrivatePeer one(1, member_config(1)), two(2, member_config(2));
   const Output answer = two.hear(one.id, one.greet(two.id));
   ASSERT_FALSE(answer.sends.empty());
@@ -60,9 +60,9 @@ TEST(Gatekeeper, MembersFindEachOther) {
   EXPECT_TRUE(two.overlay.alive(one.id));
 }
 
-TEST(Gatekeeper, StrangersAreNotAnsweredAndReportedOnce) {
+TEST(MembershipFilter, StrangersAreNotAnsweredAndReportedOnce) {
   PrivatePeer one(1, member_config(1)), stranger(2, std::nullopt);
-  Gatekeeper::Config stolen = member_config(1);
+  MembershipFilter::Config stolen = member_config(1);
   PrivatePeer thief(3, stolen);
   for (PrivatePeer* who : {&stranger, &thief}) {
     const Message message = who->greet(one.id);
@@ -75,7 +75,7 @@ TEST(Gatekeeper, StrangersAreNotAnsweredAndReportedOnce) {
   }
 }
 
-TEST(Gatekeeper, AStrangerLearnsNothingOfOthers) {
+TEST(MembershipFilter, AStrangerLearnsNothingOfOthers) {
   PrivatePeer one(1, member_config(1)), two(2, member_config(2));
   one.hear(two.id, two.hear(one.id, one.greet(two.id)).sends.front().message);
   ASSERT_NE(one.overlay.find(two.id), nullptr);
@@ -86,12 +86,13 @@ TEST(Gatekeeper, AStrangerLearnsNothingOfOthers) {
   EXPECT_TRUE(to_member.gossip().self().has_membership());
 }
 
-TEST(Gatekeeper, ADescriptorWithoutAMembershipIsNotPassedOff) {
+TEST(MembershipFilter, ADescriptorWithoutAMembershipIsNotPassedOff) {
   PrivatePeer one(1, member_config(1)), two(2, member_config(2));
   one.hear(two.id, two.hear(one.id, one.greet(two.id)).sends.front().message);
   Message gossip = two.greet(one.id);
   Descriptor outsider = test_peer(7);
-  sign(one.overlay.gate() == nullptr ? GridId{} : GridId{sha256(private_key().public_key())}, TestNotary(test_key(7)), outsider);
+  sign(one.overlay.membership_filter() == nullptr ? GridId{} : GridId{sha256(private_key().public_key())}, TestSigner(test_key(7)),
+       outsider);
   write(outsider, *gossip.mutable_gossip()->add_others());
   one.hear(two.id, gossip);
   EXPECT_EQ(one.overlay.find(test_id(7)), nullptr);
@@ -101,7 +102,7 @@ TEST(Gatekeeper, ADescriptorWithoutAMembershipIsNotPassedOff) {
   EXPECT_NE(one.overlay.find(test_id(7)), nullptr) << "with one it is";
 }
 
-TEST(Gatekeeper, TheRevokedAreDroppedAndHeardNoMore) {
+TEST(MembershipFilter, TheRevokedAreDroppedAndHeardNoMore) {
   PrivatePeer one(1, member_config(1)), two(2, member_config(2));
   one.hear(two.id, two.hear(one.id, one.greet(two.id)).sends.front().message);
   Output out;
