@@ -16,7 +16,7 @@ Complaint check_slots(const peer::Peer& peer, std::uint32_t slots) {
     if (home->threads() > job::Home::Config{}.threads) return "home has more threads than allowed";
   }
   if (peer.keeper().size() > job::Keeper::Config{}.threads) return "the keeper has more threads than allowed";
-  if (peer.lives().size() > peer::Lives::Config{}.peers) return "the lives of more peers are remembered than allowed";
+  if (peer.boot_numbers().size() > peer::BootNumbers::Config{}.peers) return "the lives of more peers are remembered than allowed";
   return "";
 }
 

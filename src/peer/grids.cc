@@ -10,10 +10,10 @@ namespace gw::peer {
 
 // --- one grid
 
-Grid::Grid(GridPass given, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng)
-    : pass(std::move(given)), overlay(config, self, signer, rng) {}
+Grid::Grid(GridCredentials given, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng)
+    : credentials(std::move(given)), overlay(config, self, signer, rng) {}
 
-bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!pass.revoked() && overlay.alive(peer)); }
+bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!credentials.revoked() && overlay.alive(peer)); }
 
 std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
   std::vector<Neighbour> list{{overlay.self().id, overlay.self().free_slots}};
@@ -30,18 +30,19 @@ std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
 
 Grids::Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng)
     : config_(config), self_(self), signer_(signer), rng_(rng.next()), remember_wait_(config.remember_first) {
-  for (const std::string& name : config_.grids) make(GridPass::open(name));
+  for (const std::string& name : config_.grids) make(GridCredentials::open(name));
 }
 
-void Grids::make(GridPass pass) {
-  pass.order = next_order_++;
+void Grids::make(GridCredentials credentials) {
+  credentials.order = next_order_++;
   Overlay::Config one = config_.overlay;
-  one.grid = pass.id;
-  one.known.insert(one.known.end(), pass.addresses.begin(), pass.addresses.end());
-  if (pass.is_private()) one.members = {.grid_key = *pass.key, .own = pass.membership, .wall_offset = config_.wall_offset};
-  const GridId id = pass.id;
-  const overlay::Revocations revoked = pass.revocations;
-  Grid& grid = *(grids_[id] = std::make_unique<Grid>(std::move(pass), one, self_, signer_, Rng(rng_.next())));
+  one.grid = credentials.id;
+  one.known.insert(one.known.end(), credentials.addresses.begin(), credentials.addresses.end());
+  if (credentials.is_private())
+    one.members = {.grid_key = *credentials.key, .own = credentials.membership, .wall_offset = config_.wall_offset};
+  const GridId id = credentials.id;
+  const overlay::Revocations revoked = credentials.revocations;
+  Grid& grid = *(grids_[id] = std::make_unique<Grid>(std::move(credentials), one, self_, signer_, Rng(rng_.next())));
   grid.overlay.set_slots(slots_, free_slots_);
   if (contact_) grid.overlay.set_contact(*contact_);
   overlay::Output nobody_yet;
@@ -49,22 +50,22 @@ void Grids::make(GridPass pass) {
 }
 
 Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
-  std::vector<GridPass> passes;
+  std::vector<GridCredentials> all_credentials;
   for (const wire::pb::GridRecord& record : records) {
     if (record.left()) continue;
-    GW_TRY(GridPass pass, GridPass::read(record));
-    passes.push_back(std::move(pass));
+    GW_TRY(GridCredentials credentials, GridCredentials::read(record));
+    all_credentials.push_back(std::move(credentials));
   }
-  std::ranges::sort(passes, {}, &GridPass::order);
-  for (GridPass& pass : passes)
-    if (recorded_.insert(pass.id); !grids_.contains(pass.id)) make(std::move(pass));
-  if (grids_.empty() && records.empty() && !config_.otherwise.empty()) make(GridPass::open(config_.otherwise));
+  std::ranges::sort(all_credentials, {}, &GridCredentials::order);
+  for (GridCredentials& credentials : all_credentials)
+    if (recorded_.insert(credentials.id); !grids_.contains(credentials.id)) make(std::move(credentials));
+  if (grids_.empty() && records.empty() && !config_.otherwise.empty()) make(GridCredentials::open(config_.otherwise));
   return ok();
 }
 
 template <class Input>
 void Grids::tell(const GridId& id, Grid& grid, Actions& out, const Input& input) {
-  if (grid.pass.revoked()) return;
+  if (grid.credentials.revoked()) return;
   overlay::Output output;
   input(grid.overlay, output);
   carry_out(id, std::move(output), out);
@@ -91,7 +92,7 @@ void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) 
   for (const overlay::Event& event : output.events) {
     if (const auto* seen = std::get_if<overlay::Seen>(&event)) {
       out.notify(job::PeerSeen{seen->peer, seen->alive});
-      if (seen->alive) met_.push_back(seen->peer);
+      if (seen->alive) newly_seen_.push_back(seen->peer);
       if (!seen->alive) losses_.push_back({grid, seen->peer});
     } else if (const auto* refused = std::get_if<overlay::Refused>(&event)) {
       out.notify(job::PeerRefused{refused->peer, refused->sentence});
@@ -110,22 +111,23 @@ void Grids::start(Time now, const std::map<GridId, std::vector<std::string>>& re
 }
 
 void Grids::begin(Time now, Grid& grid, const std::vector<std::string>& remembered, Actions& out) {
-  if (recorded_.insert(grid.pass.id).second) record(grid.pass, out);
-  tell(grid.pass.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.start(now, remembered, output); });
+  if (recorded_.insert(grid.credentials.id).second) record(grid.credentials, out);
+  tell(grid.credentials.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.start(now, remembered, output); });
 }
 
-void Grids::record(const GridPass& pass, Actions& out) {
-  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {pass.id.hash}}.encode(), pass.record().SerializeAsString(),
+void Grids::record(const GridCredentials& credentials, Actions& out) {
+  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {credentials.id.hash}}.encode(), credentials.record().SerializeAsString(),
              job::Durability::full);
 }
 
-Status Grids::add(Time now, GridPass pass, Actions& out) {
-  if (const Grid* there = find(pass.id)) return fail(Kind::invalid, "this peer is in that grid already, as '{}'", there->pass.name);
-  if (find(pass.name) != nullptr)
-    return fail(Kind::invalid, "this peer is in another grid called '{}': give the new one another name (--as)", pass.name);
+Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
+  if (const Grid* there = find(credentials.id))
+    return fail(Kind::invalid, "this peer is in that grid already, as '{}'", there->credentials.name);
+  if (find(credentials.name) != nullptr)
+    return fail(Kind::invalid, "this peer is in another grid called '{}': give the new one another name (--as)", credentials.name);
   if (grids_.size() >= kMost) return fail(Kind::overloaded, "this peer is in {} grids, which is its limit: leave one", grids_.size());
-  const GridId id = pass.id;
-  make(std::move(pass));
+  const GridId id = credentials.id;
+  make(std::move(credentials));
   begin(now, *grids_.at(id), {}, out);
   return ok();
 }
@@ -135,9 +137,9 @@ void Grids::remove(Time now, const GridId& id, Actions& out) {
   tell(id, grid, out, [now](Overlay& overlay, overlay::Output& output) { overlay.leave(now, output); });
   // What is joined by itself has to be remembered as left.
   std::optional<std::string> record;
-  if (grid.pass.name == config_.otherwise) {
+  if (grid.credentials.name == config_.otherwise) {
     wire::pb::GridRecord left;
-    left.set_name(grid.pass.name);
+    left.set_name(grid.credentials.name);
     left.set_left(true);
     record = left.SerializeAsString();
   }
@@ -149,9 +151,9 @@ void Grids::remove(Time now, const GridId& id, Actions& out) {
 }
 
 void Grids::revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out) {
-  tell(grid.pass.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.revoke(now, list, output); });
-  grid.pass.revocations = std::move(list);
-  record(grid.pass, out);
+  tell(grid.credentials.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.revoke(now, list, output); });
+  grid.credentials.revocations = std::move(list);
+  record(grid.credentials, out);
 }
 
 void Grids::on_rumoured(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out) {
@@ -243,26 +245,26 @@ void Grids::set_contact(const overlay::Contact& contact) {
 const Grid* Grids::main() const {
   const Grid* first = nullptr;
   for (const auto& [id, grid] : grids_)
-    if (first == nullptr || grid->pass.order < first->pass.order) first = grid.get();
+    if (first == nullptr || grid->credentials.order < first->credentials.order) first = grid.get();
   return first;
 }
 
 const Grid* Grids::find(const std::string& name) const {
   for (const auto& [id, grid] : grids_)
-    if (grid->pass.name == name) return grid.get();
+    if (grid->credentials.name == name) return grid.get();
   return nullptr;
 }
 
 std::vector<const Grid*> Grids::in_order() const {
   std::vector<const Grid*> list;
   for (const auto& [id, grid] : grids_) list.push_back(grid.get());
-  std::ranges::sort(list, {}, [](const Grid* grid) { return grid->pass.order; });
+  std::ranges::sort(list, {}, [](const Grid* grid) { return grid->credentials.order; });
   return list;
 }
 
 bool Grids::admits(Time now, const PeerId& peer) const {
-  return std::ranges::any_of(grids_,
-                             [&](const auto& entry) { return !entry.second->pass.revoked() && entry.second->overlay.admits(now, peer); });
+  return std::ranges::any_of(
+      grids_, [&](const auto& entry) { return !entry.second->credentials.revoked() && entry.second->overlay.admits(now, peer); });
 }
 
 const Grid* Grids::find(const GridId& grid) const {
@@ -287,7 +289,7 @@ Status Grids::may_run(Time now, const PeerId& home, const std::optional<GridId>&
   const Grid* found = find(*grid);
   if (found == nullptr) return fail(Kind::invalid, "it wants a job run in grid {}, in which this peer is not", grid->brief());
   if (!found->overlay.admits(now, home))
-    return fail(Kind::invalid, "it wants a job run in the private grid '{}' and has shown no membership of it", found->pass.name);
+    return fail(Kind::invalid, "it wants a job run in the private grid '{}' and has shown no membership of it", found->credentials.name);
   return ok();
 }
 

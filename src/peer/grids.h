@@ -10,7 +10,7 @@
 #include "job/actions.h"
 #include "job/neighbours.h"
 #include "overlay/overlay.h"
-#include "peer/grid_pass.h"
+#include "peer/grid_credentials.h"
 
 namespace gw::peer {
 
@@ -22,12 +22,12 @@ using overlay::Overlay;
 // One grid, as the machines of jobs see it: the peers its overlay knows, and this one.
 class Grid final : public job::Neighbours {
  public:
-  Grid(GridPass pass, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
+  Grid(GridCredentials credentials, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
 
   bool alive(const PeerId& peer) const override;
   std::vector<Neighbour> all_alive() const override;
 
-  GridPass pass;
+  GridCredentials credentials;
   Overlay overlay;
 };
 
@@ -67,11 +67,11 @@ class Grids final : public job::Neighbours, public job::GridRules {
   void leave(Time now, Actions& out);
 
   // Kind::invalid: it is in this one, or in another of this name; Kind::overloaded.
-  Status add(Time now, GridPass pass, Actions& out);
+  Status add(Time now, GridCredentials credentials, Actions& out);
   // REQUIRES: nothing refers to it any more.
   void remove(Time now, const GridId& id, Actions& out);
-  // Writes down what was changed in a pass. It is durable when after_disk() says so.
-  static void record(const GridPass& pass, Actions& out);
+  // Writes down what was changed in credentials. It is durable when after_disk() says so.
+  static void record(const GridCredentials& credentials, Actions& out);
   // A list that was checked, and that is newer than the last.
   void revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out);
   // From outside the grid somebody is said to be in it.
@@ -91,7 +91,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
   void set_contact(const overlay::Contact& contact);
 
   // Who was heard for the first time, since the last call.
-  std::vector<PeerId> take_met() { return std::exchange(met_, {}); }
+  std::vector<PeerId> take_newly_seen() { return std::exchange(newly_seen_, {}); }
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }
 
@@ -123,7 +123,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
   void carry_out(const GridId& grid, overlay::Output output, Actions& out);
   void remember(Actions& out);
 
-  void make(GridPass pass);
+  void make(GridCredentials credentials);
   void begin(Time now, Grid& grid, const std::vector<std::string>& remembered, Actions& out);
 
   const Config config_;
@@ -137,7 +137,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
   std::optional<overlay::Contact> contact_;                // as it was found out; grids that come later begin with it
   std::map<GridId, std::vector<std::string>> remembered_;  // as they are on disk
   std::vector<Lost> losses_;
-  std::vector<PeerId> met_;
+  std::vector<PeerId> newly_seen_;
   Time remember_at_ = job::kNever;
   Time remember_wait_;
 };

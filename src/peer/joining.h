@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "peer/grid_pass.h"
+#include "peer/grid_credentials.h"
 
 namespace gw::peer {
 
@@ -22,36 +22,36 @@ class Joining {
  public:
   struct Config {
     std::size_t at_once = 16;
-    Time again = std::chrono::seconds(2);  // twice as seldom each time
-    Time again_most = std::chrono::minutes(1);
+    Time retry_after = std::chrono::seconds(2);  // twice as seldom each time
+    Time retry_after_most = std::chrono::minutes(1);
     Time patience = std::chrono::seconds(20);  // of a person who waits
   };
-  struct Wish {
+  struct JoinRequest {
     wire::Invitation invitation;
     std::string name;                      // what the grid will be called here
     std::string machine;                   // what this machine is called there
     std::optional<std::uint64_t> request;  // of people, who wait for it; none: until it is granted
   };
-  // How it ended: a pass, or why not.
-  struct Granted {
-    Wish wish;
-    Result<GridPass> pass;
+  // How it ended: credentials, or why not.
+  struct JoinResult {
+    JoinRequest join_request;
+    Result<GridCredentials> credentials;
   };
 
   Joining(Config config, const PublicKey& self) : config_(config), self_(self) {}
 
   // Kind::overloaded.
-  Status ask(Time now, Wish wish, Actions& out);
+  Status ask(Time now, JoinRequest join_request, Actions& out);
   // Somebody is at an address that was dialled from here.
   void on_connected(const PeerId& peer, const std::string& address, Actions& out);
   // Nothing: the answer is to no question, or does not end it.
-  std::optional<Granted> on_admitted(const PeerId& from, const job::Message::Admitted& answer);
-  std::vector<Granted> on_tick(Time now, Actions& out);
+  std::optional<JoinResult> on_admitted(const PeerId& from, const job::Message::Admitted& answer);
+  std::vector<JoinResult> on_tick(Time now, Actions& out);
   Time next_deadline() const;
 
  private:
   struct Open {
-    Wish wish;
+    JoinRequest join_request;
     Time until = job::kNever;
     Time next{0};
     Time wait{0};

@@ -49,9 +49,9 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       grids_(in_wall_time(config.grids, identity.wall_offset), {identity.self, identity.key, identity.boot}, signer, rng_),
       reachability_(
           config.reachability, [this](const PeerId& peer) { return grids_.contact_of(peer); }, Rng(rng_.next())),
-      desk_(config.desk, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
+      grid_administration_(config.grid_administration, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
       strangers_({kReportPeriod, 1, kReported}),
-      lives_(config.lives),
+      boot_numbers_(config.boot_numbers),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
       keeper_(config.keeper, {grids_, blobs_}),
@@ -67,11 +67,11 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
     for (const PeerId& peer : std::exchange(turn.watched_peers, {})) grids_.watch_peer(now, peer, turn);
-    settle_losses(now, turn);
+    apply_peer_changes(now, turn);
     publish(turn);
     end_homes(turn);
     grids_.set_slots(slots_.slots(), slots_.free_slots());
-    settle_disk(turn, ready);
+    schedule_disk_writes(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) {
       Action action = std::move(ready.front());
@@ -97,7 +97,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
   out.push_back(std::move(send));
 }
 
-void Peer::settle_disk(Actions& turn, std::deque<Action>& ready) {
+void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
   if (!turn.records.empty()) {
     batches_.push_back({++next_ticket_, {}});
     ready.push_back(job::Persist{next_ticket_, std::move(turn.records), turn.durability});
@@ -133,12 +133,12 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
 
 void Peer::on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out) {
   Actions turn;
-  const Lives::Heard heard = lives_.on_seen(now, from, message.boot());
-  if (heard == Lives::Heard::new_life) {
+  const BootNumbers::Change change = boot_numbers_.on_seen(now, from, message.boot());
+  if (change == BootNumbers::Change::newer) {
     GW_REACHED("peer: another one was restarted");
     end_life(now, from, turn);
   }
-  if (heard == Lives::Heard::old_life) {
+  if (change == BootNumbers::Change::older) {
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
   } else if (admits(now, from, message, turn)) {
     if (!message.has_overlay()) {
@@ -162,7 +162,7 @@ void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, 
   Actions turn;
   if (const auto* connected = std::get_if<Connected>(&event)) {
     if (connected->link == Link::accepted || !connected->address.empty()) grids_.on_connected(now, peer, connected->address, turn);
-    desk_.on_connected(now, peer, connected->address, turn);
+    grid_administration_.on_connected(now, peer, connected->address, turn);
     reachability_.on_connected(now, peer, connected->link);
   } else if (const auto* dialled = std::get_if<DialledBack>(&event)) {
     Message::DialedBack result;
@@ -199,8 +199,8 @@ void Peer::publish(Actions& out) {
   out.add(job::Publish{*contact});
 }
 
-void Peer::settle_losses(Time now, Actions& out) {
-  for (const PeerId& met : grids_.take_met()) desk_.on_seen(now, met, out);
+void Peer::apply_peer_changes(Time now, Actions& out) {
+  for (const PeerId& seen : grids_.take_newly_seen()) grid_administration_.on_seen(now, seen, out);
   for (const Grids::Lost& lost : grids_.take_losses())
     for (auto& [job, home] : homes_)
       if (grid_of(home->manifest()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
@@ -228,7 +228,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
   Actions turn;
   grids_.on_tick(now, turn);
   reachability_.on_tick(now, turn);
-  desk_.on_tick(now, turn);
+  grid_administration_.on_tick(now, turn);
   for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
@@ -243,7 +243,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 }
 
 Time Peer::next_deadline() const {
-  Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), desk_.next_deadline(), slots_.next_deadline(),
+  Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), grid_administration_.next_deadline(), slots_.next_deadline(),
                         blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
   for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
@@ -261,7 +261,7 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
   } else if (const auto* lent = std::get_if<Lend>(&request)) {
     lend(*lent, turn);
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
-    desk_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
+    grid_administration_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
   } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {
     std::visit([&](const auto& who) { grids_.on_rumoured(now, rumoured->grid, who, turn); }, rumoured->who);
   } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
@@ -304,7 +304,7 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   for (const Hash256& chunk : held) blobs_.adopt(chunk);
   held.push_back(id.hash);
   blobs_.put({id.hash, std::string(as_text(request.manifest))}, out);
-  auto& home = homes_[id] = std::make_unique<Home>(config_.home, place_in(*grid), std::move(*manifest));
+  auto& home = homes_[id] = std::make_unique<Home>(config_.home, home_environment(*grid), std::move(*manifest));
   home->begin(now, request.manifest, out);
 }
 
@@ -314,11 +314,11 @@ const Grid* Peer::grid_of(const Manifest& manifest) const { return manifest.grid
 std::set<GridId> Peer::grids_in_use() const {
   std::set<GridId> used;
   for (const auto& [job, home] : homes_)
-    if (const Grid* grid = grid_of(home->manifest())) used.insert(grid->pass.id);
+    if (const Grid* grid = grid_of(home->manifest())) used.insert(grid->credentials.id);
   return used;
 }
 
-Home::Place Peer::place_in(const Grid& grid) { return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_}; }
+Home::Place Peer::home_environment(const Grid& grid) { return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_}; }
 
 void Peer::end_homes(Actions& out) {
   std::erase_if(homes_, [&](const auto& entry) {

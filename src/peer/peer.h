@@ -18,9 +18,9 @@
 #include "job/keeper.h"
 #include "job/member.h"
 #include "job/slot_book.h"
-#include "peer/grid_desk.h"
+#include "peer/boot_numbers.h"
+#include "peer/grid_administration.h"
 #include "peer/grids.h"
-#include "peer/lives.h"
 #include "peer/past_jobs.h"
 #include "peer/reachability.h"
 #include "peer/uploads.h"
@@ -107,8 +107,8 @@ class Peer {
  public:
   struct Config {
     Grids::Config grids;  // its wall_offset is filled in here
-    GridDesk::Config desk;
-    Lives::Config lives;
+    GridAdministration::Config grid_administration;
+    BootNumbers::Config boot_numbers;
     job::SlotBook::Config slots;
     job::BlobBook::Config blobs;
     job::Home::Config home;
@@ -150,7 +150,7 @@ class Peer {
   const job::Keeper& keeper() const { return keeper_; }
   const job::BlobBook& blobs() const { return blobs_; }
   const Grids& grids() const { return grids_; }
-  const Lives& lives() const { return lives_; }
+  const BootNumbers& boot_numbers() const { return boot_numbers_; }
   const PastJobs& past() const { return past_; }
   const Reachability& reachability() const { return reachability_; }
 
@@ -163,19 +163,19 @@ class Peer {
   // peer.cc
   void deliver(Time now, const PeerId& from, const Message& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
-  void settle_losses(Time now, Actions& out);
+  void apply_peer_changes(Time now, Actions& out);
   void publish(Actions& out);
   bool admits(Time now, const PeerId& from, const Message& message, Actions& out);
   std::set<GridId> grids_in_use() const;
   const Grid* grid_of(const job::Manifest& manifest) const;
-  job::Home::Place place_in(const Grid& grid);
+  job::Home::Place home_environment(const Grid& grid);
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
   void lend(const Lend& request, Actions& out);
   void end_homes(Actions& out);
   void close_member(const JobId& job, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
-  void settle_disk(Actions& turn, std::deque<Action>& ready);
+  void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
 
   // peer_messages.cc: one for each kind that needs more than passing on.
   void to_home(Time now, const PeerId& from, const Message& message, Actions& out);
@@ -192,9 +192,9 @@ class Peer {
   Rng rng_;
   Grids grids_;
   Reachability reachability_;
-  GridDesk desk_;
+  GridAdministration grid_administration_;
   overlay::PerPeerRateLimit strangers_;  // each is reported once in a while
-  Lives lives_;
+  BootNumbers boot_numbers_;
   job::SlotBook slots_;
   job::BlobBook blobs_;
   job::Keeper keeper_;

@@ -49,11 +49,11 @@ void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions
     case Message::kDialedBack:
       return reachability_.on_answer(now, from, message.dialed_back());
     case Message::kAdmit:
-      return desk_.on_admit(now, from, message.admit(), out);
+      return grid_administration_.on_admit(now, from, message.admit(), out);
     case Message::kAdmitted:
-      return desk_.on_admitted(now, from, message.admitted(), out);
+      return grid_administration_.on_admitted(now, from, message.admitted(), out);
     case Message::kRevocations:
-      return desk_.on_revocations(now, from, message.revocations(), out);
+      return grid_administration_.on_revocations(now, from, message.revocations(), out);
     case Message::KIND_NOT_SET:
       return;
   }

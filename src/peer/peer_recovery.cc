@@ -88,7 +88,7 @@ Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, 
     for (const Hash256& hash : held) blobs_.adopt(hash);
     held.push_back(id.hash);
     blobs_.put({id.hash, records.job.manifest()}, out);
-    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, place_in(*grid), std::move(manifest));
+    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, home_environment(*grid), std::move(manifest));
     GW_TRY_VOID(home->recover(now, records));
   }
   return ok();

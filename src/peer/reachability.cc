@@ -38,7 +38,7 @@ Reachability::Reachability(Config config, ContactOf contact_of, Rng rng)
       contact_{.address = config_.address, .reach = port_ == 0 ? Reach::outbound : Reach::unknown, .anchors = {}},
       reach_(contact_.reach),
       address_(config_.address),
-      pause_(config_.again) {}
+      pause_(config_.retry_after) {}
 
 // --- who is connected
 
@@ -121,20 +121,20 @@ void Reachability::decide(Time now) {
   decide_at_ = job::kNever;
   if (reached == missed) {
     GW_REACHED("reachability: those asked do not agree");
-    pause_ = config_.again;
+    pause_ = config_.retry_after;
   } else if (reached > missed) {
-    settle(Reach::open, best_of(seen));
+    confirm_reach(Reach::open, best_of(seen));
     pause_ = config_.every;
     noes_ = 0;
   } else {
     // It may have been the network: again soon, then less and less often; and one voice does not decide.
-    pause_ = noes_ == 0 ? config_.again : std::min(2 * pause_, config_.every);
+    pause_ = noes_ == 0 ? config_.retry_after : std::min(2 * pause_, config_.every);
     noes_ += missed;
-    if (noes_ > 1) settle(Reach::outbound, config_.address);
+    if (noes_ > 1) confirm_reach(Reach::outbound, config_.address);
   }
   const auto tenth = static_cast<std::uint64_t>(pause_.count() / 10);
   check_at_ = now + pause_ - Time(tenth) + Time(rng_.below(2 * tenth));
-  if (last_asked_ < config_.ask && askable().size() > last_asked_) check_at_ = now + config_.again;
+  if (last_asked_ < config_.ask && askable().size() > last_asked_) check_at_ = now + config_.retry_after;
   renew_contact(now);
 }
 
@@ -151,7 +151,7 @@ std::string Reachability::best_of(const std::map<std::string, std::size_t>& seen
   return best;
 }
 
-void Reachability::settle(Reach reach, const std::string& address) {
+void Reachability::confirm_reach(Reach reach, const std::string& address) {
   if (reach == Reach::outbound) GW_REACHED("reachability: nobody can dial this peer");
   confirmed_ = true;
   reach_ = reach;

@@ -45,7 +45,7 @@ class Reachability {
     std::size_t links = 4096;  // that it remembers
     Time soon = std::chrono::milliseconds(200);
     Time patience = std::chrono::seconds(5);
-    Time again = std::chrono::seconds(5);  // when the answers did not agree, and after the first no; doubled after each further one
+    Time retry_after = std::chrono::seconds(5);  // when the answers did not agree, and after the first no; doubled after each further one
     Time every = std::chrono::minutes(10);
     std::size_t errands = 16;                     // dials for others at once
     Time errand_pause = std::chrono::seconds(1);  // between two for the same peer
@@ -88,7 +88,7 @@ class Reachability {
   void begin_check(Time now, Actions& out);
   void decide(Time now);
   std::string best_of(const std::map<std::string, std::size_t>& seen) const;
-  void settle(Reach reach, const std::string& address);
+  void confirm_reach(Reach reach, const std::string& address);
   std::vector<PeerId> askable() const;
   std::vector<wire::Anchor> choose_anchors() const;
   void renew_contact(Time now);

@@ -37,7 +37,7 @@ Result<LanBeacon> LanBeacon::decode(ByteView bytes) {
   return beacon;
 }
 
-LanBeacon::Tag tag_of(const peer::GridPass& grid, std::uint64_t number) {
+LanBeacon::Tag tag_of(const peer::GridCredentials& grid, std::uint64_t number) {
   ByteWriter text;
   text.bytes(as_bytes(kTagPurpose));
   text.u64(number);

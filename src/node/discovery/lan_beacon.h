@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "peer/grid_pass.h"
+#include "peer/grid_credentials.h"
 
 namespace gw::node {
 
@@ -30,6 +30,6 @@ struct LanBeacon {
   bool operator==(const LanBeacon&) const = default;
 };
 
-LanBeacon::Tag tag_of(const peer::GridPass& grid, std::uint64_t number);
+LanBeacon::Tag tag_of(const peer::GridCredentials& grid, std::uint64_t number);
 
 }  // namespace gw::node

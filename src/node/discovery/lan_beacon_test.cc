@@ -6,7 +6,7 @@ namespace gw::node {
 namespace {
 
 TEST(LanBeacon, ComesBackAndNothingElseDoes) {
-  const peer::GridPass open = peer::GridPass::open("lab");
+  const peer::GridCredentials open = peer::GridCredentials::open("lab");
   const LanBeacon beacon{.port = 7400, .number = 5, .tags = {tag_of(open, 5)}};
   const Bytes bytes = beacon.encode();
   EXPECT_EQ(LanBeacon::decode(bytes).value(), beacon);
@@ -20,9 +20,9 @@ TEST(LanBeacon, ComesBackAndNothingElseDoes) {
 }
 
 TEST(LanBeacon, OnlyMembersRecogniseAPrivateGrid) {
-  peer::GridPass grid = peer::GridPass::open("lab");
+  peer::GridCredentials grid = peer::GridCredentials::open("lab");
   grid.key = PublicKey{1, 2, 3};
-  peer::GridPass knows_only_the_id = peer::GridPass::open("lab");
+  peer::GridCredentials knows_only_the_id = peer::GridCredentials::open("lab");
   EXPECT_EQ(knows_only_the_id.id, grid.id);
   EXPECT_NE(tag_of(grid, 5), tag_of(knows_only_the_id, 5));
   EXPECT_NE(tag_of(grid, 5), tag_of(grid, 6)) << "it cannot be followed from one to the next";

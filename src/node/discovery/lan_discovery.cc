@@ -91,7 +91,7 @@ Status LanDiscovery::open(const address& where) {
 void LanDiscovery::call_out() {
   own_number_ = rng_.next();
   LanBeacon beacon{.port = config_.port, .number = own_number_};
-  for (const peer::GridPass* grid : owner_.to_call_out())
+  for (const peer::GridCredentials* grid : owner_.to_call_out())
     if (beacon.tags.size() < LanBeacon::kMaxTags) beacon.tags.push_back(tag_of(*grid, beacon.number));
   if (!beacon.tags.empty()) send(beacon.encode());
   timer_.expires_after(wait_);
@@ -133,7 +133,7 @@ void LanDiscovery::on_beacon(const Group& group, std::size_t size) {
   const auto beacon = LanBeacon::decode(ByteView(group.buffer).first(size));
   if (!beacon || beacon->number == own_number_) return;
   const std::string address = text_of(Endpoint(group.from.address(), beacon->port));
-  for (const peer::GridPass* grid : owner_.to_call_out())
+  for (const peer::GridCredentials* grid : owner_.to_call_out())
     if (std::ranges::find(beacon->tags, tag_of(*grid, beacon->number)) != beacon->tags.end()) owner_.on_called(grid->id, address);
 }
 

@@ -35,7 +35,7 @@ class LanDiscovery {
   };
   class Owner {
    public:
-    virtual std::vector<const peer::GridPass*> to_call_out() = 0;
+    virtual std::vector<const peer::GridCredentials*> to_call_out() = 0;
     virtual void on_called(const overlay::GridId& grid, const std::string& address) = 0;
 
    protected:

@@ -159,7 +159,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void start_discovery();
   std::vector<TrackerRounds::Grid> to_announce() override;
   void on_listed(const overlay::GridId& grid, const std::vector<wire::pb::Descriptor>& peers) override;
-  std::vector<const peer::GridPass*> to_call_out() override;
+  std::vector<const peer::GridCredentials*> to_call_out() override;
   void on_called(const overlay::GridId& grid, const std::string& address) override;
 
   // driver_control.cc

@@ -29,7 +29,7 @@ PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, 
                : known.state == State::suspected ? PeerView::State::suspected
                                                  : PeerView::State::silent;
   if (known.distance > job::Time(0)) view.distance = std::chrono::duration_cast<std::chrono::microseconds>(known.distance);
-  if (known.last_seen != job::kNever) view.heard = std::chrono::duration_cast<std::chrono::milliseconds>(now - known.heard);
+  if (known.last_seen != job::kNever) view.heard = std::chrono::duration_cast<std::chrono::milliseconds>(now - known.last_seen);
   return view;
 }
 
@@ -141,10 +141,10 @@ std::vector<PeerView> Driver::peers() const {
   std::vector<PeerView> views;
   for (const peer::Grid* one : peer_->grids().in_order()) {
     const overlay::Overlay& grid = one->overlay;
-    const std::string& name = one->pass.name;
+    const std::string& name = one->credentials.name;
     views.push_back(view_of(grid.self(), name));
     views.back().state = PeerView::State::self;
-    if (one->pass.revoked()) continue;  // nobody speaks to it there any more
+    if (one->credentials.revoked()) continue;  // nobody speaks to it there any more
     for (const overlay::Overlay::Known& known : grid.all()) {
       views.push_back(view_of(known, name, os::monotonic_now()));
       if (const auto link = links.find(known.descriptor.id.hash); link != links.end()) views.back().link = link->second;

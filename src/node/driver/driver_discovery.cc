@@ -27,11 +27,11 @@ void Driver::start_discovery() {
 std::vector<TrackerRounds::Grid> Driver::to_announce() {
   std::vector<TrackerRounds::Grid> grids;
   for (const peer::Grid* grid : peer_->grids().in_order()) {
-    if (grid->pass.revoked()) continue;
+    if (grid->credentials.revoked()) continue;
     TrackerRounds::Grid& one = grids.emplace_back();
-    one.announcement.set_grid(grid->pass.id.bytes());
+    one.announcement.set_grid(grid->credentials.id.bytes());
     write(grid->overlay.self(), *one.announcement.mutable_descriptor());
-    if (grid->pass.is_private()) write(grid->pass.membership, *one.announcement.mutable_descriptor()->mutable_membership());
+    if (grid->credentials.is_private()) write(grid->credentials.membership, *one.announcement.mutable_descriptor()->mutable_membership());
     if (!is_alone(grid->overlay)) one.company = TrackerRounds::Grid::Company::others;
   }
   return grids;
@@ -42,11 +42,11 @@ void Driver::on_listed(const overlay::GridId& grid, const std::vector<wire::pb::
     turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Rumoured{grid, peer}, out); });
 }
 
-std::vector<const peer::GridPass*> Driver::to_call_out() {
-  std::vector<const peer::GridPass*> passes;
+std::vector<const peer::GridCredentials*> Driver::to_call_out() {
+  std::vector<const peer::GridCredentials*> all_credentials;
   for (const peer::Grid* grid : peer_->grids().in_order())
-    if (!grid->pass.revoked()) passes.push_back(&grid->pass);
-  return passes;
+    if (!grid->credentials.revoked()) all_credentials.push_back(&grid->credentials);
+  return all_credentials;
 }
 
 // Whoever has company finds the rest by itself.

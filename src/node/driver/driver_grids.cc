@@ -22,40 +22,45 @@ std::string machine_name() {
   return name.data();
 }
 
-Result<peer::GridPass::Secret> new_secret() {
-  peer::GridPass::Secret secret;
+Result<peer::GridCredentials::Secret> new_secret() {
+  peer::GridCredentials::Secret secret;
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return fail(Kind::internal, "the system gives no random numbers for a key");
   return secret;
 }
 
-Issued::State state_of(const peer::GridPass& pass, std::uint64_t serial, std::uint64_t until) {
+Issued::State state_of(const peer::GridCredentials& credentials, std::uint64_t serial, std::uint64_t until) {
   const auto now = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(os::wall_now()).count());
-  if (pass.revocations.names(serial)) return Issued::State::revoked;
+  if (credentials.revocations.names(serial)) return Issued::State::revoked;
   return now > until ? Issued::State::expired : Issued::State::good;
 }
 
 GridView view_of_grid(const peer::Grid& grid) {
-  const peer::GridPass& pass = grid.pass;
-  GridView view{.id = pass.id, .name = pass.name, .serial = pass.membership.serial, .until = pass.membership.until};
-  if (pass.is_private()) view.access = GridView::Access::members;
-  if (pass.secret) view.role = GridView::Role::holder;
-  if (pass.revoked()) view.role = GridView::Role::revoked;
+  const peer::GridCredentials& credentials = grid.credentials;
+  GridView view{
+      .id = credentials.id, .name = credentials.name, .serial = credentials.membership.serial, .until = credentials.membership.until};
+  if (credentials.is_private()) view.access = GridView::Access::members;
+  if (credentials.secret) view.role = GridView::Role::holder;
+  if (credentials.revoked()) view.role = GridView::Role::revoked;
   for (const overlay::Overlay::Known& known : grid.overlay.all())
     if (known.state == overlay::Overlay::Known::State::alive) ++view.peers;
-  view.revoked = pass.revocations.serials.size();
-  for (const auto& [serial, made] : pass.invitations)
-    view.invitations.push_back({.serial = serial, .until = made.until, .uses = made.uses, .state = state_of(pass, serial, made.until)});
-  for (const auto& [serial, member] : pass.members)
-    view.members.push_back(
-        {.serial = serial, .until = member.until, .peer = member.peer, .name = member.name, .state = state_of(pass, serial, member.until)});
+  view.revoked = credentials.revocations.serials.size();
+  for (const auto& [serial, made] : credentials.invitations)
+    view.invitations.push_back(
+        {.serial = serial, .until = made.until, .uses = made.uses, .state = state_of(credentials, serial, made.until)});
+  for (const auto& [serial, member] : credentials.members)
+    view.members.push_back({.serial = serial,
+                            .until = member.until,
+                            .peer = member.peer,
+                            .name = member.name,
+                            .state = state_of(credentials, serial, member.until)});
   return view;
 }
 
 using Asked = decltype(peer::GridRequest::what);
 
 Result<Asked> request_of(const CreateGrid& order, std::uint64_t, const std::vector<std::string>&) {
-  GW_TRY(const peer::GridPass::Secret secret, new_secret());
+  GW_TRY(const peer::GridCredentials::Secret secret, new_secret());
   return Asked(peer::CreateGrid{order.name, secret});
 }
 
@@ -66,7 +71,7 @@ Result<Asked> request_of(const JoinGrid& order, std::uint64_t number, const std:
   }
   GW_TRY(wire::Invitation invitation, wire::parse_invitation(order.what));
   std::string name = order.as.empty() ? invitation.name : order.as;
-  return Asked(peer::Joining::Wish{std::move(invitation), std::move(name), machine_name(), number});
+  return Asked(peer::Joining::JoinRequest{std::move(invitation), std::move(name), machine_name(), number});
 }
 
 Result<Asked> request_of(const LeaveGrid& order, std::uint64_t, const std::vector<std::string>&) {
@@ -126,10 +131,11 @@ void Driver::change_grids(GridOrder order, std::function<void(Result<std::string
 void Driver::accept_invitations() {
   for (const wire::Invitation& invitation : config_.invitations) {
     const peer::Grid* there = peer_->grids().find(wire::private_grid(invitation.grid_key));
-    if (there != nullptr && !there->pass.revoked()) continue;
+    if (there != nullptr && !there->credentials.revoked()) continue;
     log::info(kArea, "asking to be let into a grid", kv("grid", invitation.name), kv("at", invitation.addresses.front()));
     turn([&](job::Time now, Actions& out) {
-      peer_->on_local(now, peer::GridRequest{0, peer::Joining::Wish{invitation, invitation.name, machine_name(), std::nullopt}}, out);
+      peer_->on_local(now, peer::GridRequest{0, peer::Joining::JoinRequest{invitation, invitation.name, machine_name(), std::nullopt}},
+                      out);
     });
   }
 }

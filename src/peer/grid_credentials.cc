@@ -1,4 +1,4 @@
-#include "peer/grid_pass.h"
+#include "peer/grid_credentials.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ bool has_size(const std::string& bytes, std::size_t size) { return bytes.empty()
 
 bool is_sound(const wire::pb::GridRecord& record) {
   const auto names_peer = [](const auto& one) { return one.peer().size() == sizeof(Hash256); };
-  return has_size(record.grid_key(), sizeof(PublicKey)) && has_size(record.secret(), sizeof(GridPass::Secret)) &&
+  return has_size(record.grid_key(), sizeof(PublicKey)) && has_size(record.secret(), sizeof(GridCredentials::Secret)) &&
          has_size(record.revocations_signature(), sizeof(Signature)) && std::ranges::all_of(record.members(), names_peer) &&
          record.grid_key().empty() != record.has_membership() && std::ranges::is_sorted(record.revoked()) &&
          (!record.has_membership() || wire::check(record.membership()));
@@ -27,12 +27,12 @@ bool is_sound(const wire::pb::GridRecord& record) {
 
 }  // namespace
 
-GridPass GridPass::open(std::string name) {
+GridCredentials GridCredentials::open(std::string name) {
   const GridId id = wire::open_grid(name);
   return {.id = id, .name = std::move(name)};
 }
 
-wire::pb::GridRecord GridPass::record() const {
+wire::pb::GridRecord GridCredentials::record() const {
   wire::pb::GridRecord record;
   record.set_name(name);
   record.set_order(order);
@@ -61,25 +61,26 @@ wire::pb::GridRecord GridPass::record() const {
   return record;
 }
 
-Result<GridPass> GridPass::read(const wire::pb::GridRecord& record) {
+Result<GridCredentials> GridCredentials::read(const wire::pb::GridRecord& record) {
   if (!is_sound(record)) return fail(Kind::corrupt, "the record of grid '{}' makes no sense: the store is damaged", record.name());
-  GridPass pass = open(record.name());
-  pass.order = record.order();
-  if (record.grid_key().empty()) return pass;
-  copy(record.grid_key(), pass.key.emplace());
-  pass.id = wire::private_grid(*pass.key);
-  pass.membership = overlay::read(record.membership());
-  if (!record.secret().empty()) copy(record.secret(), pass.secret.emplace());
-  pass.revocations.version = record.revocations_version();
-  pass.revocations.serials.assign(record.revoked().begin(), record.revoked().end());
-  copy(record.revocations_signature(), pass.revocations.signature);
-  pass.addresses.assign(record.addresses().begin(), record.addresses().end());
+  GridCredentials credentials = open(record.name());
+  credentials.order = record.order();
+  if (record.grid_key().empty()) return credentials;
+  copy(record.grid_key(), credentials.key.emplace());
+  credentials.id = wire::private_grid(*credentials.key);
+  credentials.membership = overlay::read(record.membership());
+  if (!record.secret().empty()) copy(record.secret(), credentials.secret.emplace());
+  credentials.revocations.version = record.revocations_version();
+  credentials.revocations.serials.assign(record.revoked().begin(), record.revoked().end());
+  copy(record.revocations_signature(), credentials.revocations.signature);
+  credentials.addresses.assign(record.addresses().begin(), record.addresses().end());
   for (const auto& issued : record.invitations()) {
     const auto role = issued.holder() ? wire::Invitation::Role::holder : wire::Invitation::Role::member;
-    pass.invitations[issued.serial()] = {issued.until(), static_cast<std::uint16_t>(issued.uses()), role};
+    credentials.invitations[issued.serial()] = {issued.until(), static_cast<std::uint16_t>(issued.uses()), role};
   }
-  for (const auto& issued : record.members()) pass.members[issued.serial()] = {PeerId::from(issued.peer()), issued.name(), issued.until()};
-  return pass;
+  for (const auto& issued : record.members())
+    credentials.members[issued.serial()] = {PeerId::from(issued.peer()), issued.name(), issued.until()};
+  return credentials;
 }
 
 }  // namespace gw::peer

@@ -17,7 +17,7 @@ namespace gw::peer {
 
 struct CreateGrid {
   std::string name;
-  GridPass::Secret secret;  // new, and nobody else's
+  GridCredentials::Secret secret;  // new, and nobody else's
 };
 struct JoinOpenGrid {
   std::string name;
@@ -36,7 +36,7 @@ struct Revoke {
 };
 struct GridRequest {
   std::uint64_t number;
-  std::variant<CreateGrid, JoinOpenGrid, Joining::Wish, LeaveGrid, Invite, Revoke> what;
+  std::variant<CreateGrid, JoinOpenGrid, Joining::JoinRequest, LeaveGrid, Invite, Revoke> what;
 };
 
 // Makes, joins and leaves grids, lets others into those whose key it holds, and spreads lists of revocations: a new one goes to all members
@@ -44,7 +44,7 @@ struct GridRequest {
 //
 // Answers to people leave when what was done is on disk. Limits: invitations are looked at at a limited rate (Config::admits), a list goes
 // to Config::told members at once. A machine without I/O or threads.
-class GridDesk {
+class GridAdministration {
  public:
   struct Config {
     Joining::Config joining{};
@@ -54,7 +54,7 @@ class GridDesk {
     std::size_t told = 128;
   };
   // References outlive it.
-  struct Place {
+  struct Environment {
     PeerId self;
     PublicKey key;
     Time wall_offset;
@@ -62,7 +62,7 @@ class GridDesk {
     Rng& rng;
   };
 
-  GridDesk(const Config& config, const Place& place);
+  GridAdministration(const Config& config, const Environment& environment);
 
   // `in_use`: grids in which jobs of this peer run.
   void on_request(Time now, GridRequest request, const std::set<GridId>& in_use, Actions& out);
@@ -83,17 +83,18 @@ class GridDesk {
   Answer carry_out(Time now, const Invite& request, Actions& out);
   Answer carry_out(Time now, const Revoke& request, Actions& out);
   Answer leave(Time now, const LeaveGrid& request, const std::set<GridId>& in_use, Actions& out);
-  Status check_wish(const Joining::Wish& wish) const;
+  Status check_join_request(const Joining::JoinRequest& join_request) const;
   Result<Grid*> private_grid(const GridId& id);
   Result<std::uint64_t> serial_of(const Grid& grid, const PeerId& peer) const;
-  Result<overlay::Membership> let_in(Time now, const PeerId& from, const job::Message::Admit& request, GridPass*& pass, Actions& out);
-  void finish(Time now, Joining::Granted granted, Actions& out);
+  Result<overlay::Membership> let_in(Time now, const PeerId& from, const job::Message::Admit& request, GridCredentials*& credentials,
+                                     Actions& out);
+  void finish(Time now, Joining::JoinResult join_result, Actions& out);
   void adopt(Time now, Grid& grid, overlay::Revocations list, Actions& out);
   static void answer(std::uint64_t number, const Answer& result, Actions& out);
-  WallSeconds wall(Time now) const { return std::chrono::duration_cast<WallSeconds>(now + place_.wall_offset); }
+  WallSeconds wall(Time now) const { return std::chrono::duration_cast<WallSeconds>(now + environment_.wall_offset); }
 
   const Config config_;
-  const Place place_;
+  const Environment environment_;
   Joining joining_;
   RateLimit admits_;
   Time remind_at_ = job::kNever;

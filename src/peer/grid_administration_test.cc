@@ -1,4 +1,4 @@
-#include "peer/grid_desk.h"
+#include "peer/grid_administration.h"
 
 #include <gtest/gtest.h>
 
@@ -25,22 +25,22 @@ class KeySigner : public overlay::Signer {
   const SigningKey key_;
 };
 
-GridPass::Secret secret(std::uint8_t seed) {
-  GridPass::Secret bytes;
+GridCredentials::Secret secret(std::uint8_t seed) {
+  GridCredentials::Secret bytes;
   bytes.fill(seed);
   return bytes;
 }
 
-// A desk and its grids, with an address and nothing else of a peer.
-struct Desk {
-  explicit Desk(std::uint8_t number)
+// A grid administration and its grids, with an address and nothing else of a peer.
+struct Administrator {
+  explicit Administrator(std::uint8_t number)
       : key(secret(number)),
         signer(key),
         id{sha256(key.public_key())},
         address(fmt::format("host{}:1", number)),
         rng(number),
         grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, signer, rng),
-        desk({}, {id, key.public_key(), Time(0), grids, rng}) {
+        administration({}, {id, key.public_key(), Time(0), grids, rng}) {
     Actions out;
     EXPECT_TRUE(grids.restore({}));
     grids.start(kNow, {}, out);
@@ -49,7 +49,7 @@ struct Desk {
   // Answers of people's requests are here; everything else is for others.
   Result<std::string> ask(GridRequest request, const std::set<GridId>& in_use = {}) {
     Actions out;
-    desk.on_request(now, std::move(request), in_use, out);
+    administration.on_request(now, std::move(request), in_use, out);
     return answer_in(out);
   }
   static Result<std::string> answer_in(const Actions& out) {
@@ -70,55 +70,57 @@ struct Desk {
   std::string address;
   Rng rng;
   Grids grids;
-  GridDesk desk;
+  GridAdministration administration;
   Time now = kNow;
 };
 
 // The whole conversation of one who shows an invitation to the one who made it.
-Result<std::string> join(Desk& guest, Desk& host, const std::string& invitation) {
+Result<std::string> join(Administrator& guest, Administrator& host, const std::string& invitation) {
   const auto parsed = wire::parse_invitation(invitation);
   if (!parsed) return parsed.error();
   Actions asked, answered, settled;
-  guest.desk.on_request(guest.now, {7, Joining::Wish{*parsed, parsed->name, "machine", 7}}, {}, asked);
-  if (auto refused = Desk::answer_in(asked); !refused && refused.error().detail != "no answer") return refused;
-  guest.desk.on_connected(guest.now, host.id, host.address, asked);
+  guest.administration.on_request(guest.now, {7, Joining::JoinRequest{*parsed, parsed->name, "machine", 7}}, {}, asked);
+  if (auto refused = Administrator::answer_in(asked); !refused && refused.error().detail != "no answer") return refused;
+  guest.administration.on_connected(guest.now, host.id, host.address, asked);
   for (const job::Action& action : asked.now)
-    if (const auto* send = std::get_if<job::Send>(&action)) host.desk.on_admit(host.now, guest.id, send->message.admit(), answered);
+    if (const auto* send = std::get_if<job::Send>(&action))
+      host.administration.on_admit(host.now, guest.id, send->message.admit(), answered);
   for (const job::Action& action : answered.later)
-    if (const auto* send = std::get_if<job::Send>(&action)) guest.desk.on_admitted(guest.now, host.id, send->message.admitted(), settled);
-  return Desk::answer_in(settled);
+    if (const auto* send = std::get_if<job::Send>(&action))
+      guest.administration.on_admitted(guest.now, host.id, send->message.admitted(), settled);
+  return Administrator::answer_in(settled);
 }
 
-TEST(GridDesk, AnInvitationLetsOneIn) {
-  Desk host(1), guest(2), late(3);
+TEST(GridAdministration, AnInvitationLetsOneIn) {
+  Administrator host(1), guest(2), late(3);
   const GridId grid = host.create();
   const std::string invitation = host.invite(grid).value();
   EXPECT_EQ(join(guest, host, invitation).value(), grid.hash.hex());
   ASSERT_NE(guest.grids.find(grid), nullptr);
-  EXPECT_FALSE(guest.grids.find(grid)->pass.secret);
+  EXPECT_FALSE(guest.grids.find(grid)->credentials.secret);
   const auto refused = join(late, host, invitation);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().detail.find("used up"), std::string::npos);
   EXPECT_EQ(late.grids.find(grid), nullptr);
 }
 
-TEST(GridDesk, AnAnswerThatGotLostIsGivenAgain) {
-  Desk host(1), guest(2), again(2);
+TEST(GridAdministration, AnAnswerThatGotLostIsGivenAgain) {
+  Administrator host(1), guest(2), again(2);
   const GridId grid = host.create();
   const std::string invitation = host.invite(grid).value();
   ASSERT_TRUE(join(guest, host, invitation));
   ASSERT_TRUE(join(again, host, invitation)) << "the same peer, whose disk was lost";
-  EXPECT_EQ(guest.grids.find(grid)->pass.membership, again.grids.find(grid)->pass.membership);
+  EXPECT_EQ(guest.grids.find(grid)->credentials.membership, again.grids.find(grid)->credentials.membership);
 }
 
-TEST(GridDesk, ExpiredRevokedAndForeignInvitationsAreRefusedWithTheirReason) {
-  Desk host(1), guest(2), other(4);
+TEST(GridAdministration, ExpiredRevokedAndForeignInvitationsAreRefusedWithTheirReason) {
+  Administrator host(1), guest(2), other(4);
   const GridId grid = host.create();
   const std::string brief = host.invite(grid, 1, std::chrono::seconds(10)).value();
   host.now += std::chrono::seconds(10);
   EXPECT_TRUE(join(guest, host, brief));
   host.now += std::chrono::seconds(1);
-  Desk third(3);
+  Administrator third(3);
   EXPECT_NE(join(third, host, brief).error().detail.find("expired"), std::string::npos);
 
   const std::string revoked = host.invite(grid, 5).value();
@@ -128,72 +130,72 @@ TEST(GridDesk, ExpiredRevokedAndForeignInvitationsAreRefusedWithTheirReason) {
   EXPECT_FALSE(guest.invite(grid));
 }
 
-TEST(GridDesk, AnAdminHoldsTheKey) {
-  Desk host(1), admin(2), guest(3);
+TEST(GridAdministration, AnAdminHoldsTheKey) {
+  Administrator host(1), admin(2), guest(3);
   const GridId grid = host.create();
   const auto invitation = host.ask({2, Invite{grid, {.role = wire::Invitation::Role::holder, .addresses = {host.address}}}});
   ASSERT_TRUE(join(admin, host, invitation.value()));
   EXPECT_TRUE(join(guest, admin, admin.invite(grid).value()));
 }
 
-TEST(GridDesk, ListsOfTwoHoldersBecomeOne) {
-  Desk host(1), admin(2);
+TEST(GridAdministration, ListsOfTwoHoldersBecomeOne) {
+  Administrator host(1), admin(2);
   const GridId grid = host.create();
   ASSERT_TRUE(
       join(admin, host, host.ask({2, Invite{grid, {.role = wire::Invitation::Role::holder, .addresses = {host.address}}}}).value()));
   ASSERT_TRUE(host.ask({3, Revoke{grid, {0x70000}, {}}}));
   ASSERT_TRUE(admin.ask({3, Revoke{grid, {0x80000}, {}}}));
-  const auto tell = [&](Desk& from, Desk& to) {
+  const auto tell = [&](Administrator& from, Administrator& to) {
     job::Message::Revocations message;
-    const overlay::Revocations& list = from.grids.find(grid)->pass.revocations;
+    const overlay::Revocations& list = from.grids.find(grid)->credentials.revocations;
     message.set_grid(grid.bytes());
     message.set_version(list.version);
     message.mutable_serials()->Assign(list.serials.begin(), list.serials.end());
     message.set_signature(list.signature.data(), list.signature.size());
     Actions out;
-    to.desk.on_revocations(kNow, from.id, message, out);
+    to.administration.on_revocations(kNow, from.id, message, out);
   };
   tell(host, admin);
   tell(admin, host);
-  EXPECT_EQ(host.grids.find(grid)->pass.revocations, admin.grids.find(grid)->pass.revocations);
-  EXPECT_EQ(host.grids.find(grid)->pass.revocations.serials, (std::vector<std::uint64_t>{0x70000, 0x80000}));
+  EXPECT_EQ(host.grids.find(grid)->credentials.revocations, admin.grids.find(grid)->credentials.revocations);
+  EXPECT_EQ(host.grids.find(grid)->credentials.revocations.serials, (std::vector<std::uint64_t>{0x70000, 0x80000}));
 }
 
-TEST(GridDesk, ARevokedMemberLearnsItAndIsOut) {
-  Desk host(1), guest(2);
+TEST(GridAdministration, ARevokedMemberLearnsItAndIsOut) {
+  Administrator host(1), guest(2);
   const GridId grid = host.create();
   ASSERT_TRUE(join(guest, host, host.invite(grid).value()));
   ASSERT_TRUE(host.ask({3, Revoke{grid, {}, {guest.id}}})) << "by what it was given, although it was never met";
   job::Message::Revocations message;
-  const overlay::Revocations& list = host.grids.find(grid)->pass.revocations;
+  const overlay::Revocations& list = host.grids.find(grid)->credentials.revocations;
   message.set_grid(grid.bytes());
   message.set_version(list.version);
   message.mutable_serials()->Assign(list.serials.begin(), list.serials.end());
   message.set_signature(list.signature.data(), list.signature.size());
   Actions out;
-  guest.desk.on_revocations(kNow, host.id, message, out);
-  EXPECT_TRUE(guest.grids.find(grid)->pass.revoked());
-  EXPECT_FALSE(host.ask({4, Revoke{grid, {host.grids.find(grid)->pass.membership.serial}, {}}})) << "nobody revokes itself";
+  guest.administration.on_revocations(kNow, host.id, message, out);
+  EXPECT_TRUE(guest.grids.find(grid)->credentials.revoked());
+  EXPECT_FALSE(host.ask({4, Revoke{grid, {host.grids.find(grid)->credentials.membership.serial}, {}}})) << "nobody revokes itself";
 }
 
-TEST(GridDesk, WhatIsOnDiskIsThereInTheNextLife) {
-  Desk host(1), guest(2);
+TEST(GridAdministration, WhatIsOnDiskIsThereInTheNextLife) {
+  Administrator host(1), guest(2);
   const GridId grid = host.create();
   ASSERT_TRUE(join(guest, host, host.invite(grid, 3).value()));
-  for (const Desk* desk : {&host, &guest}) {
-    const GridPass& pass = desk->grids.find(grid)->pass;
-    const GridPass back = GridPass::read(pass.record()).value();
-    EXPECT_EQ(back.record().SerializeAsString(), pass.record().SerializeAsString());
+  for (const Administrator* administration : {&host, &guest}) {
+    const GridCredentials& credentials = administration->grids.find(grid)->credentials;
+    const GridCredentials back = GridCredentials::read(credentials.record()).value();
+    EXPECT_EQ(back.record().SerializeAsString(), credentials.record().SerializeAsString());
     EXPECT_EQ(back.id, grid);
-    EXPECT_EQ(back.members.size(), pass.members.size());
+    EXPECT_EQ(back.members.size(), credentials.members.size());
   }
-  wire::pb::GridRecord damaged = host.grids.find(grid)->pass.record();
+  wire::pb::GridRecord damaged = host.grids.find(grid)->credentials.record();
   damaged.set_grid_key("short");
-  EXPECT_EQ(GridPass::read(damaged).error().kind, Kind::corrupt);
+  EXPECT_EQ(GridCredentials::read(damaged).error().kind, Kind::corrupt);
 }
 
-TEST(GridDesk, LeavingWaitsForJobs) {
-  Desk host(1);
+TEST(GridAdministration, LeavingWaitsForJobs) {
+  Administrator host(1);
   const GridId grid = host.create();
   EXPECT_FALSE(host.ask({5, LeaveGrid{grid}}, {grid}));
   EXPECT_TRUE(host.ask({5, LeaveGrid{grid}}));
@@ -201,13 +203,13 @@ TEST(GridDesk, LeavingWaitsForJobs) {
   EXPECT_FALSE(host.ask({5, LeaveGrid{grid}}));
 }
 
-TEST(GridDesk, NobodyThereIsSaidInTime) {
-  Desk host(1), guest(2);
+TEST(GridAdministration, NobodyThereIsSaidInTime) {
+  Administrator host(1), guest(2);
   const auto invitation = wire::parse_invitation(host.invite(host.create()).value());
   Actions out;
-  guest.desk.on_request(kNow, {7, Joining::Wish{*invitation, "lab", "machine", 7}}, {}, out);
-  guest.desk.on_tick(kNow + std::chrono::seconds(21), out);
-  EXPECT_NE(Desk::answer_in(out).error().detail.find("host1:1"), std::string::npos);
+  guest.administration.on_request(kNow, {7, Joining::JoinRequest{*invitation, "lab", "machine", 7}}, {}, out);
+  guest.administration.on_tick(kNow + std::chrono::seconds(21), out);
+  EXPECT_NE(Administrator::answer_in(out).error().detail.find("host1:1"), std::string::npos);
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ using overlay::PeerId;
 
 // A grid as its member has it on disk: of an open one the name, of a private one the membership, and at a holder the key and whom it has
 // let in. A value. Limits: kMaxInvitations that are still good, kMaxMembers.
-struct GridPass {
+struct GridCredentials {
   static constexpr std::size_t kMaxInvitations = 256;
   static constexpr std::size_t kMaxMembers = 4096;
   using Secret = std::array<std::uint8_t, 32>;
-  struct Made {  // an invitation, made here
+  struct IssuedInvitation {  // an invitation, made here
     std::uint64_t until = 0;
     std::uint16_t uses = 0;
     wire::Invitation::Role role = wire::Invitation::Role::member;
@@ -41,17 +41,17 @@ struct GridPass {
   std::optional<Secret> secret = {};  // at a holder
   overlay::Revocations revocations = {};
   std::vector<std::string> addresses = {};
-  std::map<std::uint64_t, Made> invitations = {};  // by serial
+  std::map<std::uint64_t, IssuedInvitation> invitations = {};  // by serial
   std::map<std::uint64_t, Member> members = {};
 
-  static GridPass open(std::string name);
+  static GridCredentials open(std::string name);
   bool is_private() const { return key.has_value(); }
   // This peer was let in once and is a member no more.
   bool revoked() const { return is_private() && revocations.names(membership.serial); }
 
   wire::pb::GridRecord record() const;
   // Kind::corrupt.
-  static Result<GridPass> read(const wire::pb::GridRecord& record);
+  static Result<GridCredentials> read(const wire::pb::GridRecord& record);
 };
 
 }  // namespace gw::peer
