@@ -17,7 +17,7 @@ namespace asio = transport::asio;
 
 class Echo final : public transport::Receiver {
  public:
-  void on_connected(const transport::PeerId&, const transport::Met&) override {}
+  void on_connected(const transport::PeerId&, const transport::ConnectionOrigin&) override {}
   void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
   void on_request(const transport::RequestId& request, Bytes message) override {
     if (message.size() > EchoPeer::kEchoBytes) message.clear();

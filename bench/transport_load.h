@@ -43,7 +43,7 @@ class TransportLoad final : transport::Receiver {
     Clock::time_point asked;
   };
 
-  void on_connected(const transport::PeerId&, const transport::Met&) override {}
+  void on_connected(const transport::PeerId&, const transport::ConnectionOrigin&) override {}
   void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
   void on_request(const transport::RequestId&, Bytes) override {}
   void on_disconnected(const transport::PeerId&, const transport::Ended& ended) override { broken_ = ended.sentence; }

@@ -33,7 +33,7 @@ struct Words {
   __m128i abef, cdgh;
 };
 using Pair = std::array<Words, kLanes>;
-using Places = std::array<const std::uint8_t*, kLanes>;
+using BlockPointers = std::array<const std::uint8_t*, kLanes>;
 
 GW_SHA Words initial() {  // FIPS 180-4, 5.3.3
   return {_mm_setr_epi32(static_cast<int>(0x9b05688c), 0x510e527f, static_cast<int>(0xbb67ae85), 0x6a09e667),
@@ -47,7 +47,7 @@ GW_SHA __m128i expand(const std::array<__m128i, 4>& last, std::size_t first) {
   return _mm_sha256msg2_epu32(sum, fourth);
 }
 
-GW_SHA void add_blocks(Pair& hashes, const Places& data, std::size_t blocks) {
+GW_SHA void add_blocks(Pair& hashes, const BlockPointers& data, std::size_t blocks) {
   const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
   Pair words = hashes;
   for (std::size_t block = 0; block < blocks; ++block) {

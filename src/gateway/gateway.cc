@@ -30,18 +30,18 @@ Result<std::unique_ptr<Gateway>> Gateway::open(asio::io_context& io, node::Contr
   error_code error;
   if (fd >= 0) acceptor.assign(Local(), fd, error);
   if (fd < 0 || error) return fail(Kind::internal, "cannot listen at {}: {}", where, fd < 0 ? os::reason(errno) : error.message());
-  gateway->door_.open(std::move(acceptor));
+  gateway->session_server_.open(std::move(acceptor));
   return gateway;
 }
 
 Gateway::Gateway(asio::io_context& io, node::Control& control, Config config, os::LocalListener listener)
     : config_(std::move(config)),
       listener_(std::move(listener)),
-      door_(io, {.area = kArea,
-                 .connections = config_.connections,
-                 .make = [this, &control](Local::socket socket) -> Result<std::unique_ptr<Session>> {
-                   GW_TRY_VOID(check_user(socket.native_handle()));
-                   return std::make_unique<Session>(std::move(socket), control, config_.session);
-                 }}) {}
+      session_server_(io, {.area = kArea,
+                           .connections = config_.connections,
+                           .make = [this, &control](Local::socket socket) -> Result<std::unique_ptr<Session>> {
+                             GW_TRY_VOID(check_user(socket.native_handle()));
+                             return std::make_unique<Session>(std::move(socket), control, config_.session);
+                           }}) {}
 
 }  // namespace gw::gateway

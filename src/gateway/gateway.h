@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "gateway/session.h"
-#include "httpd/door.h"
+#include "httpd/session_server.h"
 #include "os/local_socket.h"
 
 namespace gw::gateway {
@@ -26,14 +26,14 @@ class Gateway {
   static Result<std::unique_ptr<Gateway>> open(asio::io_context& io, node::Control& control, Config config);
 
   // Closes all connections and waits for their end; nothing new begins.
-  asio::awaitable<void> stop() { return door_.stop(); }
+  asio::awaitable<void> stop() { return session_server_.stop(); }
 
  private:
   Gateway(asio::io_context& io, node::Control& control, Config config, os::LocalListener listener);
 
   const Config config_;
   os::LocalListener listener_;
-  httpd::Door<Local, Session> door_;
+  httpd::SessionServer<Local, Session> session_server_;
 };
 
 }  // namespace gw::gateway

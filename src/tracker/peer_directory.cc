@@ -34,7 +34,7 @@ void PeerDirectory::forget(ByAge::iterator entry) {
 }
 
 void PeerDirectory::expire(WallSeconds now) {
-  while (!by_age_.empty() && now - by_age_.front().heard > config_.lasts) forget(by_age_.begin());
+  while (!by_age_.empty() && now - by_age_.front().last_seen > config_.lasts) forget(by_age_.begin());
 }
 
 std::vector<wire::pb::Descriptor> PeerDirectory::some(WallSeconds now, const GridId& grid, std::size_t count, Rng& rng) {
@@ -61,15 +61,15 @@ wire::pb::TrackerState PeerDirectory::state() const {
     wire::pb::TrackerEntry& one = *state.add_entries();
     one.mutable_announcement()->set_grid(entry.grid.bytes());
     *one.mutable_announcement()->mutable_descriptor() = entry.message;
-    one.set_heard(static_cast<std::uint64_t>(entry.heard.count()));
+    one.set_heard(static_cast<std::uint64_t>(entry.last_seen.count()));
   }
   return state;
 }
 
 void PeerDirectory::restore(WallSeconds now, const wire::pb::TrackerState& state) {
   for (const wire::pb::TrackerEntry& entry : state.entries()) {
-    const WallSeconds heard(static_cast<std::int64_t>(entry.heard()));
-    if (heard <= now) (void)announce(heard, entry.announcement());
+    const WallSeconds last_seen(static_cast<std::int64_t>(entry.heard()));
+    if (last_seen <= now) (void)announce(last_seen, entry.announcement());
   }
   expire(now);
 }

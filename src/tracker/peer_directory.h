@@ -46,7 +46,7 @@ class PeerDirectory {
     GridId grid;
     overlay::Descriptor descriptor;
     wire::pb::Descriptor message;
-    WallSeconds heard;
+    WallSeconds last_seen;
   };
   using ByAge = std::list<Entry>;  // the one announced longest ago first
 

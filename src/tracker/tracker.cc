@@ -72,14 +72,14 @@ Tracker::Tracker(asio::io_context& io, Config config)
       rate_limit_(config_.rate_limit),
       rng_(static_cast<std::uint64_t>(os::wall_now().count())),
       save_at_(io),
-      door_(io, {.area = kArea,
-                 .connections = config_.connections,
-                 .make = [this](httpd::Tcp::socket socket) -> Result<std::unique_ptr<Session>> {
-                   httpd::error_code error;
-                   const auto remote = socket.remote_endpoint(error);
-                   if (error) return fail(Kind::disconnected, "it went at once");
-                   return std::make_unique<Session>(std::move(socket), *this, remote.address().to_string());
-                 }}) {}
+      session_server_(io, {.area = kArea,
+                           .connections = config_.connections,
+                           .make = [this](httpd::Tcp::socket socket) -> Result<std::unique_ptr<Session>> {
+                             httpd::error_code error;
+                             const auto remote = socket.remote_endpoint(error);
+                             if (error) return fail(Kind::disconnected, "it went at once");
+                             return std::make_unique<Session>(std::move(socket), *this, remote.address().to_string());
+                           }}) {}
 
 Tracker::~Tracker() = default;
 
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Tracker>> Tracker::open(asio::io_context& io, Config conf
   if (error)
     return fail(Kind::invalid, "the tracker cannot listen at {}:{}: {}; give another address to --tracker", where.address().to_string(),
                 where.port(), error.message());
-  tracker->door_.open(std::move(acceptor));
+  tracker->session_server_.open(std::move(acceptor));
   tracker->save_later();
   log::info(kArea, "tracker listening",
             kv("at", fmt::format("{}:{}", tracker->listening_.address().to_string(), tracker->listening_.port())),
@@ -108,7 +108,7 @@ Result<std::unique_ptr<Tracker>> Tracker::open(asio::io_context& io, Config conf
 
 asio::awaitable<void> Tracker::stop() {
   save_at_.cancel();
-  co_await door_.stop();
+  co_await session_server_.stop();
   save();
 }
 

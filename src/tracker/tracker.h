@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/per_address_rate_limit.h"
-#include "httpd/door.h"
 #include "httpd/exchange.h"
+#include "httpd/session_server.h"
 #include "tracker/peer_directory.h"
 
 namespace gw::tracker {
@@ -59,7 +59,7 @@ class Tracker {
   bool changed_ = false;
   asio::ip::tcp::endpoint listening_;
   asio::steady_timer save_at_;
-  httpd::Door<httpd::Tcp, Session> door_;
+  httpd::SessionServer<httpd::Tcp, Session> session_server_;
 };
 
 }  // namespace gw::tracker

@@ -37,7 +37,7 @@ class CircuitTest : public Grid {
     return as_text(far.inbox.messages.back().message) == there && as_text(near.inbox.messages.back().message) == back;
   }
 
-  Way way() { return near.transport->met(far.id())->way; }
+  Way way() { return near.transport->connection_origin(far.id())->way; }
 
   Node& near = start();
   Node& far = start();
@@ -48,7 +48,7 @@ TEST_F(CircuitTest, MessagesPassThroughARelayThatCannotReadThem) {
   ASSERT_EQ(connect_through(middle).value(), far.id());
   EXPECT_TRUE(exchange("there and", "back again"));
   EXPECT_EQ(way(), Way::relayed);
-  EXPECT_EQ(far.transport->met(near.id())->way, Way::relayed);
+  EXPECT_EQ(far.transport->connection_origin(near.id())->way, Way::relayed);
   EXPECT_TRUE(middle.inbox.messages.empty());
   const Transport::Totals totals = middle.transport->totals();
   EXPECT_EQ(totals.relayed.opened, 1u);
@@ -102,9 +102,9 @@ TEST_F(CircuitTest, TheDeathOfARelayIsNotThatOfThePeerAndAnotherOneServes) {
 }
 
 TEST_F(CircuitTest, ARelayThatFallsSilentIsNoticedSoon) {
-  const Liveness::Config hasty{.close_ping = std::chrono::milliseconds(50), .close_silence = std::chrono::milliseconds(400)};
+  const Liveness::Config hasty{.fast_ping = std::chrono::milliseconds(50), .fast_silence = std::chrono::milliseconds(400)};
   Node& one = start({.connection = {.liveness = hasty}});
-  auto fate = stranger(one, tls_of(Identity::make().value()), hello(), Manner::ignores);
+  auto outcome = stranger(one, tls_of(Identity::make().value()), hello(), Manner::ignores);
   ASSERT_TRUE(until([&] { return one.inbox.connected.size() == 1; }));
   one.transport->keep({one.inbox.connected[0]});
   ASSERT_TRUE(until([&] { return one.inbox.disconnected.size() == 1; })) << "though nothing was sent";
@@ -116,7 +116,7 @@ TEST_F(CircuitTest, ABetterWayTakesItsPlaceAndAWorseOneDoesNot) {
   ASSERT_TRUE(connect_through(middle));
   ASSERT_TRUE(exchange("slow", "ly"));
   connect(near, far);
-  ASSERT_TRUE(until([&] { return way() == Way::direct && far.transport->met(near.id())->way == Way::direct; }));
+  ASSERT_TRUE(until([&] { return way() == Way::direct && far.transport->connection_origin(near.id())->way == Way::direct; }));
   ASSERT_TRUE(until([&] { return middle.transport->totals().circuits == 0; }));
   EXPECT_TRUE(exchange("fast", "er"));
   EXPECT_EQ(near.inbox.ways, (std::vector{Way::direct, Way::relayed, Way::direct})) << "the relay, then the far end twice";
@@ -128,7 +128,7 @@ TEST_F(CircuitTest, ABetterWayTakesItsPlaceAndAWorseOneDoesNot) {
 }
 
 TEST_F(CircuitTest, ACircuitThatNobodyUsesMakesRoom) {
-  const Connection::Config hasty{.liveness = {.close_ping = std::chrono::milliseconds(20)}, .relayed_idle = std::chrono::milliseconds(1)};
+  const Connection::Config hasty{.liveness = {.fast_ping = std::chrono::milliseconds(20)}, .relayed_idle = std::chrono::milliseconds(1)};
   Node &one = start({.connection = hasty}), &middle = start();
   connect(one, middle);
   connect(far, middle);
@@ -146,8 +146,8 @@ TEST_F(CircuitTest, WhoWasCalledDials) {
   ASSERT_TRUE(until([&] { return near.transport->connected(far.id()) && far.transport->connected(near.id()); }));
   EXPECT_TRUE(exchange("hello", "you called"));
   EXPECT_EQ(way(), Way::reverse);
-  EXPECT_EQ(near.transport->met(far.id())->dialer, Dialer::them);
-  EXPECT_EQ(far.transport->met(near.id())->way, Way::reverse);
+  EXPECT_EQ(near.transport->connection_origin(far.id())->dialer, Dialer::them);
+  EXPECT_EQ(far.transport->connection_origin(near.id())->way, Way::reverse);
   EXPECT_EQ(middle.transport->totals().relayed.opened, 0u);
 }
 
@@ -235,11 +235,11 @@ TEST_F(CircuitTest, OverTheNewerInternetProtocolToo) {
   connect(near, six);
   connect(far, six);
   far.transport->keep({six.id()});
-  EXPECT_TRUE(near.transport->met(six.id())->remote.address().is_v6());
+  EXPECT_TRUE(near.transport->connection_origin(six.id())->remote.address().is_v6());
   const auto own = near.transport->listen({asio::ip::address_v6::loopback(), 0}).value();
   ASSERT_TRUE(near.transport->call(six.id(), far.id(), own.port()));
   ASSERT_TRUE(until([&] { return near.transport->connected(far.id()) && far.transport->connected(near.id()); }));
-  EXPECT_TRUE(far.transport->met(near.id())->remote.address().is_v6());
+  EXPECT_TRUE(far.transport->connection_origin(near.id())->remote.address().is_v6());
   EXPECT_TRUE(exchange("six", "six"));
 }
 

@@ -225,8 +225,8 @@ std::uint32_t Connection::next_circuit() {
   return number != 0 ? number : next_circuit();
 }
 
-void Connection::attend(Liveness::Attention attention) {
-  liveness_.attend(now(), attention);
+void Connection::set_loss_detection(Liveness::LossDetection detection) {
+  liveness_.set_loss_detection(now(), detection);
   wake_by(liveness_.next_deadline());
 }
 

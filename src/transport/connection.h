@@ -126,7 +126,7 @@ class Connection {
   // A number for a circuit that no other one of this connection has.
   std::uint32_t next_circuit();
   // Its end must be noticed soon, or not.
-  void attend(Liveness::Attention attention);
+  void set_loss_detection(Liveness::LossDetection detection);
 
   // What it runs over is gone, or was never there.
   void lose_carrier(std::string sentence) { break_off({Cause::carrier, std::move(sentence)}); }

@@ -43,16 +43,16 @@ asio::ssl::context tls_with(const Identity& identity, long from_seconds, long to
 TEST_F(Hostile, AnExpiredCertificate) {
   Node& node = start();
   Identity identity = Identity::make().value();
-  auto fate = stranger(node, tls_with(identity, -7200, -3600, identity), hello());
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = stranger(node, tls_with(identity, -7200, -3600, identity), hello());
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   expect_undisturbed(node);
   EXPECT_EQ(node.inbox.connected.size(), 1u) << "only the honest one";
 }
 
 TEST_F(Hostile, AForgedCertificate) {
   Node& node = start();
-  auto fate = stranger(node, tls_with(Identity::make().value(), -3600, 3600, Identity::make().value()), hello());
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = stranger(node, tls_with(Identity::make().value(), -3600, 3600, Identity::make().value()), hello());
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   expect_undisturbed(node);
   EXPECT_EQ(node.inbox.connected.size(), 1u);
 }
@@ -60,8 +60,8 @@ TEST_F(Hostile, AForgedCertificate) {
 TEST_F(Hostile, NoCertificate) {
   Node& node = start();
   asio::ssl::context bare(asio::ssl::context::tlsv13_client);
-  auto fate = stranger(node, std::move(bare), hello());
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = stranger(node, std::move(bare), hello());
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   expect_undisturbed(node);
   EXPECT_EQ(node.inbox.connected.size(), 1u);
 }
@@ -69,36 +69,36 @@ TEST_F(Hostile, NoCertificate) {
 TEST_F(Hostile, AnOlderTls) {
   Node& node = start();
   asio::ssl::context old(asio::ssl::context::tlsv12_client);
-  auto fate = stranger(node, std::move(old), {});
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
-  EXPECT_FALSE(fate->secured);
+  auto outcome = stranger(node, std::move(old), {});
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
+  EXPECT_FALSE(outcome->secured);
 }
 
 TEST_F(Hostile, GarbageInsteadOfTls) {
   Node& node = start();
-  auto fate = plain_stranger(node, Bytes(100'000, 'x'));
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = plain_stranger(node, Bytes(100'000, 'x'));
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   expect_undisturbed(node);
 }
 
 TEST_F(Hostile, NothingAtAllUntilTheDeadline) {
   Node& node = start({.connection = {.liveness = {.handshake = milliseconds(50)}}});
-  auto fate = plain_stranger(node, {});
-  EXPECT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = plain_stranger(node, {});
+  EXPECT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
 }
 
 TEST_F(Hostile, OneWhoIsSlowGivesWayToOthers) {
   Node& node = start({.connection = {.liveness = {.handshake = std::chrono::minutes(10)}}, .admission = {.handshakes = 1}});
-  auto fate = plain_stranger(node, {});
+  auto outcome = plain_stranger(node, {});
   Node& honest = start();
   connect_at_last(honest, node);  // refused while the stranger may still be on its way
-  EXPECT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  EXPECT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
 }
 
 TEST_F(Hostile, TlsButNoHelloUntilTheDeadline) {
   Node& node = start({.connection = {.liveness = {.handshake = milliseconds(50)}}});
-  auto fate = stranger(node, tls_of(Identity::make().value()), {});
-  EXPECT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = stranger(node, tls_of(Identity::make().value()), {});
+  EXPECT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   EXPECT_TRUE(node.inbox.connected.empty());
 }
 
@@ -106,10 +106,10 @@ TEST_F(Hostile, AMessageBeforeTheHello) {
   Node& node = start();
   Bytes frame, payload{1};
   append_frame(frame, {.payload = payload});
-  auto fate = stranger(node, tls_of(Identity::make().value()), std::move(frame));
-  ASSERT_TRUE(until([&] { return static_cast<bool>(fate->end); }));
+  auto outcome = stranger(node, tls_of(Identity::make().value()), std::move(frame));
+  ASSERT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
   EXPECT_TRUE(node.inbox.messages.empty());
-  EXPECT_NE(as_text(fate->received).find("before its hello"), std::string_view::npos) << "it is told why";
+  EXPECT_NE(as_text(outcome->received).find("before its hello"), std::string_view::npos) << "it is told why";
 }
 
 TEST_F(Hostile, AnOversizedFrame) {
@@ -155,8 +155,8 @@ TEST_F(Hostile, OneWhoAsksTooMuchIsRefusedBeyondTheLimit) {
   node.inbox.mute = true;
   Bytes all = hello(), payload{1};
   for (std::uint32_t i = 1; i <= 3; ++i) append_frame(all, {.kind = FrameKind::request, .stream = i, .payload = payload});
-  auto fate = stranger(node, tls_of(Identity::make().value()), std::move(all));
-  ASSERT_TRUE(until([&] { return as_text(fate->received).find("2 requests of this peer are open already") != std::string_view::npos; }));
+  auto outcome = stranger(node, tls_of(Identity::make().value()), std::move(all));
+  ASSERT_TRUE(until([&] { return as_text(outcome->received).find("2 requests of this peer are open already") != std::string_view::npos; }));
   EXPECT_TRUE(node.inbox.disconnected.empty());
 }
 
@@ -196,8 +196,8 @@ TEST_F(Hostile, OneWhoNeverReads) {
 
 TEST_F(Hostile, TooManyConnectionsFromOneAddress) {
   Node& node = start({.admission = {.per_address = 2}});
-  std::vector<std::shared_ptr<Fate>> fates;
-  for (int i = 0; i < 2; ++i) fates.push_back(stranger(node, tls_of(Identity::make().value()), hello()));
+  std::vector<std::shared_ptr<StrangerOutcome>> outcomes;
+  for (int i = 0; i < 2; ++i) outcomes.push_back(stranger(node, tls_of(Identity::make().value()), hello()));
   ASSERT_TRUE(until([&] { return node.inbox.connected.size() == 2; }));
   auto third = stranger(node, tls_of(Identity::make().value()), hello());
   ASSERT_TRUE(until([&] { return static_cast<bool>(third->end); }));

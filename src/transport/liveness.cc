@@ -21,7 +21,7 @@ void Liveness::on_ready(Time now) {
 void Liveness::on_frame(Time now) {
   if (linger_until_) return;
   silent_until_.reset();
-  ping_at_ = now + (is_close() ? config_.close_ping : config_.idle);
+  ping_at_ = now + (is_fast() ? config_.fast_ping : config_.idle);
 }
 
 // Not later than what is expected already.
@@ -40,10 +40,10 @@ void Liveness::on_lane(Time now, Lane lane, bool unfinished) {
   }
 }
 
-void Liveness::attend(Time now, Attention attention) {
-  if (attention_ == attention) return;
-  attention_ = attention;
-  if (is_close() && ping_at_) ping_at_ = std::min(*ping_at_, now + config_.close_ping);
+void Liveness::set_loss_detection(Time now, LossDetection detection) {
+  if (loss_detection_ == detection) return;
+  loss_detection_ = detection;
+  if (is_fast() && ping_at_) ping_at_ = std::min(*ping_at_, now + config_.fast_ping);
 }
 
 void Liveness::doubt(Time now) { expect_frame(now, now + config_.probe); }

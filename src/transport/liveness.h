@@ -18,17 +18,17 @@ using Time = std::chrono::steady_clock::time_point;
 class Liveness {
  public:
   struct Config {
-    std::chrono::milliseconds handshake{10'000};   // from the start of the connection to the other side's hello
-    std::chrono::milliseconds ping_after{10'000};  // since something was sent that no frame from the other side has followed
-    std::chrono::milliseconds silence{30'000};     // the same, then it is lost
-    std::chrono::milliseconds idle{120'000};       // without a frame though nothing was sent: a ping, so that nobody on the way forgets it
-    std::chrono::milliseconds close_ping{1'500};   // without a frame, of a connection that others depend on
-    std::chrono::milliseconds close_silence{4'000};  // sooner than a job gives up a peer (overlay/link_watch.h)
-    std::chrono::milliseconds late{500};             // a tick that comes so late: this process was paused
-    std::chrono::milliseconds message{60'000};       // from a message's first frame to its last
-    std::chrono::milliseconds write{30'000};         // for one batch to be taken by the other side
-    std::chrono::milliseconds probe{5'000};          // to answer when there is reason to doubt
-    std::chrono::milliseconds linger{2'000};         // to take our goodbye and close
+    std::chrono::milliseconds handshake{10'000};    // from the start of the connection to the other side's hello
+    std::chrono::milliseconds ping_after{10'000};   // since something was sent that no frame from the other side has followed
+    std::chrono::milliseconds silence{30'000};      // the same, then it is lost
+    std::chrono::milliseconds idle{120'000};        // without a frame though nothing was sent: a ping, so that nobody on the way forgets it
+    std::chrono::milliseconds fast_ping{1'500};     // without a frame, of a connection that others depend on
+    std::chrono::milliseconds fast_silence{4'000};  // sooner than a job gives up a peer (overlay/link_watch.h)
+    std::chrono::milliseconds late{500};            // a tick that comes so late: this process was paused
+    std::chrono::milliseconds message{60'000};      // from a message's first frame to its last
+    std::chrono::milliseconds write{30'000};        // for one batch to be taken by the other side
+    std::chrono::milliseconds probe{5'000};         // to answer when there is reason to doubt
+    std::chrono::milliseconds linger{2'000};        // to take our goodbye and close
   };
 
   Liveness(Config config, Time now) : config_(config), handshake_until_(now + config.handshake) {}
@@ -42,8 +42,8 @@ class Liveness {
   void on_write_started(Time now) { write_until_ = now + config_.write; }
   void on_write_done() { write_until_.reset(); }
   // Whether its end must be noticed soon, also while nobody uses it.
-  enum class Attention : std::uint8_t { usual, close };
-  void attend(Time now, Attention attention);
+  enum class LossDetection : std::uint8_t { normal, fast };
+  void set_loss_detection(Time now, LossDetection detection);
   // There is a sign that the other side has lost this connection: it must answer the ping that is due now.
   void doubt(Time now);
   // We have ended it: from now on only the linger deadline counts.
@@ -57,12 +57,12 @@ class Liveness {
 
  private:
   void expect_frame(Time ping_at, Time until);
-  bool is_close() const { return attention_ == Attention::close; }
-  std::chrono::milliseconds ping_after() const { return is_close() ? config_.close_ping : config_.ping_after; }
-  std::chrono::milliseconds silence() const { return is_close() ? config_.close_silence : config_.silence; }
+  bool is_fast() const { return loss_detection_ == LossDetection::fast; }
+  std::chrono::milliseconds ping_after() const { return is_fast() ? config_.fast_ping : config_.ping_after; }
+  std::chrono::milliseconds silence() const { return is_fast() ? config_.fast_silence : config_.silence; }
 
   const Config config_;
-  Attention attention_ = Attention::usual;
+  LossDetection loss_detection_ = LossDetection::normal;
   std::optional<Time> handshake_until_;
   std::optional<Time> silent_until_;  // a frame is expected until then
   std::optional<Time> ping_at_;

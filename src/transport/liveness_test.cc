@@ -14,8 +14,8 @@ constexpr Liveness::Config kConfig{.handshake = milliseconds(100),
                                    .ping_after = milliseconds(10),
                                    .silence = milliseconds(30),
                                    .idle = milliseconds(200),
-                                   .close_ping = milliseconds(3),
-                                   .close_silence = milliseconds(8),
+                                   .fast_ping = milliseconds(3),
+                                   .fast_silence = milliseconds(8),
                                    .late = milliseconds(4),
                                    .message = milliseconds(60),
                                    .write = milliseconds(25),
@@ -68,7 +68,7 @@ TEST(Liveness, AFrameIsASignOfLife) {
 
 TEST(Liveness, TheEndOfAConnectionThatOthersDependOnIsNoticedSoon) {
   Liveness liveness = ready();
-  liveness.attend(kStart, Liveness::Attention::close);
+  liveness.set_loss_detection(kStart, Liveness::LossDetection::fast);
   EXPECT_EQ(liveness.on_tick(at(2)).value(), Liveness::Need::nothing);
   EXPECT_EQ(liveness.on_tick(at(3)).value(), Liveness::Need::ping) << "though nothing was sent";
   liveness.on_frame(at(4));
@@ -76,8 +76,8 @@ TEST(Liveness, TheEndOfAConnectionThatOthersDependOnIsNoticedSoon) {
   EXPECT_TRUE(liveness.on_tick(at(11)));
   EXPECT_FALSE(liveness.on_tick(at(12)));
   Liveness relaxed = ready();
-  relaxed.attend(kStart, Liveness::Attention::close);
-  relaxed.attend(at(1), Liveness::Attention::usual);
+  relaxed.set_loss_detection(kStart, Liveness::LossDetection::fast);
+  relaxed.set_loss_detection(at(1), Liveness::LossDetection::normal);
   relaxed.on_frame(at(2));
   EXPECT_EQ(relaxed.next_deadline(), at(202));
 }

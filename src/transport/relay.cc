@@ -45,16 +45,17 @@ void Relay::open(Time now, const End& from, const std::optional<End>& to, std::v
 }
 
 Status Relay::on_data(Time now, const Port& port, ByteView bytes, std::vector<Outgoing>& out) {
-  const Place place = ports_.at(port);
-  Circuit& circuit = circuits_.at(place.circuit);
-  if (bytes.empty() || bytes.size() > circuit.credit[place.side]) return fail(Kind::invalid, "it sent more into a circuit than it may");
-  circuit.credit[place.side] -= bytes.size();
+  const CircuitSide circuit_side = ports_.at(port);
+  Circuit& circuit = circuits_.at(circuit_side.circuit);
+  if (bytes.empty() || bytes.size() > circuit.credit[circuit_side.side])
+    return fail(Kind::invalid, "it sent more into a circuit than it may");
+  circuit.credit[circuit_side.side] -= bytes.size();
   circuit.used = now;
   if (circuit.closed) return ok();  // its other end reads no more
-  if (Status waits = share_.push(flow_of(place), Bytes(bytes.begin(), bytes.end())); !waits) {
+  if (Status waits = share_.push(flow_of(circuit_side), Bytes(bytes.begin(), bytes.end())); !waits) {
     const Bytes reason = encode_refusal(waits.error());
     out.push_back(control(port, FrameKind::circuit_close, reason));
-    finish(place.circuit, 1 - place.side, reason, out);
+    finish(circuit_side.circuit, 1 - circuit_side.side, reason, out);
     return ok();
   }
   counters_.bytes += bytes.size();
@@ -63,9 +64,9 @@ Status Relay::on_data(Time now, const Port& port, ByteView bytes, std::vector<Ou
 }
 
 Status Relay::on_credit(const Port& port, std::uint32_t bytes, std::vector<Outgoing>& out) {
-  const Place place = ports_.at(port);
-  Circuit& circuit = circuits_.at(place.circuit);
-  const Side sender = 1 - place.side;
+  const CircuitSide circuit_side = ports_.at(port);
+  Circuit& circuit = circuits_.at(circuit_side.circuit);
+  const Side sender = 1 - circuit_side.side;
   if (bytes > kCircuitCredit - circuit.credit[sender]) return fail(Kind::invalid, "it gives credit for bytes that were never sent");
   circuit.credit[sender] += bytes;
   ByteWriter payload;
@@ -75,19 +76,19 @@ Status Relay::on_credit(const Port& port, std::uint32_t bytes, std::vector<Outgo
 }
 
 void Relay::on_close(Time now, const Port& port, Bytes reason, std::vector<Outgoing>& out) {
-  const Place place = ports_.at(port);
-  if (!share_.waits(flow_of(place))) return finish(place.circuit, 1 - place.side, std::move(reason), out);
-  circuits_.at(place.circuit).closed = std::move(reason);
-  share_.drop(flow_of({place.circuit, 1 - place.side}));
+  const CircuitSide circuit_side = ports_.at(port);
+  if (!share_.waits(flow_of(circuit_side))) return finish(circuit_side.circuit, 1 - circuit_side.side, std::move(reason), out);
+  circuits_.at(circuit_side.circuit).closed = std::move(reason);
+  share_.drop(flow_of({circuit_side.circuit, 1 - circuit_side.side}));
   hand_on(now, out);
 }
 
 void Relay::hand_on(Time now, std::vector<Outgoing>& out) {
   while (auto piece = share_.take(now)) {
-    const Place place{piece->flow / 2, piece->flow % 2};
-    Circuit& circuit = circuits_.at(place.circuit);
-    out.push_back(carried(circuit.ends[1 - place.side].port, FrameKind::circuit_data, std::move(piece->bytes)));
-    if (circuit.closed && !share_.waits(piece->flow)) finish(place.circuit, 1 - place.side, *std::move(circuit.closed), out);
+    const CircuitSide circuit_side{piece->flow / 2, piece->flow % 2};
+    Circuit& circuit = circuits_.at(circuit_side.circuit);
+    out.push_back(carried(circuit.ends[1 - circuit_side.side].port, FrameKind::circuit_data, std::move(piece->bytes)));
+    if (circuit.closed && !share_.waits(piece->flow)) finish(circuit_side.circuit, 1 - circuit_side.side, *std::move(circuit.closed), out);
   }
 }
 

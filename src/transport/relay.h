@@ -76,11 +76,11 @@ class Relay {
     std::optional<Bytes> closed;  // by the one whose last bytes are being handed on
     Time used;
   };
-  struct Place {
+  struct CircuitSide {
     std::uint64_t circuit;
     Side side;
   };
-  static FairShare::Flow flow_of(const Place& place) { return 2 * place.circuit + place.side; }
+  static FairShare::Flow flow_of(const CircuitSide& circuit_side) { return 2 * circuit_side.circuit + circuit_side.side; }
 
   Status check_room(const PeerId& from, const PeerId& to) const;
   void hand_on(Time now, std::vector<Outgoing>& out);
@@ -92,7 +92,7 @@ class Relay {
   Counters counters_;
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, Circuit> circuits_;
-  std::map<Port, Place> ports_;
+  std::map<Port, CircuitSide> ports_;
 };
 
 }  // namespace gw::transport

@@ -48,7 +48,7 @@ Result<asio::ip::tcp::acceptor> open_acceptor(asio::io_context& io, const Endpoi
   return acceptor;
 }
 
-Met met_by(const Connection& connection) { return {connection.remote(), connection.dialer(), connection.way()}; }
+ConnectionOrigin origin_of(const Connection& connection) { return {connection.remote(), connection.dialer(), connection.way()}; }
 
 std::size_t index_of(Way way) { return static_cast<std::size_t>(way); }
 
@@ -204,9 +204,9 @@ void Transport::on_ready(Connection& fresh) {
   bool known = kept != nullptr ? kept->way() == fresh.way() : by_peer_.contains(peer);
   by_peer_[peer] = fresh.number();
   if (kept != nullptr) kept->say_goodbye(Goodbye::duplicate, {Cause::goodbye_ours, "a newer connection took its place"});
-  attend(fresh);
+  set_loss_detection(fresh);
   log::info(kArea, "connected", kv("peer", peer.hex()), kv("way", name(fresh.way())), kv("at", text(fresh.remote())));
-  if (!known) receiver_.on_connected(peer, met_by(fresh));
+  if (!known) receiver_.on_connected(peer, origin_of(fresh));
   finish_dial(fresh, peer);
   if (by_peer_.size() > config_.kept) close_spare();
 }
@@ -280,14 +280,14 @@ std::vector<Transport::Peer> Transport::peers() const {
   std::vector<Peer> all;
   for (const auto& [id, number] : by_peer_) {
     const Connection& connection = *connections_.at(number);
-    all.push_back({id, met_by(connection), connection.traffic()});
+    all.push_back({id, origin_of(connection), connection.traffic()});
   }
   return all;
 }
 
-std::optional<Met> Transport::met(const PeerId& peer) const {
+std::optional<ConnectionOrigin> Transport::connection_origin(const PeerId& peer) const {
   const Connection* connection = to(peer);
-  return connection != nullptr ? std::optional(met_by(*connection)) : std::nullopt;
+  return connection != nullptr ? std::optional(origin_of(*connection)) : std::nullopt;
 }
 
 Transport::Totals Transport::totals() const {
@@ -302,7 +302,7 @@ Transport::Totals Transport::totals() const {
 
 void Transport::keep(std::set<PeerId> anchors) {
   anchors_ = std::move(anchors);
-  for (const auto& [peer, number] : by_peer_) attend(*connections_.at(number));
+  for (const auto& [peer, number] : by_peer_) set_loss_detection(*connections_.at(number));
 }
 
 // Somebody may have to be told something over it.
@@ -312,8 +312,8 @@ bool Transport::is_kept(const Connection& connection) const {
   return found != ends_.end() && found->first.connection == connection.number();
 }
 
-void Transport::attend(Connection& connection) {
-  connection.attend(is_kept(connection) ? Liveness::Attention::close : Liveness::Attention::usual);
+void Transport::set_loss_detection(Connection& connection) {
+  connection.set_loss_detection(is_kept(connection) ? Liveness::LossDetection::fast : Liveness::LossDetection::normal);
 }
 
 asio::awaitable<void> Transport::stop() {

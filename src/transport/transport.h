@@ -26,7 +26,7 @@ struct RequestId {
 };
 
 // How a connection came about.
-struct Met {
+struct ConnectionOrigin {
   Endpoint remote;  // relayed: the relay's
   Dialer dialer;
   Way way;
@@ -36,7 +36,7 @@ struct Met {
 class Receiver {
  public:
   // Again when another way has taken the place of the first.
-  virtual void on_connected(const PeerId& peer, const Met& met) = 0;
+  virtual void on_connected(const PeerId& peer, const ConnectionOrigin& origin) = 0;
   virtual void on_message(const PeerId& from, Lane lane, Bytes message) = 0;
   // To be answered with Transport::answer, at any time while the peer is connected.
   virtual void on_request(const RequestId& request, Bytes message) = 0;
@@ -110,12 +110,12 @@ class Transport final : Connection::Owner {
   bool connected(const PeerId& peer) const { return to(peer) != nullptr; }
   struct Peer {
     PeerId id;
-    Met met;
+    ConnectionOrigin origin;
     Traffic traffic;
   };
   std::vector<Peer> peers() const;
   // nullopt: there is no connection.
-  std::optional<Met> met(const PeerId& peer) const;
+  std::optional<ConnectionOrigin> connection_origin(const PeerId& peer) const;
   // Since the start.
   struct Totals {
     std::array<std::uint64_t, 3> connections{};  // by Way
@@ -146,7 +146,7 @@ class Transport final : Connection::Owner {
   void make_room();
   void refuse(Connected done, Error why);
   bool is_kept(const Connection& connection) const;
-  void attend(Connection& connection);
+  void set_loss_detection(Connection& connection);
 
   // transport_circuits.cc
   Connection* carrier_to(const PeerId& peer) const;

@@ -209,7 +209,7 @@ void Transport::begin_circuit(const Port& port, Socket outer, std::uint64_t insi
     return carrier->second->send_frame({kind, lane, port.stream, std::move(bytes)});
   };
   ends_[port] = {std::make_unique<Circuit>(std::move(outer), std::move(send)), inside};
-  attend(*connections_.at(port.connection));
+  set_loss_detection(*connections_.at(port.connection));
   servers_.spawn("circuit", serve_circuit(port));
 }
 
@@ -217,7 +217,7 @@ asio::awaitable<void> Transport::serve_circuit(Port port) {
   co_await ends_.at(port).circuit->run();
   ends_.erase(port);
   if (const auto carrier = connections_.find(port.connection); carrier != connections_.end() && carrier->second->open())
-    attend(*carrier->second);
+    set_loss_detection(*carrier->second);
 }
 
 Status Transport::on_own(const Port& port, const Frame& frame) {

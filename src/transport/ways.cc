@@ -75,14 +75,14 @@ std::vector<Step> plan_upgrade(const Situation& situation) {
 }
 
 void WayMemory::remember(const PeerId& peer, Way way) {
-  met_[peer] = {way, turns_++};
-  if (met_.size() <= limit_) return;
-  met_.erase(std::ranges::min_element(met_, {}, [](const auto& entry) { return entry.second.turn; }));
+  entries_[peer] = {way, turns_++};
+  if (entries_.size() <= limit_) return;
+  entries_.erase(std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.turn; }));
 }
 
 std::optional<Way> WayMemory::recall(const PeerId& peer) const {
-  const auto found = met_.find(peer);
-  return found == met_.end() ? std::nullopt : std::optional(found->second.way);
+  const auto found = entries_.find(peer);
+  return found == entries_.end() ? std::nullopt : std::optional(found->second.way);
 }
 
 }  // namespace gw::transport

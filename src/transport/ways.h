@@ -54,17 +54,17 @@ class WayMemory {
   explicit WayMemory(std::size_t limit) : limit_(limit) {}
 
   void remember(const PeerId& peer, Way way);
-  void forget(const PeerId& peer) { met_.erase(peer); }
+  void forget(const PeerId& peer) { entries_.erase(peer); }
   std::optional<Way> recall(const PeerId& peer) const;
 
  private:
-  struct Met {
+  struct Entry {
     Way way;
     std::uint64_t turn;
   };
   const std::size_t limit_;
   std::uint64_t turns_ = 0;
-  std::map<PeerId, Met> met_;
+  std::map<PeerId, Entry> entries_;
 };
 
 }  // namespace gw::transport

@@ -70,7 +70,7 @@ std::set<job::PeerId> hosts(const std::vector<JobEvent>& events) {
 }
 
 TEST_F(Grid, ThreePeersRunOneJob) {
-  Place& home = add(2);
+  TestPeer& home = add(2);
   add(2);
   add(2);
   until_all_see_all();
@@ -91,13 +91,13 @@ TEST_F(Grid, ThreePeersRunOneJob) {
 }
 
 TEST_F(Grid, AThreadGoesOnWhereItsHostIsGone) {
-  Place& home = add(0);  // lends nothing, so its jobs are elsewhere
+  TestPeer& home = add(0);  // lends nothing, so its jobs are elsewhere
   add(1);
   add(1);
   until_all_see_all();
   const job::JobId id = submit(home, {.source = kParts, .checkpoint_every = std::chrono::milliseconds(300)});
   ASSERT_TRUE(until([&] { return home.driver->job(id).value().threads.front().host && output(home, id).size() > 150; }));
-  Place* host = host_of_main(home, id);
+  TestPeer* host = host_of_main(home, id);
   ASSERT_NE(host, nullptr);
   stop(*host);
   ASSERT_TRUE(until([&] { return over(home, id); }));
@@ -106,7 +106,7 @@ TEST_F(Grid, AThreadGoesOnWhereItsHostIsGone) {
 }
 
 TEST_F(Grid, AHomeThatComesBackFindsItsJob) {
-  Place& home = add(0);
+  TestPeer& home = add(0);
   add(1);
   until_all_see_all();
   const job::JobId id = submit(home, {.source = kParts, .checkpoint_every = std::chrono::milliseconds(300)});
@@ -126,7 +126,7 @@ TEST_F(Grid, AHomeThatComesBackFindsItsJob) {
 }
 
 TEST_F(Grid, ACancelledJobEnds) {
-  Place& home = add(1);
+  TestPeer& home = add(1);
   const job::JobId id = submit(home, {.source = kEndless});
   ASSERT_TRUE(until([&] { return output(home, id) == "begun\n"; }));
   std::optional<Status> cancelled;
@@ -138,7 +138,7 @@ TEST_F(Grid, ACancelledJobEnds) {
 }
 
 TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
-  Place& home = add(1);
+  TestPeer& home = add(1);
   std::optional<Result<job::JobId>> answer;
   home.driver->submit(Bytes{1, 2, 3}, [&](Result<job::JobId> id) { answer = std::move(id); });
   EXPECT_FALSE(answer.has_value());  // never from inside the call
@@ -150,13 +150,13 @@ TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
 
 TEST_F(Grid, AJobStaysInItsGrid) {
   grids_ = {"one", "two"};
-  Place& home = add(0);
+  TestPeer& home = add(0);
   grids_ = {"one"};
-  Place& first = add(2);
+  TestPeer& first = add(2);
   grids_ = {"two"};
-  Place& second = add(2);
-  const auto sees = [](const Place& place, const Place& other) {
-    const auto peers = place.driver->peers();
+  TestPeer& second = add(2);
+  const auto sees = [](const TestPeer& test_peer, const TestPeer& other) {
+    const auto peers = test_peer.driver->peers();
     return std::ranges::any_of(peers, [&](const PeerView& peer) { return peer.id == other.driver->node().id; });
   };
   ASSERT_TRUE(until([&] { return sees(home, first) && sees(home, second) && sees(first, home) && sees(second, home); }));
@@ -177,7 +177,7 @@ class Stranger final : public transport::Receiver {
       peer_ = *peer;
     });
   }
-  void on_connected(const transport::PeerId&, const transport::Met&) override {}
+  void on_connected(const transport::PeerId&, const transport::ConnectionOrigin&) override {}
   void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
   void on_request(const transport::RequestId&, Bytes) override {}
   void on_disconnected(const transport::PeerId&, const transport::Ended& ended) override { ended_ = ended.sentence; }
@@ -194,7 +194,7 @@ asio::awaitable<void> end_stranger(Stranger& stranger, bool& done) {
 }
 
 TEST_F(Grid, AMessageThatIsNoneEndsTheConnectionAndNothingElse) {
-  Place& home = add(2);
+  TestPeer& home = add(2);
   add(2);
   until_all_see_all();
   const job::JobId id = submit(home, {.source = kTask, .tasks = 4, .slots = 4});
@@ -213,7 +213,7 @@ TEST_F(Grid, AMessageThatIsNoneEndsTheConnectionAndNothingElse) {
 }
 
 TEST_F(Grid, OrdersOfAPeerThatIsNotHomeAreRefused) {
-  Place& home = add(1);
+  TestPeer& home = add(1);
   const job::JobId id = submit(home, {.source = kParts});
   ASSERT_TRUE(until([&] { return output(home, id).size() > 20; }));
   Stranger stranger(io_, home.at);
@@ -239,8 +239,8 @@ TEST_F(Grid, OrdersOfAPeerThatIsNotHomeAreRefused) {
 
 // What is logged shows when the capture ends, so the job's end, which comes after it, is waited for.
 TEST_F(Grid, AWorkerThatSpeaksForAnotherThreadIsRefusedAndTheJobGoesOnElsewhere) {
-  Place& home = add(0);
-  Place& hostile = add(1, GODWIT_HOSTILE_WORKER);
+  TestPeer& home = add(0);
+  TestPeer& hostile = add(1, GODWIT_HOSTILE_WORKER);
   until_all_see_all();
   testing::internal::CaptureStderr();
   const job::JobId id = submit(home, {.source = kTask, .tasks = 2, .slots = 2, .max_failures = 1000});

@@ -17,32 +17,32 @@ Endpoint loopback(std::uint16_t port) { return {asio::ip::make_address("127.0.0.
 Grid::Grid() : code_(NativeCode::open({.cache_root = folder_.path() / "cache"}).value()) {}
 
 void Grid::TearDown() {
-  for (const auto& place : places_)
-    if (place->driver) stop(*place);
+  for (const auto& test_peer : test_peers_)
+    if (test_peer->driver) stop(*test_peer);
 }
 
-Grid::Place& Grid::add(std::uint32_t slots, const char* worker) {
-  places_.push_back(std::make_unique<Place>());
-  Place& place = *places_.back();
-  place.identity = std::make_unique<transport::Identity>(transport::Identity::make().value());
-  place.at = loopback(0);
-  start(place, slots, worker);
-  return place;
+Grid::TestPeer& Grid::add(std::uint32_t slots, const char* worker) {
+  test_peers_.push_back(std::make_unique<TestPeer>());
+  TestPeer& test_peer = *test_peers_.back();
+  test_peer.identity = std::make_unique<transport::Identity>(transport::Identity::make().value());
+  test_peer.at = loopback(0);
+  start(test_peer, slots, worker);
+  return test_peer;
 }
 
-void Grid::start(Place& place, std::uint32_t slots, const char* worker) {
-  RecordStore records = RecordStore::open(place.state.path() / "records.db").value();
-  BlobStore blobs = BlobStore::open(place.state.path() / "blobs").value();
+void Grid::start(TestPeer& test_peer, std::uint32_t slots, const char* worker) {
+  RecordStore records = RecordStore::open(test_peer.state.path() / "records.db").value();
+  BlobStore blobs = BlobStore::open(test_peer.state.path() / "blobs").value();
   Driver::Config config{
-      .listen = {place.at}, .grids = grids_, .share = {.cores = slots}, .version = "test", .boot = records.raise_boot().value()};
+      .listen = {test_peer.at}, .grids = grids_, .share = {.cores = slots}, .version = "test", .boot = records.raise_boot().value()};
   config.worker.program = worker;
   config.spare_workers = 0;
   config.on_stop = [] {};
-  if (&place != places_.front().get()) config.join = {text_of(places_.front()->at)};
-  auto driver = Driver::start({io_, *place.identity, code_, {std::move(records), std::move(blobs)}}, std::move(config));
+  if (&test_peer != test_peers_.front().get()) config.join = {text_of(test_peers_.front()->at)};
+  auto driver = Driver::start({io_, *test_peer.identity, code_, {std::move(records), std::move(blobs)}}, std::move(config));
   ASSERT_TRUE(driver) << driver.error().detail;
-  place.driver = *std::move(driver);
-  place.at = parse_endpoint(place.driver->node().addresses.front()).value();
+  test_peer.driver = *std::move(driver);
+  test_peer.at = parse_endpoint(test_peer.driver->node().addresses.front()).value();
 }
 
 asio::awaitable<void> Grid::shut_down(Driver& driver, bool& done) {
@@ -50,11 +50,11 @@ asio::awaitable<void> Grid::shut_down(Driver& driver, bool& done) {
   done = true;
 }
 
-void Grid::stop(Place& place) {
+void Grid::stop(TestPeer& test_peer) {
   bool done = false;
-  tasks_.spawn("shut down", shut_down(*place.driver, done));
+  tasks_.spawn("shut down", shut_down(*test_peer.driver, done));
   until([&] { return done && tasks_.size() == 0; });
-  place.driver.reset();
+  test_peer.driver.reset();
 }
 
 bool Grid::until(const std::function<bool()>& holds) {
@@ -71,11 +71,11 @@ bool Grid::until(const std::function<bool()>& holds) {
 
 void Grid::until_all_see_all() {
   until([&] {
-    for (const auto& place : places_) {
-      if (!place->driver) continue;
+    for (const auto& test_peer : test_peers_) {
+      if (!test_peer->driver) continue;
       std::size_t alive = 0;
-      for (const PeerView& peer : place->driver->peers()) alive += peer.state != PeerView::State::silent ? 1 : 0;
-      if (alive < places_.size()) return false;
+      for (const PeerView& peer : test_peer->driver->peers()) alive += peer.state != PeerView::State::silent ? 1 : 0;
+      if (alive < test_peers_.size()) return false;
     }
     return true;
   });
@@ -96,7 +96,7 @@ void Grid::store(Driver& driver, const std::string& bytes) {
   ASSERT_TRUE(*stored) << stored->error().detail;
 }
 
-job::JobId Grid::submit(Place& home, const Work& work) {
+job::JobId Grid::submit(TestPeer& home, const Work& work) {
   const Bytes module = build(work.source);
   wire::pb::Manifest manifest;
   manifest.set_version(1);
@@ -122,14 +122,14 @@ job::JobId Grid::submit(Place& home, const Work& work) {
   return **accepted;
 }
 
-Grid::Place* Grid::host_of_main(Place& home, const job::JobId& id) {
+Grid::TestPeer* Grid::host_of_main(TestPeer& home, const job::JobId& id) {
   const JobView view = home.driver->job(id).value();
-  for (const auto& place : places_)
-    if (place->driver && view.threads.front().host == place->driver->node().id) return place.get();
+  for (const auto& test_peer : test_peers_)
+    if (test_peer->driver && view.threads.front().host == test_peer->driver->node().id) return test_peer.get();
   return nullptr;
 }
 
-std::string Grid::story(Place& home, const job::JobId& id) {
+std::string Grid::story(TestPeer& home, const job::JobId& id) {
   std::string text;
   const auto events = home.driver->events(id, 0, 1000).value();
   for (const JobEvent& event : events) {
@@ -150,7 +150,7 @@ std::string Grid::story(Place& home, const job::JobId& id) {
   return text;
 }
 
-std::string Grid::output(Place& home, const job::JobId& id) {
+std::string Grid::output(TestPeer& home, const job::JobId& id) {
   std::string text;
   for (bool end = false; !end;) {
     std::optional<Result<OutputPiece>> piece;

@@ -17,7 +17,7 @@ namespace gw::node {
 
 class Grid : public testing::Test {
  protected:
-  struct Place {  // what stays when a peer is stopped
+  struct TestPeer {  // what stays when a peer is stopped
     os::TempDir state = os::TempDir::make().value();
     std::unique_ptr<transport::Identity> identity;
     std::unique_ptr<Driver> driver;
@@ -36,28 +36,28 @@ class Grid : public testing::Test {
   void TearDown() override;
 
   // A new peer that joins the first; or one that comes back to its place and state.
-  Place& add(std::uint32_t slots, const char* worker = GODWIT_WORKER);
-  void start(Place& place, std::uint32_t slots, const char* worker = GODWIT_WORKER);
-  void stop(Place& place);
+  TestPeer& add(std::uint32_t slots, const char* worker = GODWIT_WORKER);
+  void start(TestPeer& test_peer, std::uint32_t slots, const char* worker = GODWIT_WORKER);
+  void stop(TestPeer& test_peer);
 
   // Runs everything until it holds. False, and a failed test, if that takes far too long.
   bool until(const std::function<bool()>& holds);
   void until_all_see_all();
 
-  job::JobId submit(Place& home, const Work& work);
-  std::string output(Place& home, const job::JobId& id);
+  job::JobId submit(TestPeer& home, const Work& work);
+  std::string output(TestPeer& home, const job::JobId& id);
   // Where the first thread of a job is, or was last; nullptr: nowhere yet.
-  Place* host_of_main(Place& home, const job::JobId& id);
+  TestPeer* host_of_main(TestPeer& home, const job::JobId& id);
   // What happened, for a test that failed.
-  std::string story(Place& home, const job::JobId& id);
-  JobSummary summary(Place& home, const job::JobId& id) { return home.driver->job(id).value().summary; }
-  bool over(Place& home, const job::JobId& id) { return summary(home, id).state != JobState::running; }
+  std::string story(TestPeer& home, const job::JobId& id);
+  JobSummary summary(TestPeer& home, const job::JobId& id) { return home.driver->job(id).value().summary; }
+  bool over(TestPeer& home, const job::JobId& id) { return summary(home, id).state != JobState::running; }
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> open_{io_.get_executor()};
   os::TempDir folder_ = os::TempDir::make().value();
   NativeCode code_;
-  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::unique_ptr<TestPeer>> test_peers_;
   std::vector<std::string> grids_{std::string(wire::kDefaultGrid)};  // of peers that are started from now on
   transport::TaskGroup tasks_{io_.get_executor()};
 

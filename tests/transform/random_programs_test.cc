@@ -94,21 +94,21 @@ class SeedCase {
   }
 
   // Where two runs of one program are compared: so many polls after it has parked so often.
-  struct Place {
+  struct ComparisonPoint {
     unsigned parks;
     std::uint32_t polls;
   };
 
-  // Never suspended before the place, or often.
-  void go_to(ProgramRun& run, const Place& place, Disturb disturb) {
+  // Never suspended before the point, or often.
+  void go_to(ProgramRun& run, const ComparisonPoint& point, Disturb disturb) {
     unsigned stops = 0;
     auto disturbed = [&] { return disturb != Disturb::never && stops++ < kMovesMax; };
-    for (unsigned parks = 0; parks < place.parks && run.can_go_on();) {
+    for (unsigned parks = 0; parks < point.parks && run.can_go_on();) {
       run.resume(disturbed() ? std::optional(random_polls(rng_)) : std::nullopt);
       if (run.is_parked()) ++parks;
       if (disturb == Disturb::move && run.can_go_on()) ASSERT_TRUE(run.move());
     }
-    std::uint32_t left = place.polls;
+    std::uint32_t left = point.polls;
     while (run.can_go_on()) {
       const std::uint32_t polls = disturbed() ? std::min(left, random_polls(rng_)) : left;
       run.resume(polls);
@@ -121,10 +121,10 @@ class SeedCase {
   void compare_images(const std::shared_ptr<const isolate::Module>& module) {
     auto calm = start(module), moved = start(module);
     if (!calm || !moved) return;
-    const Place place{static_cast<unsigned>(rng_.below(4)), static_cast<std::uint32_t>(rng_.below(one_in(rng_, 2) ? 20 : 500))};
-    go_to(*calm, place, Disturb::never);
-    go_to(*moved, place, Disturb::move);
-    const std::string where = fmt::format("after {} parks and {} polls", place.parks, place.polls);
+    const ComparisonPoint point{static_cast<unsigned>(rng_.below(4)), static_cast<std::uint32_t>(rng_.below(one_in(rng_, 2) ? 20 : 500))};
+    go_to(*calm, point, Disturb::never);
+    go_to(*moved, point, Disturb::move);
+    const std::string where = fmt::format("after {} parks and {} polls", point.parks, point.polls);
     EXPECT_EQ(calm->outcome(), moved->outcome()) << where;
     if (!calm->can_go_on() || !moved->can_go_on()) return;
     auto calm_image = calm->image(), moved_image = moved->image();

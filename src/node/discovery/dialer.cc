@@ -37,7 +37,7 @@ void Dialer::stop() {
 // --- what is wanted
 
 void Dialer::send(const transport::PeerId& to, const wire::Contact& contact, Letter letter) {
-  if (const auto met = transport_.met(to)) {
+  if (const auto met = transport_.connection_origin(to)) {
     if (met->way == transport::Way::relayed && leads_somewhere(contact)) note_relayed(to, contact);
     return hand_over(to, std::move(letter));
   }
@@ -128,7 +128,7 @@ void Dialer::fail_plan(const transport::PeerId& peer) {
   owner_.on_unreachable(peer, plan.refused ? Failure::refused : Failure::no_answer);
 }
 
-void Dialer::on_connected(const transport::PeerId& peer, const transport::Met& met) {
+void Dialer::on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met) {
   memory_.remember(peer, met.way);
   const auto found = plans_.find(peer);
   if (met.way == transport::Way::relayed) {

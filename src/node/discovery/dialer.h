@@ -75,7 +75,7 @@ class Dialer {
   void stop();
 
   // As the transport tells it.
-  void on_connected(const transport::PeerId& peer, const transport::Met& met);
+  void on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met);
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended);
 
  private:

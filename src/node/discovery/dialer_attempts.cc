@@ -119,7 +119,7 @@ void Dialer::begin_relayed(const transport::PeerId& peer, Plan& plan) {
 }
 
 bool Dialer::has_carrier(const transport::PeerId& peer) const {
-  const auto met = transport_.met(peer);
+  const auto met = transport_.connection_origin(peer);
   return met && met->way != Way::relayed;
 }
 
@@ -168,7 +168,7 @@ void Dialer::on_attempt(const transport::PeerId& peer, std::uint64_t number, Way
 
 // Also by a connection that somebody else has made.
 bool Dialer::is_reached(const transport::PeerId& peer, const Plan& plan) const {
-  const auto met = transport_.met(peer);
+  const auto met = transport_.connection_origin(peer);
   return met && (plan.purpose == Purpose::reach || met->way != Way::relayed);
 }
 

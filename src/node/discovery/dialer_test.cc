@@ -12,7 +12,7 @@ using transport::Way;
 
 class Inbox final : public transport::Receiver {
  public:
-  void on_connected(const transport::PeerId& peer, const transport::Met& met) override {
+  void on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met) override {
     ways.push_back(met.way);
     if (dialer != nullptr) dialer->on_connected(peer, met);
   }
@@ -145,7 +145,7 @@ TEST_F(DialerTest, WaitingMessagesLeaveOverWhicheverConnectionComesFirst) {
 TEST_F(DialerTest, WhoCannotBeDialledIsCalled) {
   send(hidden(), "are you there");
   ASSERT_TRUE(until([&] { return far_inbox_.messages.size() == 1; }));
-  EXPECT_EQ(near_->met(far_->self())->way, Way::reverse);
+  EXPECT_EQ(near_->connection_origin(far_->self())->way, Way::reverse);
   EXPECT_EQ(near_->totals().connections[static_cast<std::size_t>(Way::relayed)], 0u);
 }
 
@@ -153,7 +153,7 @@ TEST_F(DialerTest, BetweenTwoWhoCannotBeDialledARelayServesAndALostOneIsReplaced
   hide();
   send(hidden(), "one");
   ASSERT_TRUE(until([&] { return far_inbox_.messages.size() == 1; }));
-  EXPECT_EQ(near_->met(far_->self())->way, Way::relayed);
+  EXPECT_EQ(near_->connection_origin(far_->self())->way, Way::relayed);
   EXPECT_EQ(first_->totals().circuits, 1u) << "the first anchor";
   transport::TaskGroup dying(io_.get_executor());
   dying.spawn("stop", first_->stop());
@@ -172,7 +172,7 @@ TEST_F(DialerTest, ARelayIsLeftAsSoonAsThereIsABetterWay) {
   contact.address = far_address();
   contact.reach = Reach::open;
   send(contact, "it is elsewhere now");
-  ASSERT_TRUE(until([&] { return near_->met(far_->self())->way == Way::direct && first_->totals().circuits == 0; }));
+  ASSERT_TRUE(until([&] { return near_->connection_origin(far_->self())->way == Way::direct && first_->totals().circuits == 0; }));
   EXPECT_EQ(far_inbox_.ways.back(), Way::direct);
 }
 
@@ -183,7 +183,7 @@ TEST_F(DialerTest, WhatIsLearntMeanwhileIsTriedAtOnce) {
   send(hidden(), "second");
   ASSERT_TRUE(until([&] { return far_inbox_.messages.size() == 2; }));
   EXPECT_EQ(far_inbox_.messages, (std::vector<std::string>{"first", "second"}));
-  EXPECT_EQ(near_->met(far_->self())->way, Way::relayed);
+  EXPECT_EQ(near_->connection_origin(far_->self())->way, Way::relayed);
 }
 
 TEST_F(DialerTest, NoWayAtAllIsToldWithItsReason) {

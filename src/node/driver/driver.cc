@@ -20,7 +20,7 @@ constexpr job::Time kSoonest = std::chrono::milliseconds(1);
 // A message costs tens of microseconds here, much more than its way: no peer may fill this thread with them alone.
 constexpr TokenBucket::Config kReadFrames{.per_second = 50e3, .burst = 100e3}, kReadBytes{.per_second = 1e9, .burst = 1e9};
 
-peer::Link link_of(const transport::Met& met) {
+peer::Link link_of(const transport::ConnectionOrigin& met) {
   const bool ours = met.dialer == transport::Dialer::us;
   if (met.way == transport::Way::relayed) return ours ? peer::Link::relayed : peer::Link::carried;
   if (met.way == transport::Way::reverse) return peer::Link::reversed;
@@ -171,7 +171,7 @@ void Driver::on_deadline() {
 
 // --- what happens
 
-void Driver::on_connected(const transport::PeerId& peer, const transport::Met& met) {
+void Driver::on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met) {
   dialer_->on_connected(peer, met);
   turn([&](job::Time now, Actions& out) { peer_->on_connection(now, {peer}, peer::Connected{"", link_of(met)}, out); });
 }

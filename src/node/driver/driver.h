@@ -116,7 +116,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void carry_out(Actions actions);
   void arm();
   void on_deadline();
-  void on_connected(const transport::PeerId& peer, const transport::Met& met) override;
+  void on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met) override;
   void on_message(const transport::PeerId& from, transport::Lane lane, Bytes message) override;
   void on_request(const transport::RequestId& request, Bytes message) override;
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended) override;
@@ -148,7 +148,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
 
   // driver_share.cc
   WorkerShare share_of(const job::JobId& job) const;
-  void lend(const Share& share);
+  void apply_share(const Share& share);
 
   // driver_grids.cc
   std::vector<std::string> own_addresses() const;

@@ -45,7 +45,7 @@ void Driver::act(job::DialBack& dial) {
   const auto told = [this, peer = dial.peer](const std::string& address, bool reached) {
     turn([&](job::Time now, Actions& out) { peer_->on_connection(now, peer, peer::DialledBack{address, reached}, out); });
   };
-  const auto met = transport_->met(dial.peer.hash);
+  const auto met = transport_->connection_origin(dial.peer.hash);
   if (!met || met->way == transport::Way::relayed) return post([told] { told("", false); });
   const Endpoint where(met->remote.address(), dial.port);
   transport_->probe(where, dial.peer.hash, [told, where](const Status& there) { told(text_of(where), there.has_value()); });
@@ -95,7 +95,7 @@ void Driver::act(job::FrameToWorker& frame) {
   const HostedWorker::Place place = worker.reserve(std::move(frame.frame));
   disk_.with_blobs([this, id = frame.worker, place, load, beside = std::move(frame.beside)](BlobStore& blobs) {
     auto memories = std::make_shared<Result<std::vector<os::SealedMemory>>>(std::vector<os::SealedMemory>());
-    for (const job::Assembly& what : beside) {
+    for (const job::Attachment& what : beside) {
       auto memory = assemble(what, blobs);
       if (memory) {
         (*memories)->push_back(*std::move(memory));
@@ -105,7 +105,7 @@ void Driver::act(job::FrameToWorker& frame) {
       }
     }
     if (load && *memories) {
-      GW_ASSERT(beside.front().form == job::Assembly::Form::pieces);  // so assemble() has checked the whole
+      GW_ASSERT(beside.front().form == job::Attachment::Form::pieces);  // so assemble() has checked the whole
       auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), isolate::CodeKind::start);
       if (native) (*memories)->push_back(*std::move(native));
     }

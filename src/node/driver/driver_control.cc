@@ -173,7 +173,7 @@ void Driver::ping(const job::PeerId& peer, std::function<void(Result<PingView>)>
 }
 
 void Driver::ask_probe(const job::PeerId& peer, std::function<void(Result<PingView>)> done) {
-  const auto met = transport_->met(peer.hash);
+  const auto met = transport_->connection_origin(peer.hash);
   const job::Time asked = os::monotonic_now();
   const auto answered = [asked, met, done](const Result<Bytes>& answer) {
     auto pong = answer ? read_probe_answer(*answer, os::monotonic_now() - asked) : Result<PingView>(answer.error());

@@ -7,12 +7,12 @@ constexpr std::chrono::seconds kPatience{30};
 
 // Reads until the other side ends it.
 template <class Stream>
-asio::awaitable<void> read_to_end(Stream& stream, std::shared_ptr<Fate> fate) {
+asio::awaitable<void> read_to_end(Stream& stream, std::shared_ptr<StrangerOutcome> outcome) {
   Bytes buffer(64u << 10);
-  while (!fate->end) {
+  while (!outcome->end) {
     auto [error, count] = co_await stream.async_read_some(asio::buffer(buffer), kAsTuple);
-    fate->received.insert(fate->received.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
-    fate->end = error;
+    outcome->received.insert(outcome->received.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
+    outcome->end = error;
   }
 }
 
@@ -68,39 +68,40 @@ void Grid::connect_at_last(Node& from, const Node& to) {
   }
 }
 
-std::shared_ptr<Fate> Grid::plain_stranger(const Node& to, Bytes bytes) {
-  auto fate = std::make_shared<Fate>();
-  strangers.spawn("stranger", talk(to.at, std::move(bytes), fate));
-  return fate;
+std::shared_ptr<StrangerOutcome> Grid::plain_stranger(const Node& to, Bytes bytes) {
+  auto outcome = std::make_shared<StrangerOutcome>();
+  strangers.spawn("stranger", talk(to.at, std::move(bytes), outcome));
+  return outcome;
 }
 
-std::shared_ptr<Fate> Grid::stranger(const Node& to, asio::ssl::context tls, Bytes bytes, Manner manner) {
-  auto fate = std::make_shared<Fate>();
-  strangers.spawn("stranger", talk_tls(to.at, std::move(tls), std::move(bytes), manner, fate));
-  return fate;
+std::shared_ptr<StrangerOutcome> Grid::stranger(const Node& to, asio::ssl::context tls, Bytes bytes, Manner manner) {
+  auto outcome = std::make_shared<StrangerOutcome>();
+  strangers.spawn("stranger", talk_tls(to.at, std::move(tls), std::move(bytes), manner, outcome));
+  return outcome;
 }
 
-asio::awaitable<void> Grid::talk(Endpoint to, Bytes bytes, std::shared_ptr<Fate> fate) {
+asio::awaitable<void> Grid::talk(Endpoint to, Bytes bytes, std::shared_ptr<StrangerOutcome> outcome) {
   auto socket = sockets.emplace_back(std::make_shared<asio::ip::tcp::socket>(io));
   co_await socket->async_connect(to, kAsTuple);
   co_await asio::async_write(*socket, asio::buffer(bytes), kAsTuple);
-  co_await read_to_end(*socket, fate);
+  co_await read_to_end(*socket, outcome);
   socket->close();
 }
 
-asio::awaitable<void> Grid::talk_tls(Endpoint to, asio::ssl::context tls, Bytes bytes, Manner manner, std::shared_ptr<Fate> fate) {
+asio::awaitable<void> Grid::talk_tls(Endpoint to, asio::ssl::context tls, Bytes bytes, Manner manner,
+                                     std::shared_ptr<StrangerOutcome> outcome) {
   auto socket = sockets.emplace_back(std::make_shared<asio::ip::tcp::socket>(io));
   co_await socket->async_connect(to, kAsTuple);
   asio::ssl::stream<asio::ip::tcp::socket&> stream(*socket, tls);
   PeerCheck anybody;
   set_check(stream.native_handle(), anybody);
   auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::client, kAsTuple);
-  fate->secured = !refused;
-  fate->end = refused;
+  outcome->secured = !refused;
+  outcome->end = refused;
   if (refused) co_return;
   co_await asio::async_write(stream, asio::buffer(bytes), kAsTuple);
   if (manner == Manner::ignores) co_return;
-  co_await read_to_end(stream, fate);
+  co_await read_to_end(stream, outcome);
   socket->close();
 }
 

@@ -20,9 +20,9 @@ class Inbox final : public Receiver {
     Bytes message;
   };
 
-  void on_connected(const PeerId& peer, const Met& met) override {
+  void on_connected(const PeerId& peer, const ConnectionOrigin& origin) override {
     connected.push_back(peer);
-    ways.push_back(met.way);
+    ways.push_back(origin.way);
   }
   void on_message(const PeerId& from, Lane lane, Bytes message) override { messages.push_back({from, lane, std::move(message)}); }
   void on_request(const RequestId& request, Bytes message) override {
@@ -51,7 +51,7 @@ struct Node {
 };
 
 // What a stranger saw of its connection.
-struct Fate {
+struct StrangerOutcome {
   bool secured = false;  // the handshake succeeded on its side
   Bytes received;
   error_code end;
@@ -72,8 +72,8 @@ class Grid : public testing::Test {
 
   // A stranger connects to `to`, sends bytes as they are, without TLS or over it, then reads to the end or not at all.
   enum class Manner { reads, ignores };
-  std::shared_ptr<Fate> plain_stranger(const Node& to, Bytes bytes);
-  std::shared_ptr<Fate> stranger(const Node& to, asio::ssl::context tls, Bytes bytes, Manner manner = Manner::reads);
+  std::shared_ptr<StrangerOutcome> plain_stranger(const Node& to, Bytes bytes);
+  std::shared_ptr<StrangerOutcome> stranger(const Node& to, asio::ssl::context tls, Bytes bytes, Manner manner = Manner::reads);
 
   void TearDown() override;
 
@@ -84,8 +84,8 @@ class Grid : public testing::Test {
 
  private:
   asio::awaitable<void> stop_all();
-  asio::awaitable<void> talk(Endpoint to, Bytes bytes, std::shared_ptr<Fate> fate);
-  asio::awaitable<void> talk_tls(Endpoint to, asio::ssl::context tls, Bytes bytes, Manner manner, std::shared_ptr<Fate> fate);
+  asio::awaitable<void> talk(Endpoint to, Bytes bytes, std::shared_ptr<StrangerOutcome> outcome);
+  asio::awaitable<void> talk_tls(Endpoint to, asio::ssl::context tls, Bytes bytes, Manner manner, std::shared_ptr<StrangerOutcome> outcome);
 };
 
 // The TLS side of an honest peer.

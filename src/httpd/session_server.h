@@ -17,7 +17,7 @@ namespace gw::httpd {
 // Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes. Limit: Config::connections; who comes then is
 // closed at once, with a line in the log of `area`.
 template <class Protocol, class Session>
-class Door {
+class SessionServer {
  public:
   using Socket = typename Protocol::socket;
   struct Config {
@@ -27,8 +27,8 @@ class Door {
     std::function<Result<std::unique_ptr<Session>>(Socket)> make;
   };
 
-  Door(asio::io_context& io, Config config) : io_(io), config_(std::move(config)), acceptor_(io), tasks_(io.get_executor()) {}
-  ~Door() { GW_ASSERT(sessions_.empty()); }
+  SessionServer(asio::io_context& io, Config config) : io_(io), config_(std::move(config)), acceptor_(io), tasks_(io.get_executor()) {}
+  ~SessionServer() { GW_ASSERT(sessions_.empty()); }
 
   // REQUIRES: listens, and this is the first call.
   void open(typename Protocol::acceptor acceptor) {
