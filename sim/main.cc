@@ -14,8 +14,8 @@
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
-#include "flock/plot.h"
-#include "flock/trial.h"
+#include "overlay/plot.h"
+#include "overlay/trial.h"
 #include "world.h"
 
 namespace gw::sim {
@@ -53,10 +53,10 @@ void on_crash(int signal) {
 // One scenario of a run.
 struct Stage {
   std::string file;
-  std::variant<Scenario, flock::Scenario> scenario;
+  std::variant<Scenario, overlay_simulation::Scenario> scenario;
 };
 
-void print_json(const std::string& scenario, std::uint64_t seed, const flock::Figures& figures) {
+void print_json(const std::string& scenario, std::uint64_t seed, const overlay_simulation::Figures& figures) {
   fmt::print("{{\"scenario\":\"{}\",\"seed\":{}", std::filesystem::path(scenario).stem().string(), seed);
   for (const auto& [name, value] : figures) fmt::print(",\"{}\":{:.6g}", name, value);
   fmt::print("}}\n");
@@ -96,7 +96,7 @@ class Runs {
 
   Outcome run_once(const Stage& stage, std::uint64_t seed, Trace trace) {
     if (const auto* whole = std::get_if<Scenario>(&stage.scenario)) return counted(World(*whole, seed, trace).run());
-    flock::Trial trial(std::get<flock::Scenario>(stage.scenario), options_.threads);
+    overlay_simulation::Trial trial(std::get<overlay_simulation::Scenario>(stage.scenario), options_.threads);
     const Outcome outcome = counted(trial.run(seed, trace));
     // Once for each seed: the second run says the same.
     if (shown_ == std::pair(stage.file, seed)) return outcome;
@@ -110,12 +110,13 @@ class Runs {
     return outcome;
   }
 
-  void show(const Stage& stage, std::uint64_t seed, const flock::Trial& trial) const {
+  void show(const Stage& stage, std::uint64_t seed, const overlay_simulation::Trial& trial) const {
     if (options_.json) print_json(stage.file, seed, trial.figures());
     if (options_.seeds == 1 && !options_.json)
       for (const auto& [name, value] : trial.figures()) fmt::print("{:>14.6g}  {}\n", value, name);
     if (options_.plot.empty()) return;
-    if (const Status plotted = flock::plot(trial.series(), options_.plot); !plotted) fmt::print(stderr, "{}\n", plotted.error().detail);
+    if (const Status plotted = overlay_simulation::plot(trial.series(), options_.plot); !plotted)
+      fmt::print(stderr, "{}\n", plotted.error().detail);
   }
 
   const Options& options_;
@@ -139,9 +140,9 @@ int report_probes() {
 Result<std::vector<Stage>> read_scenarios(const Options& options) {
   std::vector<Stage> stages;
   for (const std::string& file : options.scenarios) {
-    GW_TRY(const bool overlays_only, flock::is_flock(file));
+    GW_TRY(const bool overlays_only, overlay_simulation::is_overlay_scenario(file));
     if (overlays_only) {
-      GW_TRY(flock::Scenario scenario, flock::Scenario::read(file));
+      GW_TRY(overlay_simulation::Scenario scenario, overlay_simulation::Scenario::read(file));
       stages.push_back({file, std::move(scenario)});
     } else {
       GW_TRY(const Scenario scenario, Scenario::read(file));
@@ -161,7 +162,7 @@ int run(const Options& options) {
   int result = kGood;
   for (const Stage& stage : *stages)
     for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds && result == kGood; ++seed) result = runs.run(stage, seed);
-  const flock::Cost cost = flock::Cost::so_far();
+  const overlay_simulation::Cost cost = overlay_simulation::Cost::so_far();
   if (!options.json)
     fmt::print("{} events in {:.2f} CPU seconds: {:.0f} per second; {:.0f} MiB\n", runs.events(), cost.cpu_seconds,
                static_cast<double>(runs.events()) / std::max(1e-9, cost.cpu_seconds), cost.mebibytes);

@@ -67,9 +67,9 @@ Outcome World::run() {
     if (scenario_.cancelled) schedule(std::chrono::seconds(4), [this, &job] { cancel(job); });
   }
   if (scenario_.faults) schedule(std::chrono::seconds(3), [this] { make_faults(); });
-  if (scenario_.home_dies) schedule(std::chrono::seconds(5), [this] { bury(*nodes_[0]); });
+  if (scenario_.home_dies) schedule(std::chrono::seconds(5), [this] { kill_permanently(*nodes_[0]); });
   for (std::size_t i = 0; i < scenario_.graves; ++i)
-    schedule(std::chrono::seconds(3 + i), [this, i] { bury(*nodes_[nodes_.size() - 1 - i]); });
+    schedule(std::chrono::seconds(3 + i), [this, i] { kill_permanently(*nodes_[nodes_.size() - 1 - i]); });
   advance_to(scenario_.fault_time, [this] { return all_over(); });
   heal();
   advance_to(now_ + scenario_.heal_time, [this] { return all_over(); });

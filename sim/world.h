@@ -48,8 +48,8 @@ class World {
     std::deque<Call> deferred;  // what came while it was paused
     Time clock_offset{0};
     Time tick_at = job::kNever;
-    bool buried = false;   // it does not come back
-    bool refuses = false;  // while it is down its host is there, and says so
+    bool permanently_dead = false;  // it does not come back
+    bool refuses = false;           // while it is down its host is there, and says so
   };
   struct Job {
     std::size_t home = 0;
@@ -97,7 +97,7 @@ class World {
   void to_worker(Node& node, const job::FrameToWorker& action);
   void from_worker(Node& node, job::WorkerId worker, std::vector<WorkerOutput> outputs);
   void step_later(Node& node, job::WorkerId worker, ThreadId thread);
-  Result<Bytes> assemble(const Node& node, const job::Assembly& assembly) const;
+  Result<Bytes> assemble(const Node& node, const job::Attachment& attachment) const;
   void arm(Node& node);
 
   // world_faults.cc
@@ -105,7 +105,7 @@ class World {
   void heal();
   bool chance(double per_second);
   void cut_some();
-  void bury(Node& node);
+  void kill_permanently(Node& node);
   void lie(std::size_t to, const Bytes& overheard);
 
   const Scenario scenario_;

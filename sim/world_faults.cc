@@ -42,8 +42,8 @@ void World::cut_some() {
   trace(0, "partition", "");
 }
 
-void World::bury(Node& node) {
-  node.buried = true;
+void World::kill_permanently(Node& node) {
+  node.permanently_dead = true;
   if (node.peer != nullptr) crash(node);
 }
 
@@ -70,7 +70,7 @@ void World::heal() {
   faults_ = FaultMix();
   for (auto& node : nodes_) {
     node->paused_until = now_;
-    if (node->peer == nullptr && !node->buried) boot(*node);
+    if (node->peer == nullptr && !node->permanently_dead) boot(*node);
   }
   trace(0, "healed", "");
 }
@@ -95,7 +95,7 @@ void World::crash(Node& node) {
     });
   }
   schedule(now_ + milliseconds(500 + fault_rng_.below(20'000)), [this, &node] {
-    if (node.peer == nullptr && !node.buried) boot(node);
+    if (node.peer == nullptr && !node.permanently_dead) boot(node);
   });
 }
 

@@ -43,7 +43,7 @@ World::Job World::make_job(std::size_t home, std::uint64_t seed) {
 // As a person would: again, if the peer says nothing or was restarted without knowing the job.
 void World::submit(const Job& job) {
   Node& home = *nodes_[job.home];
-  if (over_ || home.buried) return;
+  if (over_ || home.permanently_dead) return;
   if (home.peer != nullptr && !home.peer->homes().contains(job.id) && !over(job)) {
     call(job.home, home.boot, [this](Node& node, Time now, std::vector<job::Action>& out) {
       node.peer->on_local(now, peer::Upload{{sha256(as_bytes(module_)), module_}}, out);
@@ -66,7 +66,7 @@ void World::cancel(const Job& job) {
 }
 
 bool World::over(const Job& job) const {
-  if (nodes_[job.home]->buried) return true;
+  if (nodes_[job.home]->permanently_dead) return true;
   const auto& records = nodes_[job.home]->disk.records();
   const auto found = records.find(job::RecordKey{.kind = job::RecordKind::job, .job = job.id}.encode());
   wire::pb::JobRecord record;
@@ -79,10 +79,10 @@ bool World::all_over() const {
 
 void World::check_end() {
   for (const Job& job : jobs_)
-    if (!scenario_.cancelled && !nodes_[job.home]->buried)
+    if (!scenario_.cancelled && !nodes_[job.home]->permanently_dead)
       complain(Verdict::safety, check_results(nodes_[job.home]->disk.records(), job.id, job.expected));
   for (const auto& node : nodes_)
-    if (!node->buried) complain(Verdict::safety, check_leaks(*node->peer, scenario_.slots, node->disk.blobs()));
+    if (!node->permanently_dead) complain(Verdict::safety, check_leaks(*node->peer, scenario_.slots, node->disk.blobs()));
 }
 
 }  // namespace gw::sim
