@@ -6,10 +6,10 @@ namespace gw::sim {
 
 Complaint check_slots(const peer::Peer& peer, std::uint32_t slots) {
   std::uint32_t lent = 0;
-  for (const auto& [job, member] : peer.members()) {
-    lent += member->claim().slots;
-    if (member->roots_running() > member->claim().slots)
-      return fmt::format("{} threads run in {} slots", member->roots_running(), member->claim().slots);
+  for (const auto& [job, hosted_job] : peer.hosted_jobs()) {
+    lent += hosted_job->claim().slots;
+    if (hosted_job->roots_running() > hosted_job->claim().slots)
+      return fmt::format("{} threads run in {} slots", hosted_job->roots_running(), hosted_job->claim().slots);
   }
   if (lent > slots) return fmt::format("{} slots of {} are lent", lent, slots);
   for (const auto& [job, home] : peer.homes()) {

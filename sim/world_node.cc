@@ -195,18 +195,18 @@ void World::to_disk(Node& node, Disk::Operation operation) {
   });
 }
 
-Result<Bytes> World::assemble(const Node& node, const job::Assembly& assembly) const {
-  if (assembly.form == job::Assembly::Form::given) return Bytes(assembly.bytes.begin(), assembly.bytes.end());
+Result<Bytes> World::assemble(const Node& node, const job::Attachment& attachment) const {
+  if (attachment.form == job::Attachment::Form::given) return Bytes(attachment.bytes.begin(), attachment.bytes.end());
   std::vector<std::string> pieces;
-  for (const Hash256& hash : assembly.blobs) {
+  for (const Hash256& hash : attachment.blobs) {
     const auto bytes = node.disk.blob(hash);
     if (!bytes) return fail(Kind::corrupt, "blob {} is not there", hash.hex());
     pieces.push_back(*bytes);
   }
-  if (assembly.form == job::Assembly::Form::pieces) {
+  if (attachment.form == job::Attachment::Form::pieces) {
     std::string whole;
     for (const std::string& piece : pieces) whole += piece;
-    if (sha256(as_bytes(whole)) != assembly.whole) return fail(Kind::corrupt, "the module is damaged");
+    if (sha256(as_bytes(whole)) != attachment.whole) return fail(Kind::corrupt, "the module is damaged");
     return Bytes(whole.begin(), whole.end());
   }
   GW_TRY(const std::vector<Hash256> pages, job::page_blobs(pieces.at(0)));
@@ -223,8 +223,8 @@ void World::to_worker(Node& node, const job::FrameToWorker& action) {
   const auto found = node.workers.find(action.worker);
   if (found == node.workers.end()) return;
   Bytes beside;
-  for (const job::Assembly& assembly : action.beside) {
-    auto bytes = assemble(node, assembly);
+  for (const job::Attachment& attachment : action.beside) {
+    auto bytes = assemble(node, attachment);
     if (!bytes) return complain(Verdict::safety, bytes.error().detail);
     beside = std::move(*bytes);
   }

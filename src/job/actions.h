@@ -57,17 +57,17 @@ struct KillWorker {
 };
 // Something that goes beside a frame as sealed memory, put together from blobs. Whoever does so checks the result: a module against the
 // manifest's hash, an image by decoding it.
-struct Assembly {
+struct Attachment {
   enum class Form : std::uint8_t { given, pieces, image };
   Form form = Form::pieces;
   std::string bytes;           // given: these
-  std::vector<Hash256> blobs;  // pieces: one after the other. image: the blob of its ImageParts
+  std::vector<Hash256> blobs;  // pieces: one after the other. image: the blob of its ImageManifest
   Hash256 whole;               // of pieces: what must come out
 };
 struct FrameToWorker {
   WorkerId worker;
   wire::pb::ToWorker frame;
-  std::vector<Assembly> beside;
+  std::vector<Attachment> beside;
 };
 
 // --- disk: takes effect, and is answered by Peer::on_disk, in the order it was given

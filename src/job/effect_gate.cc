@@ -81,7 +81,7 @@ Bytes EffectGate::save() const {
   state.set_next_determinant(next_determinant_);
   state.set_input_pieces(input_pieces_);
   state.set_job(job_);
-  for (const Waiting& waiting : outbox_) *state.add_outbox() = waiting.effect;
+  for (const PendingEffect& waiting : outbox_) *state.add_outbox() = waiting.effect;
   Bytes bytes(state.ByteSizeLong());
   GW_ASSERT(state.SerializeToArray(bytes.data(), static_cast<int>(bytes.size())));
   return bytes;
@@ -108,7 +108,7 @@ std::vector<Effect> EffectGate::take_sendable(std::size_t max_bytes) {
   std::vector<Effect> out;
   std::size_t bytes = 0;
   for (; taken_ < outbox_.size(); ++taken_) {
-    const Waiting& next = outbox_[taken_];
+    const PendingEffect& next = outbox_[taken_];
     if (next.determinants_before > stable_determinants_) break;
     if (!out.empty() && bytes + next.bytes > max_bytes) break;
     bytes += next.bytes;

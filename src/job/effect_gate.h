@@ -92,7 +92,7 @@ class EffectGate {
   void on_input_taken() { ++input_pieces_; }
 
  private:
-  struct Waiting {
+  struct PendingEffect {
     Effect effect;
     std::size_t bytes;
     std::uint64_t determinants_before;
@@ -104,7 +104,7 @@ class EffectGate {
   std::string job_;
 
   std::uint64_t next_sequence_ = 1;
-  std::deque<Waiting> outbox_;
+  std::deque<PendingEffect> outbox_;
   std::size_t outbox_bytes_ = 0;
   std::size_t taken_ = 0;  // how many of the outbox have been taken
 

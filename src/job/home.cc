@@ -9,12 +9,12 @@
 
 namespace gw::job {
 
-Home::Home(const Config& config, const Place& place, Manifest manifest)
+Home::Home(const Config& config, const Environment& environment, Manifest manifest)
     : config_(config),
-      place_(place),
+      environment_(environment),
       manifest_(std::move(manifest)),
       ledger_(EffectLedger::Config{.threads = config.threads}),
-      next_attempt_(place.boot << 32) {
+      next_keeper_generation_(environment.boot << 32) {
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) {
     Thread& thread = add_thread(manifest_.thread_of(task));
     thread.task = task;
@@ -34,7 +34,7 @@ Home::Thread& Home::add_thread(ThreadId id) {
 
 void Home::begin(Time now, ByteView manifest, Actions& out) {
   seek_at_ = now;
-  submitted_at_ = now + place_.wall_offset;
+  submitted_at_ = now + environment_.wall_offset;
   wire::pb::JobRecord record = this->record();
   record.set_manifest(std::string(as_text(manifest)));
   const RecordKey key{.kind = RecordKind::job, .job = manifest_.id()};
@@ -46,15 +46,15 @@ void Home::write(ThreadId id, const Thread& thread, Actions& out) const {
   out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), record_of(thread).SerializeAsString());
 }
 
-void Home::write_tally(Actions& out) const {
-  out.record(RecordKey{.kind = RecordKind::tally, .job = manifest_.id()}.encode(), tally_.record().SerializeAsString());
+void Home::write_counters(Actions& out) const {
+  out.record(RecordKey{.kind = RecordKind::counters, .job = manifest_.id()}.encode(), counters_.record().SerializeAsString());
 }
 
 // Children are known from the effects of their parents, so parents come first.
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
-  tally_ = Tally(records.tally);
-  tally_.forget_finished();
+  counters_ = RecoveryCounters(records.counters);
+  counters_.forget_finished();
   std::vector<ThreadId> order;
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
   for (std::size_t next = 0; next < order.size(); ++next) {
@@ -99,7 +99,7 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   thread.placed_again = record.placed_again();
   thread.sentence = record.sentence();
   if (!record.host().empty()) thread.host = PeerId::from(record.host());
-  thread.attempt = record.attempt();
+  thread.keeper_generation = record.keeper_generation();
   thread.restore = record.restore();
   if (!record.keeper().empty()) thread.keeper = PeerId::from(record.keeper());
   if (thread.epoch > 0) GW_TRY_VOID(ledger_.adopt(id, thread.epoch, 0));
@@ -108,13 +108,13 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   if (thread.state != State::PLACED) {
     --unfinished_;
     if (thread.state == State::FAILED) ++failed_;
-    if (thread.state == State::ENDED) tally_.on_finished(thread.host);
+    if (thread.state == State::ENDED) counters_.on_finished(thread.host);
     return ok();
   }
   thread.claim = record.claim();
-  thread.seen = true;  // may have run there: if the host does not have it, its epoch is used up
+  thread.host_acknowledged = true;  // may have run there: if the host does not have it, its epoch is used up
   placed_.insert(id);
-  Claim fresh{.claim = thread.claim, .slots = record.slots(), .since = now, .heard = now, .renew_at = now, .idle_since = now};
+  Claim fresh{.claim = thread.claim, .slots = record.slots(), .since = now, .last_seen = now, .renew_at = now, .idle_since = now};
   Claim& claim = claims_.try_emplace(thread.host, std::move(fresh)).first->second;
   if (claim.claim != thread.claim) return fail(Kind::corrupt, "two claims at peer {} are recorded", thread.host.brief());
   claim.threads.insert(id);
@@ -128,11 +128,11 @@ void Home::cancel(Time now, Actions& out) {
 
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   state_ = state;
-  ended_at_ = now + place_.wall_offset;
+  ended_at_ = now + environment_.wall_offset;
   out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record().SerializeAsString(), Durability::full);
   for (const auto& [id, thread] : threads_)
     out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), std::nullopt);
-  out.record(RecordKey{.kind = RecordKind::tally, .job = manifest_.id()}.encode(), std::nullopt);
+  out.record(RecordKey{.kind = RecordKind::counters, .job = manifest_.id()}.encode(), std::nullopt);
   out.after_disk(Notify{JobOver{.job = manifest_.id(),
                                 .threads = threads_.size(),
                                 .failed = failed_,
@@ -150,7 +150,7 @@ void Home::on_tick(Time now, Actions& out) {
   tend_claims(now, out);
   for (const ThreadId id : std::set<ThreadId>(placed_)) {
     Thread& thread = threads_.at(id);
-    if (!thread.seen && now >= thread.assign_again) {
+    if (!thread.host_acknowledged && now >= thread.assign_again) {
       GW_REACHED("home: an assignment was repeated");
       // In a new epoch: the host may have run it and lost it again, before it could say so.
       place(now, id, thread, PeerId(thread.host), out);

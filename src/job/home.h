@@ -10,12 +10,12 @@
 
 #include "base/rng.h"
 #include "job/actions.h"
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 #include "job/effect_ledger.h"
+#include "job/job_snapshot.h"
+#include "job/live_peers.h"
 #include "job/manifest.h"
-#include "job/neighbours.h"
-#include "job/standing.h"
-#include "job/tally.h"
+#include "job/recovery_counters.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -23,7 +23,7 @@ namespace gw::job {
 // What a home has found on disk.
 struct HomeRecords {
   wire::pb::JobRecord job;
-  wire::pb::TallyRecord tally;
+  wire::pb::RecoveryCountersRecord counters;
   std::map<ThreadId, wire::pb::ThreadRecord> threads;
   std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
 };
@@ -46,16 +46,16 @@ class Home {
     std::size_t threads_per_claim = 4096;
   };
   // Outlive it.
-  struct Place {
+  struct Environment {
     PeerId self;
     std::uint64_t boot;
     Time wall_offset;  // from Time to nanoseconds since 1970
-    const Neighbours& neighbours;
-    BlobBook& blobs;
+    const LivePeers& live_peers;
+    BlobReferences& blobs;
     Rng& rng;
   };
 
-  Home(const Config& config, const Place& place, Manifest manifest);
+  Home(const Config& config, const Environment& environment, Manifest manifest);
 
   // A new job: written down with its signed manifest, then JobAccepted.
   void begin(Time now, ByteView manifest, Actions& out);
@@ -78,7 +78,7 @@ class Home {
 
   const Manifest& manifest() const { return manifest_; }
   // For people and checkers.
-  JobStanding standing() const;
+  JobSnapshot snapshot() const;
   // As it is written at the end.
   wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
@@ -93,11 +93,11 @@ class Home {
     std::uint64_t epoch = 0;  // 0: never placed
     PeerId host;
     std::uint64_t claim = 0;
-    bool seen = false;  // in a status of the host
-    Message::Origin origin = Message::NOT_YET;
+    bool host_acknowledged = false;  // in a status of the host
+    Message::StartState start_state = Message::NOT_YET;
     Time assign_again{0};
     std::optional<PeerId> keeper;
-    std::uint64_t attempt = 0;
+    std::uint64_t keeper_generation = 0;
     bool restore = false;          // the keeper may have something
     std::optional<PeerId> target;  // being filled
     Time change_again{0};
@@ -114,7 +114,7 @@ class Home {
     std::uint32_t slots = 0;
     std::uint64_t status = 0;  // statuses up to this number are old
     Time since{0};
-    Time heard{0};
+    Time last_seen{0};
     Time renew_at{0};
     Time idle_since{0};
     std::uint64_t finished = 0;
@@ -124,12 +124,12 @@ class Home {
   // home.cc
   Thread& add_thread(ThreadId id);
   void write(ThreadId id, const Thread& thread, Actions& out) const;
-  void write_tally(Actions& out) const;
+  void write_counters(Actions& out) const;
   Status recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   Status feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
 
-  // home_standing.cc
+  // home_snapshot.cc
   wire::pb::ThreadRecord record_of(const Thread& thread) const;
   std::vector<ThreadId> in_order() const;
   Reason why_no_slot() const;
@@ -142,7 +142,7 @@ class Home {
   Readiness readiness(Time now, Thread& thread);
   void give_up_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
   Claim* roomiest(Time now, PeerId& host);
-  std::size_t quota(Time now, const Claim& claim) const;
+  std::size_t queue_target(Time now, const Claim& claim) const;
   void place(Time now, ThreadId id, Thread& thread, const PeerId& host, Actions& out);
   std::optional<PeerId> choose_keeper(const PeerId& host);
   void send_assign(ThreadId id, const Thread& thread, Actions& out) const;
@@ -153,7 +153,7 @@ class Home {
 
   // home_threads.cc
   void lose(Time now, ThreadId id, std::string_view failure, Actions& out);
-  void note_origin(ThreadId id, Thread& thread, Message::Origin origin, Actions& out);
+  void note_start_state(ThreadId id, Thread& thread, Message::StartState start_state, Actions& out);
   void leave_host(Time now, ThreadId id, Thread& thread);
   void end_thread(Time now, ThreadId id, Thread& thread, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
@@ -165,7 +165,7 @@ class Home {
   void send_keeper(ThreadId id, const Thread& thread, Actions& out) const;
 
   const Config config_;
-  const Place place_;
+  const Environment environment_;
   const Manifest manifest_;
   EffectLedger ledger_;
   std::map<ThreadId, Thread> threads_;
@@ -175,8 +175,8 @@ class Home {
   std::map<PeerId, Time> asked_;  // reservations on their way, until when
   std::size_t unfinished_ = 0;
   std::uint64_t failed_ = 0;
-  Tally tally_;
-  std::uint64_t next_attempt_;
+  RecoveryCounters counters_;
+  std::uint64_t next_keeper_generation_;
   wire::pb::JobRecord::State state_ = wire::pb::JobRecord::RUNNING;
   Time submitted_at_{0}, ended_at_{0};  // since 1970
   Time seek_at_{0};

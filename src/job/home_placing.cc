@@ -16,16 +16,16 @@ void Home::seek(Time now, Actions& out) {
   const std::size_t wanted = std::min<std::size_t>(manifest_.content().policy().slots(), unfinished_);
   std::size_t have = 0;
   for (const auto& [peer, claim] : claims_) have += claim.slots;
-  for (const Neighbours::Neighbour& neighbour : place_.neighbours.all_alive()) {
+  for (const LivePeers::LivePeer& live_peer : environment_.live_peers.all_alive()) {
     if (have >= wanted) return;
-    if (neighbour.free_slots == 0 || claims_.contains(neighbour.peer) || asked_.contains(neighbour.peer)) continue;
+    if (live_peer.free_slots == 0 || claims_.contains(live_peer.peer) || asked_.contains(live_peer.peer)) continue;
     Message message;
     message.mutable_reserve()->set_job(manifest_.id().bytes());
     if (manifest_.grid()) message.mutable_reserve()->set_grid(manifest_.grid()->bytes());
-    message.mutable_reserve()->set_slots(static_cast<std::uint32_t>(std::min<std::size_t>(wanted - have, neighbour.free_slots)));
-    out.send(neighbour.peer, std::move(message));
-    asked_[neighbour.peer] = now + config_.offer_wait;
-    have += neighbour.free_slots;
+    message.mutable_reserve()->set_slots(static_cast<std::uint32_t>(std::min<std::size_t>(wanted - have, live_peer.free_slots)));
+    out.send(live_peer.peer, std::move(message));
+    asked_[live_peer.peer] = now + config_.offer_wait;
+    have += live_peer.free_slots;
   }
 }
 
@@ -41,7 +41,7 @@ void Home::on_offer(Time now, const PeerId& from, const Message::Offer& offer, A
     return send_release(from, offer.claim(), out);
   }
   Claim& claim = claims_[from];
-  claim = {.claim = offer.claim(), .slots = offer.slots(), .since = now, .heard = now, .idle_since = now};
+  claim = {.claim = offer.claim(), .slots = offer.slots(), .since = now, .last_seen = now, .idle_since = now};
   send_claim(from, claim, now, out);
   place_waiting(now, out);
 }
@@ -49,7 +49,7 @@ void Home::on_offer(Time now, const PeerId& from, const Message::Offer& offer, A
 void Home::on_no_claim(Time now, const PeerId& from, const Message::ClaimName& name, Actions& out) {
   const auto found = claims_.find(from);
   if (found == claims_.end() || found->second.claim != name.claim()) return;
-  GW_REACHED("home: a member had lost its claim");
+  GW_REACHED("home: a host had lost its claim");
   lose_claim(now, from, out);
 }
 
@@ -63,7 +63,7 @@ void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
 void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   const std::set<ThreadId> threads = claims_.at(peer).threads;
   if (!threads.empty()) {
-    tally_.on_peer_lost();
+    counters_.on_peer_lost();
     out.notify(HostLost{manifest_.id(), peer, threads.size()});
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
@@ -75,7 +75,7 @@ void Home::tend_claims(Time now, Actions& out) {
   std::vector<PeerId> lost;
   for (auto& [peer, claim] : claims_) {
     if (!claim.threads.empty() || !waiting_.empty()) claim.idle_since = now;
-    if (now - claim.heard > config_.silence) {
+    if (now - claim.last_seen > config_.silence) {
       lost.push_back(peer);
     } else if (now - claim.idle_since > config_.idle) {
       GW_REACHED("home: an idle claim was released");
@@ -89,7 +89,7 @@ void Home::tend_claims(Time now, Actions& out) {
 }
 
 // A slot's worth of threads, and what the claim finishes in Config::batch; the last ones are not given in advance.
-std::size_t Home::quota(Time now, const Claim& claim) const {
+std::size_t Home::queue_target(Time now, const Claim& claim) const {
   const double seconds = std::max(1e-3, std::chrono::duration<double>(now - claim.since).count());
   const double ahead = static_cast<double>(claim.finished) / seconds * std::chrono::duration<double>(config_.batch).count();
   const std::size_t share = waiting_.size() / (2 * claims_.size());
@@ -100,7 +100,7 @@ Home::Claim* Home::roomiest(Time now, PeerId& host) {
   Claim* best = nullptr;
   std::size_t best_room = 0;
   for (auto& [peer, claim] : claims_) {
-    const std::size_t limit = quota(now, claim);
+    const std::size_t limit = queue_target(now, claim);
     const std::size_t room = limit - std::min(limit, claim.threads.size());
     if (room <= best_room) continue;
     best = &claim;
@@ -112,7 +112,7 @@ Home::Claim* Home::roomiest(Time now, PeerId& host) {
 
 // Whether what the thread needs to go on can be had.
 Home::Readiness Home::readiness(Time now, Thread& thread) {
-  if (!thread.restore || place_.neighbours.alive(*thread.keeper)) {
+  if (!thread.restore || environment_.live_peers.alive(*thread.keeper)) {
     thread.keeper_missing = kNever;
     return Readiness::ready;
   }
@@ -160,10 +160,10 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
   thread.state = State::PLACED;
   thread.host = host;
   thread.claim = claim.claim;
-  thread.seen = false;
-  thread.origin = Message::NOT_YET;
+  thread.host_acknowledged = false;
+  thread.start_state = Message::NOT_YET;
   thread.assign_again = now + config_.retry;
-  thread.attempt = ++next_attempt_;
+  thread.keeper_generation = ++next_keeper_generation_;
   thread.target.reset();
   if (!thread.keeper) thread.keeper = choose_keeper(host);
   send_assign(id, thread, out);
@@ -175,10 +175,10 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
 // Never the host itself, unless there is nobody else: better on its disk than nowhere.
 std::optional<PeerId> Home::choose_keeper(const PeerId& host) {
   std::vector<PeerId> others;
-  for (const Neighbours::Neighbour& neighbour : place_.neighbours.all_alive())
-    if (neighbour.peer != host) others.push_back(neighbour.peer);
+  for (const LivePeers::LivePeer& live_peer : environment_.live_peers.all_alive())
+    if (live_peer.peer != host) others.push_back(live_peer.peer);
   if (others.empty()) return host;
-  return others[place_.rng.below(others.size())];
+  return others[environment_.rng.below(others.size())];
 }
 
 void Home::send_assign(ThreadId id, const Thread& thread, Actions& out) const {
@@ -191,7 +191,7 @@ void Home::send_assign(ThreadId id, const Thread& thread, Actions& out) const {
   assign.set_stored(ledger_.stored(id));
   assign.set_task(thread.task);
   assign.set_keeper(thread.keeper->bytes());
-  assign.set_attempt(thread.attempt);
+  assign.set_keeper_generation(thread.keeper_generation);
   assign.set_restore(thread.restore);
   assign.set_forked(thread.forked);
   out.after_disk(Send{thread.host, std::move(message)});

@@ -26,17 +26,17 @@ void Home::on_status(Time now, const PeerId& from, const Message::Status& status
   Claim& claim = found->second;
   if (status.number() <= claim.status) return;
   claim.status = status.number();
-  claim.heard = now;
+  claim.last_seen = now;
   std::set<ThreadId> absent;
   for (const ThreadId id : claim.threads)
-    if (threads_.at(id).seen) absent.insert(id);
+    if (threads_.at(id).host_acknowledged) absent.insert(id);
   for (const Message::Status::Held& held : status.held()) {
     const ThreadId id{held.thread()};
     const auto thread = threads_.find(id);
     if (thread == threads_.end()) continue;  // a child whose fork is still to come
     if (thread->second.state == State::PLACED && thread->second.host == from && thread->second.epoch == held.epoch()) {
-      thread->second.seen = true;
-      note_origin(id, thread->second, held.origin(), out);
+      thread->second.host_acknowledged = true;
+      note_start_state(id, thread->second, held.start_state(), out);
       absent.erase(id);
     } else {
       GW_REACHED("home: a zombie was dropped");
@@ -59,15 +59,15 @@ void Home::leave_host(Time now, ThreadId id, Thread& thread) {
 }
 
 // The host says from where the thread goes on.
-void Home::note_origin(ThreadId id, Thread& thread, Message::Origin origin, Actions& out) {
+void Home::note_start_state(ThreadId id, Thread& thread, Message::StartState start_state, Actions& out) {
   if (thread.state != State::PLACED) return;
-  thread.origin = std::max(thread.origin, origin);
-  if (thread.origin < Message::BEGINNING || !std::exchange(thread.placed_again, false)) return;
-  const bool from_image = origin == Message::IMAGE;
+  thread.start_state = std::max(thread.start_state, start_state);
+  if (thread.start_state < Message::BEGINNING || !std::exchange(thread.placed_again, false)) return;
+  const bool from_image = start_state == Message::IMAGE;
   ++(from_image ? thread.resumed : thread.restarted);
-  tally_.on_taken(thread.host, from_image ? Tally::From::image : Tally::From::beginning);
+  counters_.on_taken(thread.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
   write(id, thread, out);
-  write_tally(out);
+  write_counters(out);
   if (from_image) {
     GW_REACHED("home: a thread was resumed");
     out.after_disk(Notify{ThreadResumed{manifest_.id(), id, thread.epoch, thread.host}});
@@ -83,8 +83,8 @@ void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out) {
   leave_host(now, id, thread);
   thread.state = State::WAITING;
   waiting_.emplace(thread.order, id);
-  tally_.on_lost(thread.host);
-  write_tally(out);
+  counters_.on_lost(thread.host);
+  write_counters(out);
   const std::uint32_t limit = manifest_.content().policy().max_failures();
   if (!failure.empty() && ++thread.failures > limit && limit > 0)
     return fail_thread(now, id, fmt::format("its worker died {} times, the last time: {}", thread.failures, failure), out);
@@ -131,10 +131,10 @@ void Home::on_effects(Time now, const PeerId& from, const Message::Effects& mess
     return send_drop(from, id, message.epoch(), out);
   }
   if (const auto claim = claims_.find(from); claim != claims_.end()) {
-    claim->second.heard = now;
+    claim->second.last_seen = now;
     claim->second.status = std::max(claim->second.status, message.status());
   }
-  note_origin(id, thread, message.origin(), out);
+  note_start_state(id, thread, message.start_state(), out);
   for (const Effect& effect : message.effects())
     if (!take_effect(now, message, effect, out)) return;
   Message answer;
@@ -173,7 +173,7 @@ bool Home::take_effect(Time now, const Message::Effects& message, const Effect& 
     thread.state = State::ENDED;
     thread.exit_code = effect.end().reason() == Effect::End::EXITED ? effect.end().exit_code() : 1;
     thread.sentence = effect.end().sentence();
-    tally_.on_finished(thread.host);
+    counters_.on_finished(thread.host);
     end_thread(now, id, thread, out);
   }
   return true;
@@ -193,11 +193,11 @@ void Home::add_child(const Message::Effects& message, const Effect& effect, cons
   child.epoch = effect.epoch();
   child.host = parent.host;
   child.claim = parent.claim;
-  child.seen = true;
-  child.origin = Message::BEGINNING;
+  child.host_acknowledged = true;
+  child.start_state = Message::BEGINNING;
   child.restore = true;
   child.keeper = PeerId::from(born.keeper());
-  child.attempt = born.attempt();
+  child.keeper_generation = born.keeper_generation();
   claims_.at(child.host).threads.insert(id);
   write(id, child, out);
 }
@@ -214,18 +214,18 @@ void Home::send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Act
 
 // A keeper that is dead is replaced; so is one that is the host itself, as soon as there is somebody else.
 void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
-  if (!thread.seen) return;
-  if (thread.origin == Message::NOT_YET) return wait_for_keeper(now, id, thread, out);
-  if (thread.origin == Message::QUEUED || now < thread.change_again) return;
-  const Neighbours& neighbours = place_.neighbours;
-  const bool good = neighbours.alive(*thread.keeper) && *thread.keeper != thread.host;
+  if (!thread.host_acknowledged) return;
+  if (thread.start_state == Message::NOT_YET) return wait_for_keeper(now, id, thread, out);
+  if (thread.start_state == Message::QUEUED || now < thread.change_again) return;
+  const LivePeers& live_peers = environment_.live_peers;
+  const bool good = live_peers.alive(*thread.keeper) && *thread.keeper != thread.host;
   if (good && !thread.target) return;
-  if (!thread.target || !neighbours.alive(*thread.target)) {
+  if (!thread.target || !live_peers.alive(*thread.target)) {
     const std::optional<PeerId> target = choose_keeper(thread.host);
     if (!target || *target == *thread.keeper) return;
     GW_REACHED("home: a keeper is being replaced");
     thread.target = target;
-    thread.attempt = ++next_attempt_;
+    thread.keeper_generation = ++next_keeper_generation_;
   }
   thread.change_again = now + config_.retry;
   send_keeper(id, thread, out);
@@ -246,7 +246,7 @@ void Home::send_keeper(ThreadId id, const Thread& thread, Actions& out) const {
   change.set_job(manifest_.id().bytes());
   change.set_thread(id.value());
   change.set_epoch(thread.epoch);
-  change.set_attempt(thread.attempt);
+  change.set_keeper_generation(thread.keeper_generation);
   change.set_current(thread.keeper->bytes());
   if (thread.target) change.set_target(thread.target->bytes());
   out.after_disk(Send{thread.host, std::move(message)});
@@ -257,19 +257,19 @@ void Home::on_keeper_filled(Time now, const PeerId& from, const Message::KeeperF
   if (found == threads_.end() || found->second.state != State::PLACED) return;
   Thread& thread = found->second;
   if (thread.host != from || thread.epoch != message.epoch()) return;
-  if (message.attempt() == thread.attempt && thread.target) {
+  if (message.keeper_generation() == thread.keeper_generation && thread.target) {
     GW_REACHED("home: a keeper was replaced");
     thread.keeper = *thread.target;
     thread.target.reset();
     thread.change_again = now;
     write(found->first, thread, out);
-  } else if (message.attempt() > thread.attempt) {
+  } else if (message.keeper_generation() > thread.keeper_generation) {
     // Somebody this peer had chosen in a life before, and not written down. The host goes on only when one is recorded: once more.
     thread.target = choose_keeper(thread.host);
-    thread.attempt = ++next_attempt_;
+    thread.keeper_generation = ++next_keeper_generation_;
     thread.change_again = now + config_.retry;
   }
-  // The attempt stays: it names who may write at the new keeper. An answer that was lost is repeated here.
+  // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
   send_keeper(found->first, thread, out);
 }
 

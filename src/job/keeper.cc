@@ -23,9 +23,9 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   Thread& thread = threads_[name];
   thread.home = PeerId::from(records.kept.home());
   thread.epoch = records.kept.epoch();
-  thread.attempt = records.kept.attempt();
+  thread.keeper_generation = records.kept.keeper_generation();
   thread.base = records.kept.determinants();
-  thread.heard = now;
+  thread.last_seen = now;
   if (!records.kept.parts().empty()) {
     if (!parts) return fail(Kind::corrupt, "an image of thread {} that was kept is gone", name.second.value());
     GW_TRY(const std::vector<Hash256> pages, page_blobs(*parts));
@@ -33,7 +33,7 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
     const std::set<Hash256> distinct(pages.begin(), pages.end());
     thread.held.assign(distinct.begin(), distinct.end());
     thread.held.push_back(*thread.parts);
-    for (const Hash256& blob : thread.held) place_.blobs.adopt(blob);
+    for (const Hash256& blob : thread.held) environment_.blobs.adopt(blob);
   }
   for (const auto& [first, batch] : records.determinants) {
     thread.batches[first] = static_cast<std::uint64_t>(batch.determinants_size());
@@ -44,21 +44,22 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   return ok();
 }
 
-// The thread, if whoever calls itself (epoch, attempt) may write to it. One that is newer than all before begins with nothing.
-Keeper::Thread* Keeper::admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t attempt, Actions& out) {
+// The thread, if whoever calls itself (epoch, keeper_generation) may write to it. One that is newer than all before begins with nothing.
+Keeper::Thread* Keeper::admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t keeper_generation,
+                              Actions& out) {
   if (!threads_.contains(name) && threads_.size() >= config_.threads) return nullptr;
   Thread& thread = threads_[name];
-  const auto known = std::pair(thread.epoch, thread.attempt);
-  if (std::pair(epoch, attempt) < known) {
+  const auto known = std::pair(thread.epoch, thread.keeper_generation);
+  if (std::pair(epoch, keeper_generation) < known) {
     GW_REACHED("keeper: a zombie was refused");
     return nullptr;
   }
-  thread.heard = now;
-  if (std::pair(epoch, attempt) > known) {
+  thread.last_seen = now;
+  if (std::pair(epoch, keeper_generation) > known) {
     clear(name, thread, out);
     thread.home = home;
     thread.epoch = epoch;
-    thread.attempt = attempt;
+    thread.keeper_generation = keeper_generation;
     write(name, thread, out);
   }
   return &thread;
@@ -68,7 +69,7 @@ void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
   wire::pb::KeptRecord record;
   record.set_home(thread.home.bytes());
   record.set_epoch(thread.epoch);
-  record.set_attempt(thread.attempt);
+  record.set_keeper_generation(thread.keeper_generation);
   record.set_determinants(thread.base);
   if (thread.parts) record.set_parts(wire::bytes_of(*thread.parts));
   out.record(kept_key(name).encode(), record.SerializeAsString());
@@ -80,7 +81,7 @@ void Keeper::acknowledge(const PeerId& to, const Name& name, const Thread& threa
   kept.set_job(name.first.bytes());
   kept.set_thread(name.second.value());
   kept.set_epoch(thread.epoch);
-  kept.set_attempt(thread.attempt);
+  kept.set_keeper_generation(thread.keeper_generation);
   kept.set_determinants(thread.next());
   if (thread.parts) kept.set_parts(wire::bytes_of(*thread.parts));
   if (GW_BUG(10)) return out.send(to, std::move(message));
@@ -91,21 +92,21 @@ void Keeper::acknowledge(const PeerId& to, const Name& name, const Thread& threa
 
 void Keeper::on_keep_image(Time now, const PeerId& from, const Message::KeepImage& message, Actions& out) {
   const Name name = name_of(message.job(), message.thread());
-  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.attempt(), out);
+  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.keeper_generation(), out);
   if (thread == nullptr) return;
   const Hash256 parts = wire::hash_of(message.parts());
   if (thread->parts == parts) return acknowledge(from, name, *thread, out);
   if (thread->fetch && thread->fetch->parts == parts && thread->fetch->from == from) return;
   end_fetch(*thread, out);
   if (message.determinants() < thread->base) return;  // an old offer that came late
-  if (!place_.blobs.want(now, parts, from, out)) return;
+  if (!environment_.blobs.want(now, parts, from, out)) return;
   thread->fetch = Fetch{.parts = parts, .determinants = message.determinants(), .from = from, .held = {parts}};
   advance(now, name, *thread, out);
 }
 
 void Keeper::end_fetch(Thread& thread, Actions& out) {
   if (!thread.fetch) return;
-  for (const Hash256& hash : thread.fetch->held) place_.blobs.release(hash, out);
+  for (const Hash256& hash : thread.fetch->held) environment_.blobs.release(hash, out);
   thread.fetch.reset();
 }
 
@@ -115,9 +116,9 @@ void Keeper::on_blob_here(Time now, Actions& out) {
 
 void Keeper::advance(Time, const Name& name, Thread& thread, Actions& out) {
   if (!thread.fetch) return;
-  const auto here = [&](const Hash256& blob) { return place_.blobs.has(blob); };
+  const auto here = [&](const Hash256& blob) { return environment_.blobs.has(blob); };
   if (!std::ranges::all_of(thread.fetch->held, here)) return;
-  if (!thread.fetch->listed) return place_.blobs.load(thread.fetch->parts, out);
+  if (!thread.fetch->listed) return environment_.blobs.load(thread.fetch->parts, out);
   commit(name, thread, out);
 }
 
@@ -140,7 +141,7 @@ void Keeper::on_loaded(Time now, const Hash256& hash, const std::optional<std::s
 // False: there is no room for them.
 bool Keeper::want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out) {
   for (const Hash256& page : std::set<Hash256>(pages.begin(), pages.end())) {
-    if (!place_.blobs.want(now, page, fetch.from, out)) return false;
+    if (!environment_.blobs.want(now, page, fetch.from, out)) return false;
     fetch.held.push_back(page);
   }
   fetch.listed = true;
@@ -161,7 +162,7 @@ void Keeper::commit(const Name& name, Thread& thread, Actions& out) {
   drop_batches(name, thread, out);
   write(name, thread, out);
   acknowledge(fetch.from, name, thread, out);
-  for (const Hash256& hash : old) place_.blobs.release(hash, out);
+  for (const Hash256& hash : old) environment_.blobs.release(hash, out);
 }
 
 void Keeper::drop_batches(const Name& name, Thread& thread, Actions& out) {
@@ -175,7 +176,7 @@ void Keeper::drop_batches(const Name& name, Thread& thread, Actions& out) {
 
 void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
   end_fetch(thread, out);
-  for (const Hash256& hash : thread.held) place_.blobs.release(hash, out);
+  for (const Hash256& hash : thread.held) environment_.blobs.release(hash, out);
   thread.held.clear();
   thread.parts.reset();
   thread.log.clear();
@@ -187,7 +188,7 @@ void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
 
 void Keeper::on_keep_determinants(Time now, const PeerId& from, const Message::KeepDeterminants& message, Actions& out) {
   const Name name = name_of(message.job(), message.thread());
-  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.attempt(), out);
+  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.keeper_generation(), out);
   if (thread == nullptr) return;
   wire::pb::DeterminantsRecord batch;
   for (const Determinant& determinant : message.determinants()) {
@@ -210,15 +211,15 @@ void Keeper::on_want_image(Time now, const PeerId& from, const Message::WantImag
   const Name name = name_of(message.job(), message.thread());
   if (!threads_.contains(name) && threads_.size() >= config_.threads) return;
   Thread& thread = threads_[name];
-  const auto asks = std::pair(message.epoch(), message.attempt());
-  const auto known = std::pair(thread.epoch, thread.attempt);
+  const auto asks = std::pair(message.epoch(), message.keeper_generation());
+  const auto known = std::pair(thread.epoch, thread.keeper_generation);
   if (asks < known) return;
-  thread.heard = now;
+  thread.last_seen = now;
   if (asks > known) {
     end_fetch(thread, out);
     thread.home = PeerId::from(message.home());
     thread.epoch = message.epoch();
-    thread.attempt = message.attempt();
+    thread.keeper_generation = message.keeper_generation();
     write(name, thread, out);
   }
   Message answer;
@@ -226,7 +227,7 @@ void Keeper::on_want_image(Time now, const PeerId& from, const Message::WantImag
   image.set_job(message.job());
   image.set_thread(message.thread());
   image.set_epoch(thread.epoch);
-  image.set_attempt(thread.attempt);
+  image.set_keeper_generation(thread.keeper_generation);
   image.set_in_image(thread.base);
   if (thread.parts) image.set_parts(wire::bytes_of(*thread.parts));
   for (const Determinant& determinant : thread.log) *image.add_determinants() = determinant;
@@ -242,8 +243,8 @@ void Keeper::on_tick(Time now, Actions& out) {
   for (auto thread = threads_.begin(); thread != threads_.end();) {
     const auto next = std::next(thread);
     const auto& [name, state] = *thread;
-    if (place_.neighbours.alive(state.home)) thread->second.heard = now;
-    if (now - state.heard > config_.orphan_after) {
+    if (environment_.live_peers.alive(state.home)) thread->second.last_seen = now;
+    if (now - state.last_seen > config_.orphan_after) {
       GW_REACHED("keeper: an orphan was forgotten");
       forget(thread, out);
     } else {
@@ -253,7 +254,7 @@ void Keeper::on_tick(Time now, Actions& out) {
         Message::KeptName& kept = *ask.add_threads();
         kept.set_thread(name.second.value());
         kept.set_epoch(state.epoch);
-        kept.set_attempt(state.attempt);
+        kept.set_keeper_generation(state.keeper_generation);
       }
     }
     thread = next;
@@ -265,7 +266,7 @@ void Keeper::on_forget(const PeerId& from, const Message::Forget& message, Actio
   for (const Message::KeptName& kept : message.threads()) {
     const auto found = threads_.find(name_of(message.job(), kept.thread()));
     if (found == threads_.end() || found->second.home != from) continue;
-    if (found->second.epoch != kept.epoch() || found->second.attempt != kept.attempt()) continue;
+    if (found->second.epoch != kept.epoch() || found->second.keeper_generation != kept.keeper_generation()) continue;
     GW_REACHED("keeper: a thread was forgotten");
     forget(found, out);
   }

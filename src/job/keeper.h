@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 #include "job/effect_gate.h"
-#include "job/neighbours.h"
+#include "job/live_peers.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -24,8 +24,8 @@ struct KeeperRecords {
 
 // The keeper of any number of threads of any jobs; docs/design/003-peers.md has the protocol. What it acknowledges is on its disk.
 //
-// Invariants: per thread, whoever writes has the highest (epoch, attempt) seen, older ones are refused; determinants have no gap after the
-// image. Limits: Config. A machine without I/O or threads: its peer owns and drives it.
+// Invariants: per thread, whoever writes has the highest (epoch, keeper_generation) seen, older ones are refused; determinants have no gap
+// after the image. Limits: Config. A machine without I/O or threads: its peer owns and drives it.
 class Keeper {
  public:
   struct Config {
@@ -34,13 +34,13 @@ class Keeper {
     Time ask_every = std::chrono::seconds(10);
     Time orphan_after = std::chrono::minutes(10);  // nothing heard of its home
   };
-  struct Place {  // outlives it
-    const Neighbours& neighbours;
-    BlobBook& blobs;
+  struct Environment {  // outlives it
+    const LivePeers& live_peers;
+    BlobReferences& blobs;
   };
   using Name = std::pair<JobId, ThreadId>;
 
-  Keeper(const Config& config, const Place& place) : config_(config), place_(place) {}
+  Keeper(const Config& config, const Environment& environment) : config_(config), environment_(environment) {}
 
   // Before anything else. Kind::corrupt if the records are damaged. `parts` gives the bytes of blobs on disk.
   Status recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts);
@@ -66,18 +66,18 @@ class Keeper {
   struct Thread {
     PeerId home;
     std::uint64_t epoch = 0;
-    std::uint64_t attempt = 0;
+    std::uint64_t keeper_generation = 0;
     std::optional<Hash256> parts;
     std::uint64_t base = 0;  // determinants in the image
     std::deque<Determinant> log;
     std::map<std::uint64_t, std::uint64_t> batches;  // records: first index, count
     std::vector<Hash256> held;
     std::optional<Fetch> fetch;
-    Time heard{0};
+    Time last_seen{0};
     std::uint64_t next() const { return base + log.size(); }
   };
 
-  Thread* admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t attempt, Actions& out);
+  Thread* admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t keeper_generation, Actions& out);
   void advance(Time now, const Name& name, Thread& thread, Actions& out);
   bool want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out);
   void commit(const Name& name, Thread& thread, Actions& out);
@@ -89,7 +89,7 @@ class Keeper {
   void forget(std::map<Name, Thread>::iterator thread, Actions& out);
 
   const Config config_;
-  const Place place_;
+  const Environment environment_;
   std::map<Name, Thread> threads_;
   Time ask_at_{0};
 };

@@ -20,7 +20,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 int numbers_of(char kind) {
   switch (static_cast<RecordKind>(kind)) {
     case RecordKind::job:
-    case RecordKind::tally:
+    case RecordKind::counters:
     case RecordKind::peers:
     case RecordKind::grid:
       return 0;

@@ -11,7 +11,7 @@ namespace gw::job {
 
 enum class RecordKind : char {
   job = 'J',
-  tally = 'P',
+  counters = 'P',
   thread = 'T',
   effect = 'E',
   kept = 'K',
@@ -23,7 +23,7 @@ enum class RecordKind : char {
 struct RecordKey {
   RecordKind kind;
   JobId job;                 // peers, grid: a grid
-  ThreadId thread;           // all but job, tally, peers and grid
+  ThreadId thread;           // all but job, counters, peers and grid
   std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
 
   std::string encode() const;

@@ -14,7 +14,7 @@ namespace gw::overlay {
 // free is known from its descriptor, and may be old; so whoever gets a request from a root may hand it on as well. Who sees nobody with
 // room hands it to its farthest leaf on the side away from the key, who sees others: 49 peers are looked at before one is refused.
 //
-// An answer promises nothing, claims do (job/slot_book.h); but what was just given away is not given again for a moment, lest a burst
+// An answer promises nothing, claims do (job/slot_leases.h); but what was just given away is not given again for a moment, lest a burst
 // of requests all gets the same answer. Limits: Config.
 //
 // Differences from PAST: slots are counted, not weighed against thresholds, because they are renewable; diversion thrice instead of once;

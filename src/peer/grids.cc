@@ -15,14 +15,14 @@ Grid::Grid(GridCredentials given, const Overlay::Config& config, const Overlay::
 
 bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!credentials.revoked() && overlay.alive(peer)); }
 
-std::vector<job::Neighbours::Neighbour> Grid::all_alive() const {
-  std::vector<Neighbour> list{{overlay.self().id, overlay.self().free_slots}};
+std::vector<job::LivePeers::LivePeer> Grid::all_alive() const {
+  std::vector<LivePeer> list{{overlay.self().id, overlay.self().free_slots}};
   for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
     // What it said may be some rounds old: whoever lends slots at all may have one by now, and asking costs one message.
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
   }
-  std::ranges::sort(list, {}, &Neighbour::peer);
+  std::ranges::sort(list, {}, &LivePeer::peer);
   return list;
 }
 
@@ -293,11 +293,11 @@ Status Grids::may_run(Time now, const PeerId& home, const std::optional<GridId>&
   return ok();
 }
 
-std::vector<job::Neighbours::Neighbour> Grids::all_alive() const {
-  std::map<PeerId, Neighbour> all;
+std::vector<job::LivePeers::LivePeer> Grids::all_alive() const {
+  std::map<PeerId, LivePeer> all;
   for (const auto& [id, grid] : grids_)
-    for (const Neighbour& neighbour : grid->all_alive()) all.insert_or_assign(neighbour.peer, neighbour);
-  std::vector<Neighbour> list;
+    for (const LivePeer& neighbour : grid->all_alive()) all.insert_or_assign(neighbour.peer, neighbour);
+  std::vector<LivePeer> list;
   for (const auto& [peer, neighbour] : all) list.push_back(neighbour);
   return list;
 }

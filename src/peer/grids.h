@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "job/neighbours.h"
+#include "job/live_peers.h"
 #include "overlay/overlay.h"
 #include "peer/grid_credentials.h"
 
@@ -20,12 +20,12 @@ using job::Time;
 using overlay::Overlay;
 
 // One grid, as the machines of jobs see it: the peers its overlay knows, and this one.
-class Grid final : public job::Neighbours {
+class Grid final : public job::LivePeers {
  public:
   Grid(GridCredentials credentials, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
 
   bool alive(const PeerId& peer) const override;
-  std::vector<Neighbour> all_alive() const override;
+  std::vector<LivePeer> all_alive() const override;
 
   GridCredentials credentials;
   Overlay overlay;
@@ -39,7 +39,7 @@ class Grid final : public job::Neighbours {
 //
 // Invariant: an overlay hears nothing of a grid that is not its own. Limits: those of the overlays, kMost grids. A machine without I/O or
 // threads.
-class Grids final : public job::Neighbours, public job::GridRules {
+class Grids final : public job::LivePeers, public job::GridRules {
  public:
   struct Config {
     std::vector<std::string> grids;  // open ones, by name, none twice; before all others
@@ -110,7 +110,7 @@ class Grids final : public job::Neighbours, public job::GridRules {
   overlay::Contact contact_of(const PeerId& peer) const;
   // In any of the grids.
   bool alive(const PeerId& peer) const override;
-  std::vector<Neighbour> all_alive() const override;
+  std::vector<LivePeer> all_alive() const override;
   Status may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const override;
 
  private:

@@ -8,8 +8,8 @@
 namespace gw::peer {
 
 using job::Home;
+using job::HostedJob;
 using job::Manifest;
-using job::Member;
 using job::Send;
 
 namespace {
@@ -122,11 +122,11 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     blobs_.on_stored(stored->hash);
     uploads_.on_stored(stored->hash, turn);
     keeper_.on_blob_here(now, turn);
-    for (auto& [job, member] : members_) member->on_blob_here(now, turn);
+    for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_blob_here(now, turn);
   } else if (const auto* loaded = std::get_if<BlobLoaded>(&done)) {
     blobs_.on_loaded(loaded->hash, loaded->bytes, turn);
     keeper_.on_loaded(now, loaded->hash, loaded->bytes, turn);
-    for (auto& [job, member] : members_) member->on_loaded(now, loaded->hash, loaded->bytes, turn);
+    for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_loaded(now, loaded->hash, loaded->bytes, turn);
   }
   finish_turn(now, turn, out);
 }
@@ -208,17 +208,17 @@ void Peer::apply_peer_changes(Time now, Actions& out) {
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
   Actions turn;
-  const auto found = std::ranges::find_if(members_, [&](const auto& entry) { return entry.second->worker() == worker; });
-  if (found == members_.end()) return;  // killed meanwhile
-  Member& member = *found->second;
+  const auto found = std::ranges::find_if(hosted_jobs_, [&](const auto& entry) { return entry.second->worker() == worker; });
+  if (found == hosted_jobs_.end()) return;  // killed meanwhile
+  HostedJob& hosted_job = *found->second;
   if (auto* died = std::get_if<WorkerDied>(&event)) {
-    member.on_worker_died(now, std::move(died->why), turn);
+    hosted_job.on_worker_died(now, std::move(died->why), turn);
   } else {
     auto& frame = std::get<WorkerFrame>(event);
-    const Status status = member.on_frame(now, frame.frame, std::move(frame.image), turn);
+    const Status status = hosted_job.on_frame(now, frame.frame, std::move(frame.image), turn);
     if (!status) {
       turn.add(job::KillWorker{worker, status.error().detail});
-      member.on_worker_died(now, status.error().detail, turn);
+      hosted_job.on_worker_died(now, status.error().detail, turn);
     }
   }
   finish_turn(now, turn, out);
@@ -229,16 +229,16 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
   grids_.on_tick(now, turn);
   reachability_.on_tick(now, turn);
   grid_administration_.on_tick(now, turn);
-  for (const job::SlotBook::Grant& grant : slots_.expire(now)) {
+  for (const job::SlotLeases::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
-    close_member(grant.job, turn);
+    close_hosted_job(grant.job, turn);
   }
   blobs_.on_tick(now, turn);
   uploads_.on_tick(now, turn);
   keeper_.on_tick(now, turn);
   for (auto& [job, home] : homes_) home->on_tick(now, turn);
-  for (auto& [job, member] : members_) member->on_tick(now, turn);
+  for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_tick(now, turn);
   finish_turn(now, turn, out);
 }
 
@@ -246,7 +246,7 @@ Time Peer::next_deadline() const {
   Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), grid_administration_.next_deadline(), slots_.next_deadline(),
                         blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
   for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
-  for (const auto& [job, member] : members_) next = std::min(next, member->next_deadline());
+  for (const auto& [job, hosted_job] : hosted_jobs_) next = std::min(next, hosted_job->next_deadline());
   return next;
 }
 
@@ -258,8 +258,8 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     uploads_.add(now, std::move(upload->blob), turn);
   } else if (const auto* submitted = std::get_if<Submit>(&request)) {
     submit(now, *submitted, turn);
-  } else if (const auto* lent = std::get_if<Lend>(&request)) {
-    lend(*lent, turn);
+  } else if (const auto* slots = std::get_if<SetSlots>(&request)) {
+    set_slots(*slots, turn);
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
     grid_administration_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
   } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {
@@ -271,9 +271,9 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
 }
 
 // Whose claim has ended hears of it at once, and places its threads somewhere else.
-void Peer::lend(const Lend& request, Actions& out) {
-  for (const job::SlotBook::Grant& grant : slots_.resize(request.slots, request.vacate)) {
-    close_member(grant.job, out);
+void Peer::set_slots(const SetSlots& request, Actions& out) {
+  for (const job::SlotLeases::Grant& grant : slots_.resize(request.slots, request.vacate)) {
+    close_hosted_job(grant.job, out);
     Message message;
     message.mutable_no_claim()->set_job(grant.job.bytes());
     message.mutable_no_claim()->set_claim(grant.claim);
@@ -318,7 +318,9 @@ std::set<GridId> Peer::grids_in_use() const {
   return used;
 }
 
-Home::Place Peer::home_environment(const Grid& grid) { return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_}; }
+Home::Environment Peer::home_environment(const Grid& grid) {
+  return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_};
+}
 
 void Peer::end_homes(Actions& out) {
   std::erase_if(homes_, [&](const auto& entry) {
@@ -330,11 +332,11 @@ void Peer::end_homes(Actions& out) {
   });
 }
 
-void Peer::close_member(const JobId& job, Actions& out) {
-  const auto found = members_.find(job);
-  if (found == members_.end()) return;
+void Peer::close_hosted_job(const JobId& job, Actions& out) {
+  const auto found = hosted_jobs_.find(job);
+  if (found == hosted_jobs_.end()) return;
   found->second->close(out);
-  members_.erase(found);
+  hosted_jobs_.erase(found);
 }
 
 }  // namespace gw::peer

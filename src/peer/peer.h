@@ -13,11 +13,11 @@
 
 #include "base/rng.h"
 #include "job/actions.h"
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 #include "job/home.h"
+#include "job/hosted_job.h"
 #include "job/keeper.h"
-#include "job/member.h"
-#include "job/slot_book.h"
+#include "job/slot_leases.h"
 #include "peer/boot_numbers.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
@@ -70,7 +70,7 @@ struct Cancel {
   JobId job;
 };
 // From now on so many slots are lent; what does not fit, and these jobs, go on elsewhere from their last images.
-struct Lend {
+struct SetSlots {
   std::uint32_t slots;
   std::vector<JobId> vacate;
 };
@@ -79,7 +79,7 @@ struct Rumoured {
   GridId grid;
   std::variant<wire::pb::Descriptor, std::string> who;  // decoded; or where it is
 };
-using Request = std::variant<Upload, Submit, Cancel, Lend, GridRequest, Rumoured>;
+using Request = std::variant<Upload, Submit, Cancel, SetSlots, GridRequest, Rumoured>;
 
 struct Persisted {
   job::Ticket ticket;
@@ -109,10 +109,10 @@ class Peer {
     Grids::Config grids;  // its wall_offset is filled in here
     GridAdministration::Config grid_administration;
     BootNumbers::Config boot_numbers;
-    job::SlotBook::Config slots;
-    job::BlobBook::Config blobs;
+    job::SlotLeases::Config slots;
+    job::BlobReferences::Config blobs;
     job::Home::Config home;
-    job::Member::Config member;
+    job::HostedJob::Config hosted_job;
     job::Keeper::Config keeper;
     PastJobs::Config past;
     Uploads::Config uploads;
@@ -145,10 +145,10 @@ class Peer {
 
   // For people and checkers.
   const std::map<JobId, std::unique_ptr<job::Home>>& homes() const { return homes_; }
-  const std::map<JobId, std::unique_ptr<job::Member>>& members() const { return members_; }
-  const job::SlotBook& slots() const { return slots_; }
+  const std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs() const { return hosted_jobs_; }
+  const job::SlotLeases& slots() const { return slots_; }
   const job::Keeper& keeper() const { return keeper_; }
-  const job::BlobBook& blobs() const { return blobs_; }
+  const job::BlobReferences& blobs() const { return blobs_; }
   const Grids& grids() const { return grids_; }
   const BootNumbers& boot_numbers() const { return boot_numbers_; }
   const PastJobs& past() const { return past_; }
@@ -168,18 +168,18 @@ class Peer {
   bool admits(Time now, const PeerId& from, const Message& message, Actions& out);
   std::set<GridId> grids_in_use() const;
   const Grid* grid_of(const job::Manifest& manifest) const;
-  job::Home::Place home_environment(const Grid& grid);
+  job::Home::Environment home_environment(const Grid& grid);
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
-  void lend(const Lend& request, Actions& out);
+  void set_slots(const SetSlots& request, Actions& out);
   void end_homes(Actions& out);
-  void close_member(const JobId& job, Actions& out);
+  void close_hosted_job(const JobId& job, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
   void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
 
   // peer_messages.cc: one for each kind that needs more than passing on.
   void to_home(Time now, const PeerId& from, const Message& message, Actions& out);
-  void to_member(Time now, const PeerId& from, const Message& message, Actions& out);
+  void to_hosted_job(Time now, const PeerId& from, const Message& message, Actions& out);
   void on_reserve(Time now, const PeerId& from, const Message::Reserve& reserve, Actions& out);
   void on_claim(Time now, const PeerId& from, const Message::ClaimName& claim, Actions& out);
   void on_release(const PeerId& from, const Message::ClaimName& claim, Actions& out);
@@ -195,14 +195,14 @@ class Peer {
   GridAdministration grid_administration_;
   overlay::PerPeerRateLimit strangers_;  // each is reported once in a while
   BootNumbers boot_numbers_;
-  job::SlotBook slots_;
-  job::BlobBook blobs_;
+  job::SlotLeases slots_;
+  job::BlobReferences blobs_;
   job::Keeper keeper_;
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs
   PastJobs past_;
   Uploads uploads_;
-  std::map<JobId, std::unique_ptr<job::Member>> members_;
+  std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;

@@ -29,7 +29,7 @@ void Peer::deliver(Time now, const PeerId& from, const Message& message, Actions
     case Message::kKeeper:
     case Message::kKept:
     case Message::kImageIs:
-      return to_member(now, from, message, out);
+      return to_hosted_job(now, from, message, out);
     case Message::kKeepImage:
       return keeper_.on_keep_image(now, from, message.keep_image(), out);
     case Message::kKeepDeterminants:
@@ -148,24 +148,24 @@ void Peer::to_home(Time now, const PeerId& from, const Message& message, Actions
   }
 }
 
-void Peer::to_member(Time now, const PeerId& from, const Message& message, Actions& out) {
-  const auto found = members_.find(JobId::from(job_of(message)));
-  if (found == members_.end()) return;  // home learns from the next claim it renews
-  job::Member& member = *found->second;
+void Peer::to_hosted_job(Time now, const PeerId& from, const Message& message, Actions& out) {
+  const auto found = hosted_jobs_.find(JobId::from(job_of(message)));
+  if (found == hosted_jobs_.end()) return;  // home learns from the next claim it renews
+  job::HostedJob& hosted_job = *found->second;
   // Keepers may be anybody; everything else is home's to say.
-  if (message.kind_case() == Message::kKept) return member.on_kept(now, from, message.kept(), out);
-  if (message.kind_case() == Message::kImageIs) return member.on_image_is(now, from, message.image_is(), out);
-  if (from != member.claim().home) return out.notify(job::PeerRefused{from, "it gave orders for a job whose home it is not"});
+  if (message.kind_case() == Message::kKept) return hosted_job.on_kept(now, from, message.kept(), out);
+  if (message.kind_case() == Message::kImageIs) return hosted_job.on_image_is(now, from, message.image_is(), out);
+  if (from != hosted_job.claim().home) return out.notify(job::PeerRefused{from, "it gave orders for a job whose home it is not"});
   switch (message.kind_case()) {
     case Message::kAssign:
-      if (message.assign().claim() == member.claim().claim) member.on_assign(now, message.assign(), out);
+      if (message.assign().claim() == hosted_job.claim().claim) hosted_job.on_assign(now, message.assign(), out);
       return;
     case Message::kDrop:
-      return member.on_drop(now, message.drop(), out);
+      return hosted_job.on_drop(now, message.drop(), out);
     case Message::kStored:
-      return member.on_stored(now, message.stored(), out);
+      return hosted_job.on_stored(now, message.stored(), out);
     case Message::kKeeper:
-      return member.on_keeper_change(now, message.keeper(), out);
+      return hosted_job.on_keeper_change(now, message.keeper(), out);
     default:
       GW_ASSERT(false);
   }
@@ -174,7 +174,7 @@ void Peer::to_member(Time now, const PeerId& from, const Message& message, Actio
 void Peer::on_reserve(Time now, const PeerId& from, const Message::Reserve& reserve, Actions& out) {
   const auto grid = reserve.grid().empty() ? std::nullopt : std::optional(GridId::from(reserve.grid()));
   if (from != identity_.self && !grids_.may_run(now, from, grid)) return;  // it may not have shown its membership yet, and asks again
-  const job::SlotBook::Grant* grant = slots_.reserve(now, from, JobId::from(reserve.job()), reserve.slots());
+  const job::SlotLeases::Grant* grant = slots_.reserve(now, from, JobId::from(reserve.job()), reserve.slots());
   if (grant == nullptr) return;
   Message answer;
   answer.mutable_offer()->set_job(reserve.job());
@@ -185,24 +185,25 @@ void Peer::on_reserve(Time now, const PeerId& from, const Message::Reserve& rese
 
 void Peer::on_claim(Time now, const PeerId& from, const Message::ClaimName& claim, Actions& out) {
   const JobId job = JobId::from(claim.job());
-  const job::SlotBook::Grant* grant = slots_.claim(now, from, job, claim.claim());
+  const job::SlotLeases::Grant* grant = slots_.claim(now, from, job, claim.claim());
   if (grant == nullptr) {
     Message answer;
     *answer.mutable_no_claim() = claim;
     return out.send(from, std::move(answer));
   }
-  auto& member = members_[job];
-  if (member == nullptr) {
-    const job::Member::Place place{identity_.self, blobs_, grids_, next_worker_};
-    member = std::make_unique<job::Member>(config_.member, place, job::Member::Claim{from, job, grant->claim, grant->slots});
-    member->begin(now, out);
+  auto& hosted_job = hosted_jobs_[job];
+  if (hosted_job == nullptr) {
+    const job::HostedJob::Environment environment{identity_.self, blobs_, grids_, next_worker_};
+    hosted_job =
+        std::make_unique<job::HostedJob>(config_.hosted_job, environment, job::HostedJob::Claim{from, job, grant->claim, grant->slots});
+    hosted_job->begin(now, out);
   }
-  member->send_status(now, out);
+  hosted_job->send_status(now, out);
 }
 
 void Peer::on_release(const PeerId& from, const Message::ClaimName& claim, Actions& out) {
   const JobId job = JobId::from(claim.job());
-  if (slots_.release(from, job, claim.claim())) close_member(job, out);
+  if (slots_.release(from, job, claim.claim())) close_hosted_job(job, out);
   Message answer;
   *answer.mutable_no_claim() = claim;
   out.send(from, std::move(answer));

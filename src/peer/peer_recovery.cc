@@ -29,8 +29,8 @@ Status sort(const std::string& key_bytes, const std::string& value, Sorted& sort
   switch (key.kind) {
     case RecordKind::job:
       return parse(value, sorted.homes[key.job].job);
-    case RecordKind::tally:
-      return parse(value, sorted.homes[key.job].tally);
+    case RecordKind::counters:
+      return parse(value, sorted.homes[key.job].counters);
     case RecordKind::thread:
       return parse(value, sorted.homes[key.job].threads[key.thread]);
     case RecordKind::effect:

@@ -134,7 +134,7 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   wire::pb::FromWorker loaded;
   loaded.mutable_loaded();
   say(loaded);
-  const job::JobStanding running = peer_->homes().at(job)->standing();
+  const job::JobSnapshot running = peer_->homes().at(job)->snapshot();
   EXPECT_EQ(running.running, 2u);
   EXPECT_EQ(running.record.name(), "program");
   ASSERT_EQ(running.peers.size(), 1u);
@@ -144,7 +144,7 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   EXPECT_EQ(count<job::JobOver>(), 1u);
   const wire::pb::JobRecord* record = peer_->past().find(job);
   ASSERT_NE(record, nullptr);
-  const job::JobStanding over = job::standing_of(*record);
+  const job::JobSnapshot over = job::snapshot_of(*record);
   EXPECT_EQ(over.record.exit_code(), 3u);
   EXPECT_EQ(over.ended, 2u);
   ASSERT_EQ(over.threads.size(), 2u);
@@ -179,21 +179,21 @@ TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
   const JobId id = submit(4);
   tick(milliseconds(1500));
   ASSERT_EQ(peer_->slots().free_slots(), 0u);
-  const auto lend = [&](std::uint32_t slots) {
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Lend{.slots = slots, .vacate = {}}, out); });
+  const auto set_slots = [&](std::uint32_t slots) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetSlots{.slots = slots, .vacate = {}}, out); });
   };
-  lend(0);
+  set_slots(0);
   EXPECT_EQ(peer_->slots().find(id), nullptr);
-  EXPECT_TRUE(peer_->members().empty());
+  EXPECT_TRUE(peer_->hosted_jobs().empty());
   tick(milliseconds(5000));
-  const job::JobStanding idle = peer_->homes().at(id)->standing();
+  const job::JobSnapshot idle = peer_->homes().at(id)->snapshot();
   EXPECT_EQ(idle.waiting, 4u) << "nothing is lost but the place";
-  for (const job::ThreadStanding& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
-  lend(1);
+  for (const job::ThreadSnapshot& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
+  set_slots(1);
   tick(milliseconds(5000));
   ASSERT_NE(peer_->slots().find(id), nullptr);
   EXPECT_EQ(peer_->slots().find(id)->slots, 1u);
-  EXPECT_GT(peer_->homes().at(id)->standing().running, 0u);
+  EXPECT_GT(peer_->homes().at(id)->snapshot().running, 0u);
 }
 
 TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
@@ -204,11 +204,11 @@ TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
   say(loaded);
   say(end_of(job::thread_of_task(1, 2), 3));
   start();
-  const job::JobStanding standing = peer_->homes().at(job)->standing();
-  EXPECT_EQ(standing.ended, 1u);
-  EXPECT_EQ(standing.threads.at(1).exit_code, 3u);
-  EXPECT_EQ(standing.record.exit_code(), 3u);
-  EXPECT_EQ(standing.peers.at(0).finished, 1u);
+  const job::JobSnapshot snapshot = peer_->homes().at(job)->snapshot();
+  EXPECT_EQ(snapshot.ended, 1u);
+  EXPECT_EQ(snapshot.threads.at(1).exit_code, 3u);
+  EXPECT_EQ(snapshot.record.exit_code(), 3u);
+  EXPECT_EQ(snapshot.peers.at(0).finished, 1u);
 }
 
 TEST_F(LonelyPeer, TheSameManifestIsTheSameJobAlsoWhenItIsOver) {

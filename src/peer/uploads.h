@@ -4,7 +4,7 @@
 #include <map>
 
 #include "job/actions.h"
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 
 namespace gw::peer {
 
@@ -17,7 +17,7 @@ class Uploads {
     job::Time keep = std::chrono::hours(1);
     std::size_t blobs = 65536;
   };
-  Uploads(Config config, job::BlobBook& blobs) : config_(config), blobs_(blobs) {}
+  Uploads(Config config, job::BlobReferences& blobs) : config_(config), blobs_(blobs) {}
 
   // Answered by BlobUploaded when it is on disk, or by BlobRefused. REQUIRES: the hash is that of the bytes.
   void add(job::Time now, job::Blob blob, job::Actions& out);
@@ -34,7 +34,7 @@ class Uploads {
   void announce(const Hash256& hash, Upload& upload, job::Actions& out);
 
   const Config config_;
-  job::BlobBook& blobs_;
+  job::BlobReferences& blobs_;
   std::map<Hash256, Upload> uploads_;
   job::Time look_at_ = job::kNever;  // nothing ends before
 };

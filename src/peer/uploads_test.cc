@@ -20,7 +20,7 @@ std::size_t count(const Actions& out) {
 
 class UploadsTest : public testing::Test {
  protected:
-  job::BlobBook blobs_{{}};
+  job::BlobReferences blobs_{{}};
   Uploads uploads_{{.keep = minutes(10), .blobs = 2}, blobs_};
   Actions out_;
 };

@@ -13,8 +13,8 @@ namespace gw::node {
 // One file for each blob, named by its SHA-256, written beside and renamed: a blob is there whole or not at all. What is read is checked
 // against its name, so a damaged file is never believed; it is removed, and the peer gets the blob from somebody else.
 //
-// Limits: a blob is at most wire::kMaxBlobBytes; how many there are is the business of job::BlobBook. Blocks on the disk; belongs to one
-// thread at a time.
+// Limits: a blob is at most wire::kMaxBlobBytes; how many there are is the business of job::BlobReferences. Blocks on the disk; belongs to
+// one thread at a time.
 class BlobStore {
  public:
   // Makes the folder if it is not there.

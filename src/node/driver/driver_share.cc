@@ -7,7 +7,7 @@ namespace gw::node {
 // A worker's part of the memory and of the time is as large as its part of the slots.
 WorkerShare Driver::share_of(const job::JobId& job) const {
   const Share& share = config_.share;
-  const job::SlotBook::Grant* const grant = peer_->slots().find(job);
+  const job::SlotLeases::Grant* const grant = peer_->slots().find(job);
   const std::uint32_t slots = grant == nullptr ? 1 : grant->slots;
   WorkerShare part{.percent = share.cpu_percent};
   if (share.memory_bytes > 0) part.resident_bytes = std::min(part.resident_bytes, share.memory_bytes / std::max(share.cores, 1u) * slots);
@@ -25,16 +25,16 @@ void Driver::share(const ShareChange& change, std::function<void(Result<Share>)>
     disk_.answer([this, next, stored = std::move(stored), done] {
       --reads_;
       if (!stored) return done(stored.error());
-      lend(next);
+      apply_share(next);
       done(next);
     });
   });
 }
 
 // First the slots, because a worker's part depends on them; whoever uses more memory than its part moves away instead of being ended.
-void Driver::lend(const Share& share) {
+void Driver::apply_share(const Share& share) {
   config_.share = share;
-  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Lend{.slots = share.cores, .vacate = {}}, out); });
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = {}}, out); });
   std::vector<job::JobId> too_large;
   for (const auto& [id, worker] : workers_) {
     const WorkerShare part = share_of(worker.job);
@@ -45,7 +45,7 @@ void Driver::lend(const Share& share) {
     }
   }
   if (!too_large.empty())
-    turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Lend{.slots = share.cores, .vacate = too_large}, out); });
+    turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = too_large}, out); });
   arm();
 }
 

@@ -29,9 +29,9 @@ class JobBook::Watching final : public Subscription {
 
 // --- what is known
 
-std::optional<job::JobStanding> JobBook::standing_of(const JobId& id) const {
-  if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) return home->second->standing();
-  if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::standing_of(*past);
+std::optional<job::JobSnapshot> JobBook::snapshot_of(const JobId& id) const {
+  if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) return home->second->snapshot();
+  if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::snapshot_of(*past);
   return std::nullopt;
 }
 
@@ -42,9 +42,9 @@ bool JobBook::over(const JobId& id) const {
 
 JobHistory* JobBook::history(const JobId& id) {
   if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
-  const auto standing = standing_of(id);
-  if (!standing) return nullptr;
-  return &jobs_.try_emplace(id, standing->record.tasks(), first_number_).first->second;
+  const auto snapshot = snapshot_of(id);
+  if (!snapshot) return nullptr;
+  return &jobs_.try_emplace(id, snapshot->record.tasks(), first_number_).first->second;
 }
 
 Result<const JobHistory*> JobBook::find(const JobId& id) const {
@@ -66,10 +66,10 @@ Status JobBook::recall(const std::map<std::string, std::string>& records, WallTi
     job->second.recall(effect);
   }
   for (auto& [id, job] : jobs_) {
-    const auto standing = standing_of(id);
-    for (const job::ThreadStanding& thread : standing->threads)
+    const auto snapshot = snapshot_of(id);
+    for (const job::ThreadSnapshot& thread : snapshot->threads)
       if (thread.state == wire::pb::ThreadRecord::FAILED) job.recall_failed(thread.id);
-    if (standing->record.state() != wire::pb::JobRecord::RUNNING) job.on_over(now, standing->record);
+    if (snapshot->record.state() != wire::pb::JobRecord::RUNNING) job.on_over(now, snapshot->record);
     job.settle(now);
   }
   return ok();
@@ -112,8 +112,8 @@ void JobBook::on(WallTime now, const job::ThreadFailed& failed) {
 }
 
 void JobBook::on(WallTime now, const job::JobOver& over) {
-  const auto standing = standing_of(over.job);
-  if (standing) history(over.job)->on_over(now, standing->record);
+  const auto snapshot = snapshot_of(over.job);
+  if (snapshot) history(over.job)->on_over(now, snapshot->record);
 }
 
 bool JobBook::settle(WallTime now) {
@@ -150,16 +150,16 @@ Result<std::unique_ptr<Subscription>> JobBook::watch(const JobId& id, std::funct
 std::vector<JobSummary> JobBook::summaries() const {
   std::vector<JobSummary> out;
   for (const auto& [id, job] : jobs_)
-    if (const auto standing = standing_of(id)) out.push_back(summary_of(id, *standing, job.over() ? Told::over : Told::not_yet));
+    if (const auto snapshot = snapshot_of(id)) out.push_back(summary_of(id, *snapshot, job.over() ? Told::over : Told::not_yet));
   std::ranges::sort(out, std::greater(), [](const JobSummary& job) { return std::pair(job.submitted_at, job.id); });
   return out;
 }
 
 Result<JobView> JobBook::view(const JobId& id) const {
   GW_TRY(const JobHistory* job, find(id));
-  const auto standing = standing_of(id);
-  if (!standing) return unknown(id);
-  return view_of(id, *standing, job->over() ? Told::over : Told::not_yet);
+  const auto snapshot = snapshot_of(id);
+  if (!snapshot) return unknown(id);
+  return view_of(id, *snapshot, job->over() ? Told::over : Told::not_yet);
 }
 
 Result<std::vector<JobEvent>> JobBook::events(const JobId& id, std::uint64_t from, std::size_t limit) const {

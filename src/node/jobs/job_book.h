@@ -51,7 +51,7 @@ class JobBook {
   using Watchers = std::map<std::uint64_t, Watcher>;
   class Watching;
 
-  std::optional<job::JobStanding> standing_of(const job::JobId& id) const;
+  std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
   JobHistory* history(const job::JobId& id);
   Result<const JobHistory*> find(const job::JobId& id) const;
 

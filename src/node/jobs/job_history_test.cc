@@ -128,14 +128,14 @@ TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
 }
 
 TEST(JobViews, AJobRunsUntilItsEndHasBeenTold) {
-  job::JobStanding standing;
-  standing.record.set_state(wire::pb::JobRecord::DONE);
-  standing.record.set_ended_at_ns(5);
-  standing.record.mutable_tally()->set_resumed(3);
-  standing.threads.push_back({.id = job::kMainThread, .task = 0, .state = wire::pb::ThreadRecord::ENDED, .exit_code = 4});
-  EXPECT_EQ(summary_of({}, standing, Told::not_yet).state, JobState::running);
-  EXPECT_FALSE(summary_of({}, standing, Told::not_yet).ended_at);
-  const JobView view = view_of({}, standing, Told::over);
+  job::JobSnapshot snapshot;
+  snapshot.record.set_state(wire::pb::JobRecord::DONE);
+  snapshot.record.set_ended_at_ns(5);
+  snapshot.record.mutable_counters()->set_resumed(3);
+  snapshot.threads.push_back({.id = job::kMainThread, .task = 0, .state = wire::pb::ThreadRecord::ENDED, .exit_code = 4});
+  EXPECT_EQ(summary_of({}, snapshot, Told::not_yet).state, JobState::running);
+  EXPECT_FALSE(summary_of({}, snapshot, Told::not_yet).ended_at);
+  const JobView view = view_of({}, snapshot, Told::over);
   EXPECT_EQ(view.summary.state, JobState::done);
   EXPECT_TRUE(view.summary.ended_at);
   EXPECT_EQ(view.summary.counters.resumed, 3u);

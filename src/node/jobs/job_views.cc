@@ -25,8 +25,8 @@ ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
 
 }  // namespace
 
-JobSummary summary_of(const job::JobId& id, const job::JobStanding& standing, Told told) {
-  const wire::pb::JobRecord& record = standing.record;
+JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, Told told) {
+  const wire::pb::JobRecord& record = snapshot.record;
   const bool over = told == Told::over;
   return {.id = id,
           .name = record.name(),
@@ -36,20 +36,20 @@ JobSummary summary_of(const job::JobId& id, const job::JobStanding& standing, To
           .tasks = record.tasks(),
           .slots = record.slots(),
           .threads = record.threads(),
-          .waiting = standing.waiting,
-          .running = standing.running,
-          .ended = standing.ended,
-          .failed = standing.failed,
+          .waiting = snapshot.waiting,
+          .running = snapshot.running,
+          .ended = snapshot.ended,
+          .failed = snapshot.failed,
           .exit_code = record.exit_code(),
-          .counters = {.lost = record.tally().lost(),
-                       .resumed = record.tally().resumed(),
-                       .restarted = record.tally().restarted(),
-                       .peers_lost = record.tally().peers_lost()}};
+          .counters = {.lost = record.counters().lost(),
+                       .resumed = record.counters().resumed(),
+                       .restarted = record.counters().restarted(),
+                       .peers_lost = record.counters().peers_lost()}};
 }
 
-JobView view_of(const job::JobId& id, const job::JobStanding& standing, Told told) {
-  JobView view{.summary = summary_of(id, standing, told)};
-  for (const job::ThreadStanding& thread : standing.threads)
+JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, Told told) {
+  JobView view{.summary = summary_of(id, snapshot, told)};
+  for (const job::ThreadSnapshot& thread : snapshot.threads)
     view.threads.push_back({.id = thread.id,
                             .task = thread.task,
                             .state = state_of(thread.state),
@@ -60,7 +60,7 @@ JobView view_of(const job::JobId& id, const job::JobStanding& standing, Told tol
                             .exit_code = thread.exit_code,
                             .sentence = thread.sentence,
                             .reason = thread.reason});
-  for (const job::PeerStanding& peer : standing.peers)
+  for (const job::HostSnapshot& peer : snapshot.peers)
     view.peers.push_back(
         {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});
   return view;

@@ -1,12 +1,12 @@
 #include "node/worker/assembly.h"
 
-#include "job/image_parts.h"
+#include "job/image_manifest.h"
 #include "wire/image.h"
 
 namespace gw::node {
 namespace {
 
-Result<Bytes> join_pieces(const job::Assembly& what, BlobStore& blobs) {
+Result<Bytes> join_pieces(const job::Attachment& what, BlobStore& blobs) {
   Bytes whole;
   for (const Hash256& hash : what.blobs) {
     GW_TRY(const std::string piece, blobs.load(hash));
@@ -17,7 +17,7 @@ Result<Bytes> join_pieces(const job::Assembly& what, BlobStore& blobs) {
   return whole;
 }
 
-Result<Bytes> join_pages(const job::Assembly& what, BlobStore& blobs) {
+Result<Bytes> join_pages(const job::Attachment& what, BlobStore& blobs) {
   GW_ASSERT(what.blobs.size() == 1);
   GW_TRY(const std::string parts, blobs.load(what.blobs.front()));
   GW_TRY(const std::vector<Hash256> hashes, job::page_blobs(parts));
@@ -32,15 +32,15 @@ Result<Bytes> join_pages(const job::Assembly& what, BlobStore& blobs) {
 
 }  // namespace
 
-Result<os::SealedMemory> assemble(const job::Assembly& what, BlobStore& blobs) {
+Result<os::SealedMemory> assemble(const job::Attachment& what, BlobStore& blobs) {
   switch (what.form) {
-    case job::Assembly::Form::given:
+    case job::Attachment::Form::given:
       return os::SealedMemory::make("given", as_bytes(what.bytes));
-    case job::Assembly::Form::pieces: {
+    case job::Attachment::Form::pieces: {
       GW_TRY(const Bytes bytes, join_pieces(what, blobs));
       return os::SealedMemory::make("pieces", bytes);
     }
-    case job::Assembly::Form::image: {
+    case job::Attachment::Form::image: {
       GW_TRY(const Bytes bytes, join_pages(what, blobs));
       return os::SealedMemory::make("image", bytes);
     }

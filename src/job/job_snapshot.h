@@ -12,7 +12,7 @@
 
 namespace gw::job {
 
-struct ThreadStanding {
+struct ThreadSnapshot {
   ThreadId id;
   std::optional<std::uint32_t> task;  // none: forked
   wire::pb::ThreadRecord::State state = wire::pb::ThreadRecord::WAITING;
@@ -25,7 +25,7 @@ struct ThreadStanding {
   Reason reason = Reason::ok;   // why it does not run, if it should
 };
 
-struct PeerStanding {
+struct HostSnapshot {
   PeerId peer;
   std::uint32_t slots = 0;     // claimed now
   std::uint64_t running = 0;   // threads there now
@@ -34,19 +34,19 @@ struct PeerStanding {
   std::uint64_t taken = 0;     // threads it took over
 };
 
-struct JobStanding {
+struct JobSnapshot {
   wire::pb::JobRecord record;  // counts and times; neither manifest nor threads
   std::uint64_t waiting = 0;
   std::uint64_t running = 0;
   std::uint64_t ended = 0;
   std::uint64_t failed = 0;
-  std::vector<ThreadStanding> threads;  // tasks in their order, then forked ones by id
-  std::vector<PeerStanding> peers;      // by id
+  std::vector<ThreadSnapshot> threads;  // tasks in their order, then forked ones by id
+  std::vector<HostSnapshot> peers;      // by id
 };
 
 // A thread as it was written down.
-ThreadStanding standing_of(ThreadId id, const wire::pb::ThreadRecord& record);
+ThreadSnapshot snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
 // A job that is over: as many threads as its record has.
-JobStanding standing_of(const wire::pb::JobRecord& record);
+JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
 
 }  // namespace gw::job

@@ -1,9 +1,9 @@
-// A member and its worker.
+// A hosted job and its worker.
 
 #include <algorithm>
 
 #include "base/reached.h"
-#include "job/member.h"
+#include "job/hosted_job.h"
 
 namespace gw::job {
 
@@ -12,11 +12,11 @@ using wire::pb::ToWorker;
 
 // --- code
 
-void Member::advance_code(Time now, Actions& out) {
+void HostedJob::advance_code(Time now, Actions& out) {
   if (code_ == CodeStage::chunks && !threads_.empty()) {
     const std::vector<Hash256> chunks = manifest_->module_chunks();
-    if (!std::ranges::all_of(chunks, [&](const Hash256& chunk) { return place_.blobs.has(chunk); })) return;
-    worker_ = WorkerId{++place_.next_worker};
+    if (!std::ranges::all_of(chunks, [&](const Hash256& chunk) { return environment_.blobs.has(chunk); })) return;
+    worker_ = WorkerId{++environment_.next_worker};
     out.add(StartWorker{*worker_, claim_.job, claim_.slots});
     ToWorker frame;
     ToWorker::Load& load = *frame.mutable_load();
@@ -29,9 +29,9 @@ void Member::advance_code(Time now, Actions& out) {
   start_queued(now, out);
 }
 
-void Member::take_manifest(Time now, const std::string& bytes, Actions& out) {
+void HostedJob::take_manifest(Time now, const std::string& bytes, Actions& out) {
   auto manifest = Manifest::check(as_bytes(bytes));
-  const Status allowed = manifest ? place_.grids.may_run(now, claim_.home, manifest->grid()) : Status(manifest.error());
+  const Status allowed = manifest ? environment_.grids.may_run(now, claim_.home, manifest->grid()) : Status(manifest.error());
   if (!allowed) {
     // Home is not to be trusted with this job: let the claim run out.
     out.notify(PeerRefused{claim_.home, allowed.error().detail});
@@ -40,18 +40,18 @@ void Member::take_manifest(Time now, const std::string& bytes, Actions& out) {
   manifest_.emplace(std::move(*manifest));
   code_ = CodeStage::chunks;
   for (const Hash256& chunk : manifest_->module_chunks())
-    if (place_.blobs.want(now, chunk, claim_.home, out)) staged_.push_back(chunk);
+    if (environment_.blobs.want(now, chunk, claim_.home, out)) staged_.push_back(chunk);
 }
 
-void Member::on_blob_here(Time now, Actions& out) {
-  if (code_ == CodeStage::manifest && place_.blobs.has(claim_.job.hash)) place_.blobs.load(claim_.job.hash, out);
+void HostedJob::on_blob_here(Time now, Actions& out) {
+  if (code_ == CodeStage::manifest && environment_.blobs.has(claim_.job.hash)) environment_.blobs.load(claim_.job.hash, out);
   for (const Hash256& hash : chunk_waits_)
-    if (place_.blobs.has(hash)) place_.blobs.load(hash, out);
+    if (environment_.blobs.has(hash)) environment_.blobs.load(hash, out);
   for (auto& [id, thread] : threads_) advance_image(now, id, thread, out);
   advance_code(now, out);
 }
 
-void Member::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   if (!bytes) return;
   if (hash == claim_.job.hash && code_ == CodeStage::manifest) take_manifest(now, *bytes, out);
   if (chunk_waits_.erase(hash) > 0) {
@@ -67,7 +67,7 @@ void Member::on_loaded(Time now, const Hash256& hash, const std::optional<std::s
 
 // --- threads
 
-void Member::start_queued(Time now, Actions& out) {
+void HostedJob::start_queued(Time now, Actions& out) {
   if (code_ != CodeStage::ready) return;
   std::size_t running = roots_running();
   for (auto& [id, thread] : threads_) {
@@ -78,33 +78,33 @@ void Member::start_queued(Time now, Actions& out) {
   }
 }
 
-void Member::start_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
+void HostedJob::start_thread(Time now, ThreadId id, Thread& thread, Actions& out) {
   thread.stage = Stage::running;
   plan_checkpoint(now, thread);
   thread.stable_determinants = thread.recorded();
   thread.restored = thread.stable.has_value();
   ToWorker frame;
   if (!thread.restored) {
-    GW_REACHED("member: a thread starts from the beginning");
+    GW_REACHED("host: a thread starts from the beginning");
     ToWorker::Start& start = *frame.mutable_start();
     start.set_thread(id.value());
     start.set_epoch(thread.epoch);
     start.set_stored(thread.stored_before);
     for (const Determinant& determinant : thread.log) *start.add_determinants() = determinant;
-    return tell(std::move(frame), {{.form = Assembly::Form::given, .bytes = manifest_->config_of(thread.task).SerializeAsString()}}, out);
+    return tell(std::move(frame), {{.form = Attachment::Form::given, .bytes = manifest_->config_of(thread.task).SerializeAsString()}}, out);
   }
-  GW_REACHED("member: a thread goes on from its image");
+  GW_REACHED("host: a thread goes on from its image");
   ToWorker::Restore& restore = *frame.mutable_restore();
   restore.set_thread(id.value());
   restore.set_epoch(thread.epoch);
   restore.set_stored(thread.stored_before);
   for (const Determinant& determinant : thread.log) *restore.add_determinants() = determinant;
-  tell(std::move(frame), {{.form = Assembly::Form::image, .blobs = {thread.stable->parts}}}, out);
+  tell(std::move(frame), {{.form = Attachment::Form::image, .blobs = {thread.stable->parts}}}, out);
 }
 
 // --- frames
 
-Status Member::on_frame(Time now, const FromWorker& frame, Bytes image, Actions& out) {
+Status HostedJob::on_frame(Time now, const FromWorker& frame, Bytes image, Actions& out) {
   switch (frame.kind_case()) {
     case FromWorker::kHello:
       return ok();
@@ -134,7 +134,7 @@ Status Member::on_frame(Time now, const FromWorker& frame, Bytes image, Actions&
   return fail(Kind::invalid, "the worker sent a frame that nobody asked for");
 }
 
-Status Member::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
+Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
   std::set<ThreadId> touched;
   for (const Effect& effect : frame.effects()) {
     GW_TRY(Thread * thread, speaker(effect.thread(), effect.epoch()));
@@ -151,7 +151,7 @@ Status Member::on_effects(Time now, const FromWorker::Effects& frame, Actions& o
   return ok();
 }
 
-Status Member::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
+Status HostedJob::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
   const ThreadId id{frame.thread()};
   GW_TRY(Thread * thread, speaker(frame.thread(), frame.epoch()));
   if (thread == nullptr) return ok();
@@ -166,30 +166,30 @@ Status Member::on_determinants(Time now, const FromWorker::Determinants& frame, 
   return ok();
 }
 
-Status Member::on_image(Time now, const FromWorker::Image& frame, Bytes image, Actions& out) {
+Status HostedJob::on_image(Time now, const FromWorker::Image& frame, Bytes image, Actions& out) {
   const ThreadId id{frame.thread()};
   GW_TRY(SplitImage split, split_image(std::move(image), [&](const Hash256& page) { return find_page(id, page); }));
   if (split.thread != id)
     return fail(Kind::invalid, "the worker sent an image of thread {} as one of {}", split.thread.value(), id.value());
-  if (frame.why() == FromWorker::Image::FORKED) GW_TRY_VOID(add_born(now, id, split, out));
+  if (frame.why() == FromWorker::Image::FORKED) GW_TRY_VOID(add_child(now, id, split, out));
   GW_TRY(Thread * thread, speaker(frame.thread(), split.epoch));
   if (thread == nullptr) return ok();
   thread->checkpointing = false;
   ImageRef saved = hold_saved(std::move(split), frame.id(), out);
-  const bool beginning = !thread->child && !thread->restored && !thread->stable && !thread->first;
+  const bool beginning = !thread->child && !thread->restored && !thread->stable && !thread->initial;
   if (beginning) {
-    thread->first = std::move(saved);
-  } else if (thread->candidate) {
-    GW_REACHED("member: an image came while another was on its way");
-    replace(thread->newest, std::move(saved), out);
+    thread->initial = std::move(saved);
+  } else if (thread->replicating) {
+    GW_REACHED("host: an image came while another was on its way");
+    replace(thread->queued, std::move(saved), out);
   } else {
-    thread->candidate = std::move(saved);
+    thread->replicating = std::move(saved);
   }
   sync(now, id, *thread, out);
   return ok();
 }
 
-Member::ImageRef Member::hold_saved(SplitImage split, std::string id, Actions& out) {
+HostedJob::ImageRef HostedJob::hold_saved(SplitImage split, std::string id, Actions& out) {
   ImageRef saved{.parts = split.parts.hash,
                  .id = std::move(id),
                  .determinants = split.determinants,
@@ -199,52 +199,52 @@ Member::ImageRef Member::hold_saved(SplitImage split, std::string id, Actions& o
   for (Blob& blob : split.fresh) {
     if (!held.insert(blob.hash).second) continue;
     saved.held.push_back(blob.hash);
-    place_.blobs.put(std::move(blob), out);
+    environment_.blobs.put(std::move(blob), out);
   }
   for (const auto& [page, blob] : saved.pages) {
     if (!held.insert(blob).second) continue;
     saved.held.push_back(blob);
-    place_.blobs.adopt(blob);  // an image before has it
+    environment_.blobs.adopt(blob);  // an image before has it
   }
   saved.held.push_back(split.parts.hash);
-  place_.blobs.put(std::move(split.parts), out);
+  environment_.blobs.put(std::move(split.parts), out);
   return saved;
 }
 
 // A child: it lives from the moment its first image exists, and home hears of it with the fork.
-Status Member::add_born(Time now, ThreadId id, const SplitImage& image, Actions& out) {
+Status HostedJob::add_child(Time now, ThreadId id, const SplitImage& image, Actions& out) {
   if (const auto known = threads_.find(id); known != threads_.end()) {
     if (known->second.epoch >= image.epoch) return ok();
     remove(known, out);  // the child of a life before, which home has never heard of
   }
   if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the worker has {} threads, which is the limit", threads_.size());
-  GW_REACHED("member: a thread was born");
+  GW_REACHED("host: a thread was born");
   Thread& child = threads_[id];
   child.child = true;
   child.stage = Stage::running;
   child.epoch = image.epoch;
-  child.again = now;
+  child.resend_at = now;
   follow_keeper(now, child);
   plan_checkpoint(now, child);
   return ok();
 }
 
-Status Member::on_want_chunk(Time now, const std::string& bytes, Actions& out) {
+Status HostedJob::on_want_chunk(Time now, const std::string& bytes, Actions& out) {
   const Hash256 hash = wire::hash_of(bytes);
   const std::vector<Hash256> chunks = manifest_->all_chunks();
   if (!std::ranges::binary_search(chunks, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
   if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
   if (std::ranges::find(staged_, hash) == staged_.end()) {
-    GW_TRY_VOID(place_.blobs.want(now, hash, claim_.home, out));
+    GW_TRY_VOID(environment_.blobs.want(now, hash, claim_.home, out));
     staged_.push_back(hash);
   }
   chunk_waits_.insert(hash);
-  if (place_.blobs.has(hash)) place_.blobs.load(hash, out);
+  if (environment_.blobs.has(hash)) environment_.blobs.load(hash, out);
   return ok();
 }
 
 // On a grid standard input is empty.
-void Member::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
+void HostedJob::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
   ToWorker answer;
   answer.mutable_input()->set_thread(frame.thread());
   answer.mutable_input()->set_piece(frame.piece());
@@ -252,7 +252,7 @@ void Member::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
   tell(std::move(answer), {}, out);
 }
 
-Status Member::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {
+Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {
   if (frame.thread() == 0) {
     if (!frame.guest_fault()) return fail(Kind::internal, "the worker could not load the module: {}", frame.error());
     fail_all(frame.error(), out);
@@ -274,7 +274,7 @@ Status Member::on_failed(Time now, const FromWorker::Failed& frame, Actions& out
 }
 
 // The program itself cannot run.
-void Member::fail_all(const std::string& sentence, Actions& out) {
+void HostedJob::fail_all(const std::string& sentence, Actions& out) {
   while (!threads_.empty()) {
     report_failed(threads_.begin()->first, threads_.begin()->second.epoch, sentence, out);
     remove(threads_.begin(), out);
@@ -282,7 +282,7 @@ void Member::fail_all(const std::string& sentence, Actions& out) {
 }
 
 // If this is lost, home sees that the thread is not here, places it again and is told again.
-void Member::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out) {
+void HostedJob::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out) {
   Message message;
   Message::ThreadName& name = *message.mutable_thread_failed();
   name.set_job(claim_.job.bytes());
@@ -292,8 +292,8 @@ void Member::report_failed(ThreadId id, std::uint64_t epoch, const std::string& 
   out.send(claim_.home, std::move(message));
 }
 
-void Member::on_worker_died(Time now, std::string why, Actions& out) {
-  GW_REACHED("member: a worker died");
+void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {
+  GW_REACHED("host: a worker died");
   worker_.reset();
   if (code_ > CodeStage::chunks) code_ = CodeStage::chunks;
   // Those that were not in it yet are none the worse.
@@ -303,7 +303,7 @@ void Member::on_worker_died(Time now, std::string why, Actions& out) {
     thread = next;
   }
   chunk_waits_.clear();
-  left_.clear();
+  departed_epoch_.clear();
   failure_ = std::move(why);
   send_status(now, out);
   advance_code(now, out);

@@ -13,7 +13,7 @@ namespace gw::job {
 // Grants slots: reserve, claim, renew, release; every grant ends by itself unless it is renewed.
 //
 // Invariant: reserved and claimed slots together never exceed Config::slots. At most one grant per job. A value without threads.
-class SlotBook {
+class SlotLeases {
  public:
   struct Config {
     std::uint32_t slots = 4;
@@ -30,7 +30,7 @@ class SlotBook {
   };
 
   // `boot` makes claims of different lives of the peer different.
-  SlotBook(Config config, std::uint64_t boot) : config_(config), next_claim_(boot << 32) {}
+  SlotLeases(Config config, std::uint64_t boot) : config_(config), next_claim_(boot << 32) {}
 
   std::uint32_t slots() const { return config_.slots; }
   std::uint32_t free_slots() const;

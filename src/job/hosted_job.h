@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 #include "job/effect_gate.h"
+#include "job/live_peers.h"
 #include "job/manifest.h"
-#include "job/neighbours.h"
 
 namespace gw::job {
 
@@ -23,7 +23,7 @@ namespace gw::job {
 // Invariants: a thread is told that something is stable only by its keeper on home's record; between telling home that another keeper is
 // filled and home's word on it, nothing becomes stable. Limits: Config, the gates' (each bounds what it has not got acknowledged).
 // A machine without I/O or threads: its peer owns and drives it.
-class Member {
+class HostedJob {
  public:
   struct Config {
     Time retry = std::chrono::milliseconds(800);
@@ -34,9 +34,9 @@ class Member {
     std::size_t chunk_waits = 1024;
     std::size_t checkpoint_determinants = 4096;  // a checkpoint before its time, so that a replay stays short
   };
-  struct Place {  // outlives it
+  struct Environment {  // outlives it
     PeerId self;
-    BlobBook& blobs;
+    BlobReferences& blobs;
     const GridRules& grids;
     std::uint64_t& next_worker;
   };
@@ -47,7 +47,8 @@ class Member {
     std::uint32_t slots;
   };
 
-  Member(const Config& config, const Place& place, const Claim& claim) : config_(config), place_(place), claim_(claim) {}
+  HostedJob(const Config& config, const Environment& environment, const Claim& claim)
+      : config_(config), environment_(environment), claim_(claim) {}
 
   const Claim& claim() const { return claim_; }
   std::optional<WorkerId> worker() const { return worker_; }
@@ -100,12 +101,12 @@ class Member {
   // A keeper as this host sees it.
   struct Link {
     PeerId peer;
-    std::uint64_t attempt = 0;
+    std::uint64_t keeper_generation = 0;
     std::optional<Hash256> image;    // it has
     std::optional<Hash256> offered;  // the last one it was told of
     std::uint64_t determinants = 0;  // it has so many
     std::uint64_t sent = 0;          // determinants it was sent
-    Time again{0};
+    Time resend_at{0};
   };
   struct Thread {
     std::uint64_t epoch = 0;
@@ -118,31 +119,31 @@ class Member {
     Link keeper;
     std::optional<Link> next;  // being filled
     bool said_filled = false;
-    std::optional<ImageRef> first;  // saved before the first instruction: nobody needs it, but its pages are those of later ones
+    std::optional<ImageRef> initial;  // saved before the first instruction: nobody needs it, but its pages are those of later ones
     std::optional<ImageRef> stable;
-    std::optional<ImageRef> candidate;  // on its way to the keeper
-    std::optional<ImageRef> newest;     // came meanwhile
-    std::deque<Determinant> log;        // since the stable image
+    std::optional<ImageRef> replicating;  // on its way to the keeper
+    std::optional<ImageRef> queued;       // came meanwhile
+    std::deque<Determinant> log;          // since the stable image
     std::uint64_t stable_determinants = 0;
     std::deque<Effect> unstored;
     std::uint64_t sent = 0;    // last effect sent to home
     std::uint64_t stored = 0;  // last effect home has
-    Time again{0};
+    Time resend_at{0};
     Time checkpoint_at = kNever;
     bool checkpointing = false;
     std::uint64_t recorded() const { return (stable ? stable->determinants : 0) + log.size(); }
   };
 
-  // member.cc
+  // hosted_job.cc
   Thread* find(std::uint64_t thread, std::uint64_t epoch);
   Result<Thread*> speaker(std::uint64_t thread, std::uint64_t epoch);
-  static Message::Origin origin_of(const Thread& thread);
+  static Message::StartState start_state_of(const Thread& thread);
   void drop_from_worker(ThreadId id, const Thread& thread, Actions& out);
   void remove(std::map<ThreadId, Thread>::iterator thread, Actions& out);
   void send_effects(Time now, ThreadId id, Thread& thread, Actions& out);
-  void tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out);
+  void tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out);
 
-  // member_worker.cc
+  // hosted_job_worker.cc
   void advance_code(Time now, Actions& out);
   void take_manifest(Time now, const std::string& bytes, Actions& out);
   void start_queued(Time now, Actions& out);
@@ -150,7 +151,7 @@ class Member {
   Status on_effects(Time now, const wire::pb::FromWorker::Effects& frame, Actions& out);
   Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
   Status on_image(Time now, const wire::pb::FromWorker::Image& frame, Bytes image, Actions& out);
-  Status add_born(Time now, ThreadId id, const SplitImage& image, Actions& out);
+  Status add_child(Time now, ThreadId id, const SplitImage& image, Actions& out);
   ImageRef hold_saved(SplitImage split, std::string id, Actions& out);
   void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out);
   Status on_want_chunk(Time now, const std::string& hash, Actions& out);
@@ -158,17 +159,17 @@ class Member {
   Status on_failed(Time now, const wire::pb::FromWorker::Failed& frame, Actions& out);
   void fail_all(const std::string& sentence, Actions& out);
 
-  // member_images.cc
+  // hosted_job_images.cc
   std::optional<Hash256> find_page(ThreadId first, const Hash256& page) const;
-  void follow_keeper(Time now, Thread& newborn);
+  void follow_keeper(Time now, Thread& child);
   void ask_image(Time now, ThreadId id, Thread& thread, Actions& out);
   void advance_image(Time now, ThreadId id, Thread& thread, Actions& out);
   void hold_image(Time now, Thread& thread, const std::string& parts, Actions& out);
   void sync(Time now, ThreadId id, Thread& thread, Actions& out);
   void sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out);
-  void settle(Time now, ThreadId id, Thread& thread, Actions& out);
+  void apply_keeper_progress(Time now, ThreadId id, Thread& thread, Actions& out);
   void promote(Time now, ThreadId id, Thread& thread, Actions& out);
-  void replace(std::optional<ImageRef>& place, ImageRef image, Actions& out);
+  void replace(std::optional<ImageRef>& slot, ImageRef image, Actions& out);
   void send_filled(ThreadId id, const Thread& thread, Actions& out);
   void wake_by(Time at) { tick_at_ = std::min(tick_at_, at); }
   void plan_checkpoint(Time now, Thread& thread);
@@ -176,17 +177,17 @@ class Member {
   void release(std::optional<ImageRef>& image, Actions& out);
 
   const Config config_;
-  const Place place_;
+  const Environment environment_;
   const Claim claim_;
   std::optional<Manifest> manifest_;
   CodeStage code_ = CodeStage::manifest;
   std::vector<Hash256> staged_;  // manifest, module, inputs: held until the end
   std::optional<WorkerId> worker_;
   std::map<ThreadId, Thread> threads_;
-  std::map<ThreadId, std::uint64_t> begun_;  // the last epoch of each thread that was assigned under this claim
-  std::map<ThreadId, std::uint64_t> left_;   // were in the worker, up to this epoch: frames of theirs may be on their way
-  std::set<Hash256> chunk_waits_;            // the worker wants these
-  std::string failure_;                      // how the last worker died
+  std::map<ThreadId, std::uint64_t> highest_epoch_;   // the last epoch of each thread that was assigned under this claim
+  std::map<ThreadId, std::uint64_t> departed_epoch_;  // were in the worker, up to this epoch: frames of theirs may be on their way
+  std::set<Hash256> chunk_waits_;                     // the worker wants these
+  std::string failure_;                               // how the last worker died
   std::uint64_t status_ = 0;
   Time status_at_{0};
   Time tick_at_{0};

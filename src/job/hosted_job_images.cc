@@ -1,10 +1,10 @@
-// A member and the keepers of its threads.
+// A hosted job and the keepers of its threads.
 
 #include <algorithm>
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
-#include "job/member.h"
+#include "job/hosted_job.h"
 
 namespace gw::job {
 namespace {
@@ -14,9 +14,9 @@ constexpr int kDeterminantsPerMessage = 8192;
 }  // namespace
 
 // Mostly in an image of the same thread; a child's first one has its parent's.
-std::optional<Hash256> Member::find_page(ThreadId first, const Hash256& page) const {
+std::optional<Hash256> HostedJob::find_page(ThreadId first, const Hash256& page) const {
   const auto in = [&](const Thread& thread) -> std::optional<Hash256> {
-    for (const std::optional<ImageRef>* image : {&thread.newest, &thread.candidate, &thread.stable, &thread.first}) {
+    for (const std::optional<ImageRef>* image : {&thread.queued, &thread.replicating, &thread.stable, &thread.initial}) {
       if (!*image) continue;
       if (const auto found = (*image)->pages.find(page); found != (*image)->pages.end()) return found->second;
     }
@@ -29,35 +29,36 @@ std::optional<Hash256> Member::find_page(ThreadId first, const Hash256& page) co
   return std::nullopt;
 }
 
-void Member::replace(std::optional<ImageRef>& place, ImageRef image, Actions& out) {
-  release(place, out);
-  place = std::move(image);
+void HostedJob::replace(std::optional<ImageRef>& slot, ImageRef image, Actions& out) {
+  release(slot, out);
+  slot = std::move(image);
 }
 
-void Member::release(std::optional<ImageRef>& image, Actions& out) {
+void HostedJob::release(std::optional<ImageRef>& image, Actions& out) {
   if (!image) return;
-  for (const Hash256& hash : image->held) place_.blobs.release(hash, out);
+  for (const Hash256& hash : image->held) environment_.blobs.release(hash, out);
   image.reset();
 }
 
 // --- restoring
 
-void Member::ask_image(Time now, ThreadId id, Thread& thread, Actions& out) {
-  thread.again = now + config_.retry;
+void HostedJob::ask_image(Time now, ThreadId id, Thread& thread, Actions& out) {
+  thread.resend_at = now + config_.retry;
   Message message;
   Message::WantImage& want = *message.mutable_want_image();
   want.set_job(claim_.job.bytes());
   want.set_home(claim_.home.bytes());
   want.set_thread(id.value());
   want.set_epoch(thread.epoch);
-  want.set_attempt(thread.keeper.attempt);
+  want.set_keeper_generation(thread.keeper.keeper_generation);
   out.send(thread.keeper.peer, std::move(message));
 }
 
-void Member::on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out) {
+void HostedJob::on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out) {
   const ThreadId id{image.thread()};
   Thread* thread = find(image.thread(), image.epoch());
-  if (thread == nullptr || thread->stage != Stage::asking || thread->keeper.peer != from || thread->keeper.attempt != image.attempt())
+  if (thread == nullptr || thread->stage != Stage::asking || thread->keeper.peer != from ||
+      thread->keeper.keeper_generation != image.keeper_generation())
     return;
   thread->log.assign(image.determinants().begin(), image.determinants().end());
   if (GW_BUG(7)) thread->log.clear();
@@ -69,30 +70,30 @@ void Member::on_image_is(Time now, const PeerId& from, const Message::ImageIs& i
     thread->stage = Stage::queued;
   } else {
     thread->stable = ImageRef{.parts = wire::hash_of(image.parts()), .determinants = image.in_image()};
-    if (!place_.blobs.want(now, thread->stable->parts, from, out)) return remove(threads_.find(id), out);
+    if (!environment_.blobs.want(now, thread->stable->parts, from, out)) return remove(threads_.find(id), out);
     thread->stable->held.push_back(thread->stable->parts);
     thread->stage = Stage::parts;
   }
   on_blob_here(now, out);
 }
 
-void Member::advance_image(Time now, ThreadId, Thread& thread, Actions& out) {
-  if (thread.stage == Stage::parts && place_.blobs.has(thread.stable->parts)) place_.blobs.load(thread.stable->parts, out);
+void HostedJob::advance_image(Time now, ThreadId, Thread& thread, Actions& out) {
+  if (thread.stage == Stage::parts && environment_.blobs.has(thread.stable->parts)) environment_.blobs.load(thread.stable->parts, out);
   if (thread.stage != Stage::pages) return;
-  const auto here = [&](const Hash256& blob) { return place_.blobs.has(blob); };
+  const auto here = [&](const Hash256& blob) { return environment_.blobs.has(blob); };
   if (!std::ranges::all_of(thread.stable->held, here)) return;
   thread.stage = Stage::queued;
   start_queued(now, out);
 }
 
 // The parts are here: the pages they name come next.
-void Member::hold_image(Time now, Thread& thread, const std::string& parts, Actions& out) {
+void HostedJob::hold_image(Time now, Thread& thread, const std::string& parts, Actions& out) {
   auto pages = pages_by_hash(parts);
   if (!pages) return;  // checked by the keeper when it took it; damaged since, and the thread stays where it is until home gives up
   std::set<Hash256> wanted;
   for (const auto& [page, blob] : *pages) {
     if (!wanted.insert(blob).second) continue;
-    if (!place_.blobs.want(now, blob, thread.keeper.peer, out)) return;  // no room: as above
+    if (!environment_.blobs.want(now, blob, thread.keeper.peer, out)) return;  // no room: as above
     thread.stable->held.push_back(blob);
   }
   thread.stage = Stage::pages;
@@ -102,12 +103,12 @@ void Member::hold_image(Time now, Thread& thread, const std::string& parts, Acti
 // --- keeping
 
 // The keeper must get the image first and then what came after it; a new one at once, and all of it again until it says that it has it.
-void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out) {
-  const bool again = now >= link.again;
+void HostedJob::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, const ImageRef* image, Actions& out) {
+  const bool resend = now >= link.resend_at;
   const bool image_lacks = image != nullptr && link.image != image->parts;
-  if (again) link.sent = link.determinants;
+  if (resend) link.sent = link.determinants;
   bool sent = false;
-  if (image_lacks && (again || link.offered != image->parts)) {
+  if (image_lacks && (resend || link.offered != image->parts)) {
     link.offered = image->parts;
     Message message;
     Message::KeepImage& keep = *message.mutable_keep_image();
@@ -115,7 +116,7 @@ void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, 
     keep.set_home(claim_.home.bytes());
     keep.set_thread(id.value());
     keep.set_epoch(thread.epoch);
-    keep.set_attempt(link.attempt);
+    keep.set_keeper_generation(link.keeper_generation);
     keep.set_parts(wire::bytes_of(image->parts));
     keep.set_determinants(image->determinants);
     out.send(link.peer, std::move(message));
@@ -134,60 +135,62 @@ void Member::sync_link(Time now, ThreadId id, const Thread& thread, Link& link, 
     keep.set_home(claim_.home.bytes());
     keep.set_thread(id.value());
     keep.set_epoch(thread.epoch);
-    keep.set_attempt(link.attempt);
+    keep.set_keeper_generation(link.keeper_generation);
     out.send(link.peer, std::move(message));
     sent = true;
   }
-  if (sent) link.again = now + config_.retry;
+  if (sent) link.resend_at = now + config_.retry;
 }
 
-void Member::sync(Time now, ThreadId id, Thread& thread, Actions& out) {
+void HostedJob::sync(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (thread.child && !thread.stable) follow_keeper(now, thread);
-  if (thread.keeper.attempt == 0) return;  // born when no thread that home knows ran here
+  if (thread.keeper.keeper_generation == 0) return;  // born when no thread that home knows ran here
   const ImageRef* stable = thread.stable ? &*thread.stable : nullptr;
-  const bool offered = thread.candidate && thread.candidate->after_effect <= thread.stored;
-  sync_link(now, id, thread, thread.keeper, offered ? &*thread.candidate : stable, out);
+  const bool offered = thread.replicating && thread.replicating->after_effect <= thread.stored;
+  sync_link(now, id, thread, thread.keeper, offered ? &*thread.replicating : stable, out);
   if (!thread.next) return;
   sync_link(now, id, thread, *thread.next, stable, out);
-  if (thread.said_filled && now >= thread.next->again) {
-    thread.next->again = now + config_.retry;
+  if (thread.said_filled && now >= thread.next->resend_at) {
+    thread.next->resend_at = now + config_.retry;
     send_filled(id, thread, out);
   }
 }
 
 // A child that home has not heard of has the keeper of some thread home knows: if that one's is replaced, the child's is.
-void Member::follow_keeper(Time now, Thread& newborn) {
+void HostedJob::follow_keeper(Time now, Thread& child) {
   for (const auto& [id, thread] : threads_) {
     const bool known_at_home = !thread.child || thread.stable;
     if (thread.stage != Stage::running || !known_at_home) continue;
     // Back at a keeper it had before, it must not look like somebody older.
-    if (newborn.keeper.peer != thread.keeper.peer || newborn.keeper.attempt == 0)
-      newborn.keeper = {.peer = thread.keeper.peer, .attempt = std::max(newborn.keeper.attempt, thread.keeper.attempt), .again = now};
+    if (child.keeper.peer != thread.keeper.peer || child.keeper.keeper_generation == 0)
+      child.keeper = {.peer = thread.keeper.peer,
+                      .keeper_generation = std::max(child.keeper.keeper_generation, thread.keeper.keeper_generation),
+                      .resend_at = now};
     return;
   }
 }
 
-void Member::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out) {
+void HostedJob::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out) {
   Thread* thread = find(kept.thread(), kept.epoch());
   if (thread == nullptr || thread->stage != Stage::running) return;
   Link* link = nullptr;
-  if (thread->keeper.peer == from && thread->keeper.attempt == kept.attempt()) link = &thread->keeper;
-  if (thread->next && thread->next->peer == from && thread->next->attempt == kept.attempt()) link = &*thread->next;
+  if (thread->keeper.peer == from && thread->keeper.keeper_generation == kept.keeper_generation()) link = &thread->keeper;
+  if (thread->next && thread->next->peer == from && thread->next->keeper_generation == kept.keeper_generation()) link = &*thread->next;
   if (link == nullptr) return;
   if (kept.determinants() > thread->recorded()) return;  // it cannot have more than there are
   // Late answers say less than is true; what is kept only grows.
   if (kept.determinants() < link->determinants) return;
   link->determinants = kept.determinants();
   link->image = kept.parts().empty() ? std::nullopt : std::optional(wire::hash_of(kept.parts()));
-  settle(now, ThreadId{kept.thread()}, *thread, out);
+  apply_keeper_progress(now, ThreadId{kept.thread()}, *thread, out);
 }
 
 // What follows from what the keepers have.
-void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
+void HostedJob::apply_keeper_progress(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (!thread.said_filled) {
-    // A newborn whose keeper was replaced may have gone on with what the one before had, and this one has not yet.
+    // A child whose keeper was replaced may have gone on with what the one before had, and this one has not yet.
     const bool has_all = thread.keeper.determinants >= thread.stable_determinants;
-    if (has_all && thread.candidate && thread.keeper.image == thread.candidate->parts) promote(now, id, thread, out);
+    if (has_all && thread.replicating && thread.keeper.image == thread.replicating->parts) promote(now, id, thread, out);
     if (thread.keeper.determinants > thread.stable_determinants) {
       thread.stable_determinants = thread.keeper.determinants;
       wire::pb::ToWorker frame;
@@ -199,17 +202,17 @@ void Member::settle(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (!thread.next || thread.said_filled) return;
   const bool has_image = !thread.stable || thread.next->image == thread.stable->parts;
   if ((!has_image || thread.next->determinants < thread.stable_determinants) && !GW_BUG(8)) return;
-  GW_REACHED("member: a new keeper has everything");
+  GW_REACHED("host: a new keeper has everything");
   thread.said_filled = true;
-  thread.next->again = now + config_.retry;
+  thread.next->resend_at = now + config_.retry;
   send_filled(id, thread, out);
 }
 
-void Member::promote(Time now, ThreadId id, Thread& thread, Actions& out) {
-  std::optional<ImageRef> old = std::exchange(thread.stable, std::exchange(thread.candidate, std::exchange(thread.newest, std::nullopt)));
+void HostedJob::promote(Time now, ThreadId id, Thread& thread, Actions& out) {
+  std::optional<ImageRef> old = std::exchange(thread.stable, std::exchange(thread.replicating, std::exchange(thread.queued, std::nullopt)));
   while (!thread.log.empty() && thread.log.front().index() < thread.stable->determinants) thread.log.pop_front();
   if (thread.child && !old) {
-    for (auto& [parent, waiting] : threads_) waiting.again = Time(0);  // its fork may go now
+    for (auto& [parent, waiting] : threads_) waiting.resend_at = Time(0);  // its fork may go now
     tick_at_ = Time(0);
   }
   wire::pb::ToWorker frame;
@@ -217,52 +220,52 @@ void Member::promote(Time now, ThreadId id, Thread& thread, Actions& out) {
   frame.mutable_image_stable()->set_image(thread.stable->id);
   tell(std::move(frame), {}, out);
   release(old, out);
-  release(thread.first, out);
-  if (thread.candidate) {
+  release(thread.initial, out);
+  if (thread.replicating) {
     sync(now, id, thread, out);  // its turn
   } else {
     wake_by(thread.checkpoint_at);
   }
 }
 
-void Member::send_filled(ThreadId id, const Thread& thread, Actions& out) {
+void HostedJob::send_filled(ThreadId id, const Thread& thread, Actions& out) {
   Message message;
   message.mutable_keeper_filled()->set_job(claim_.job.bytes());
   message.mutable_keeper_filled()->set_thread(id.value());
   message.mutable_keeper_filled()->set_epoch(thread.epoch);
-  message.mutable_keeper_filled()->set_attempt(thread.next->attempt);
+  message.mutable_keeper_filled()->set_keeper_generation(thread.next->keeper_generation);
   out.send(claim_.home, std::move(message));
 }
 
-void Member::on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out) {
+void HostedJob::on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out) {
   Thread* thread = find(change.thread(), change.epoch());
   if (thread == nullptr || thread->stage != Stage::running) return;
   const ThreadId id{change.thread()};
   const PeerId current = PeerId::from(change.current());
   // Home has recorded the one that was filled.
-  if (thread->next && thread->next->peer == current && change.attempt() >= thread->next->attempt) {
+  if (thread->next && thread->next->peer == current && change.keeper_generation() >= thread->next->keeper_generation) {
     thread->keeper = *thread->next;
     thread->next.reset();
     thread->said_filled = false;
-    settle(now, id, *thread, out);
+    apply_keeper_progress(now, id, *thread, out);
   }
-  const std::uint64_t known = thread->next ? thread->next->attempt : thread->keeper.attempt;
-  if (change.target().empty() || change.attempt() <= known) return sync(now, id, *thread, out);
-  thread->next = Link{.peer = PeerId::from(change.target()), .attempt = change.attempt(), .again = now};
+  const std::uint64_t known = thread->next ? thread->next->keeper_generation : thread->keeper.keeper_generation;
+  if (change.target().empty() || change.keeper_generation() <= known) return sync(now, id, *thread, out);
+  thread->next = Link{.peer = PeerId::from(change.target()), .keeper_generation = change.keeper_generation(), .resend_at = now};
   thread->said_filled = false;
   sync(now, id, *thread, out);
-  settle(now, id, *thread, out);
+  apply_keeper_progress(now, id, *thread, out);
 }
 
-void Member::plan_checkpoint(Time now, Thread& thread) {
+void HostedJob::plan_checkpoint(Time now, Thread& thread) {
   const Time every(static_cast<std::int64_t>(manifest_->content().policy().checkpoint_every_ns()));
   thread.checkpoint_at = every > Time(0) ? now + every : kNever;
   wake_by(thread.checkpoint_at);
 }
 
-void Member::maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out) {
+void HostedJob::maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out) {
   const bool due = now >= thread.checkpoint_at || thread.log.size() > config_.checkpoint_determinants;
-  if (!due || thread.checkpointing || thread.candidate || thread.next || thread.checkpoint_at == kNever) return;
+  if (!due || thread.checkpointing || thread.replicating || thread.next || thread.checkpoint_at == kNever) return;
   thread.checkpointing = true;
   plan_checkpoint(now, thread);
   wire::pb::ToWorker frame;

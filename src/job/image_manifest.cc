@@ -1,4 +1,4 @@
-#include "job/image_parts.h"
+#include "job/image_manifest.h"
 
 namespace gw::job {
 namespace {
@@ -15,12 +15,12 @@ std::string stored_form(const wire::ImagePage& page) {
 }
 
 struct Parsed {
-  wire::pb::ImageParts parts;
+  wire::pb::ImageManifest parts;
   wire::Image image;
 };
 
 Result<Parsed> parse(const std::string& bytes) {
-  wire::pb::ImageParts parts;
+  wire::pb::ImageManifest parts;
   if (!parts.ParseFromString(bytes)) return fail(Kind::corrupt, "the parts of an image cannot be read");
   const ByteView metadata = as_bytes(parts.metadata());
   GW_TRY(wire::Image image, wire::Image::decode(Bytes(metadata.begin(), metadata.end())));
@@ -52,7 +52,7 @@ Result<SplitImage> split_image(Bytes encoded, const FindPage& find) {
   GW_TRY_VOID(read_gate(image, split));
   wire::ImageContent content = image.content();
   content.module_wasm = {};
-  wire::pb::ImageParts parts;
+  wire::pb::ImageManifest parts;
   for (wire::ImagePage& page : content.pages) {
     Hash256 blob;
     if (page.storage != wire::Storage::elsewhere) {

@@ -10,17 +10,17 @@
 
 namespace gw::job {
 
-class Neighbours {
+class LivePeers {
  public:
-  struct Neighbour {
+  struct LivePeer {
     PeerId peer;
     std::uint32_t free_slots;  // as far as one can tell from here
   };
 
-  virtual ~Neighbours() = default;
+  virtual ~LivePeers() = default;
   virtual bool alive(const PeerId& peer) const = 0;
   // All that are alive, this peer included, in the order of their ids.
-  virtual std::vector<Neighbour> all_alive() const = 0;
+  virtual std::vector<LivePeer> all_alive() const = 0;
 };
 
 // Who may have a job run in which grid.

@@ -23,7 +23,7 @@ wire::pb::ThreadRecord Home::record_of(const Thread& thread) const {
   record.set_resumed(thread.resumed);
   record.set_restarted(thread.restarted);
   record.set_placed_again(thread.placed_again);
-  record.set_attempt(thread.attempt);
+  record.set_keeper_generation(thread.keeper_generation);
   record.set_restore(thread.restore);
   if (thread.keeper) record.set_keeper(thread.keeper->bytes());
   if (thread.epoch > 0) record.set_host(thread.host.bytes());
@@ -64,7 +64,7 @@ wire::pb::JobRecord Home::record() const {
   record.set_ended(
       static_cast<std::uint64_t>(std::ranges::count_if(threads_, [](const auto& entry) { return entry.second.state == State::ENDED; })));
   record.set_exit_code(exit_code());
-  *record.mutable_tally() = tally_.record();
+  *record.mutable_counters() = counters_.record();
   if (state_ == wire::pb::JobRecord::RUNNING) return record;
   for (const ThreadId id : in_order()) {
     if (static_cast<std::size_t>(record.some_size()) >= kShownAfterwards) break;
@@ -79,35 +79,35 @@ Reason Home::why_no_slot() const {
   std::size_t have = 0;
   for (const auto& [peer, claim] : claims_) have += claim.slots;
   if (have >= manifest_.content().policy().slots()) return Reason::job_limit;
-  const auto alive = place_.neighbours.all_alive();
+  const auto alive = environment_.live_peers.all_alive();
   if (!asked_.empty()) return Reason::slots_asked;
   const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims_.contains(peer.peer); });
   return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
 }
 
-JobStanding Home::standing() const {
-  JobStanding standing = standing_of(record());
-  standing.waiting = waiting_.size();
-  standing.running = placed_.size();
-  standing.threads.clear();
+JobSnapshot Home::snapshot() const {
+  JobSnapshot snapshot = snapshot_of(record());
+  snapshot.waiting = waiting_.size();
+  snapshot.running = placed_.size();
+  snapshot.threads.clear();
   const Reason no_slot = waiting_.empty() ? Reason::ok : why_no_slot();
   for (const ThreadId id : in_order()) {
     const Thread& thread = threads_.at(id);
-    standing.threads.push_back(standing_of(id, record_of(thread)));
-    Reason& reason = standing.threads.back().reason;
+    snapshot.threads.push_back(snapshot_of(id, record_of(thread)));
+    Reason& reason = snapshot.threads.back().reason;
     if (thread.state == State::WAITING) reason = thread.keeper_missing != kNever ? Reason::keeper_away : no_slot;
-    if (thread.state == State::PLACED && !thread.seen) reason = Reason::starting;
+    if (thread.state == State::PLACED && !thread.host_acknowledged) reason = Reason::starting;
   }
-  std::map<PeerId, PeerStanding> peers;
-  for (const PeerStanding& peer : standing.peers) peers[peer.peer] = peer;
+  std::map<PeerId, HostSnapshot> peers;
+  for (const HostSnapshot& peer : snapshot.peers) peers[peer.peer] = peer;
   for (const auto& [peer, claim] : claims_) {
     peers[peer].peer = peer;
     peers[peer].slots = claim.slots;
     peers[peer].running = claim.threads.size();
   }
-  standing.peers.clear();
-  for (const auto& [id, peer] : peers) standing.peers.push_back(peer);
-  return standing;
+  snapshot.peers.clear();
+  for (const auto& [id, peer] : peers) snapshot.peers.push_back(peer);
+  return snapshot;
 }
 
 }  // namespace gw::job

@@ -1,4 +1,4 @@
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 
 #include <algorithm>
 #include <ranges>
@@ -15,17 +15,17 @@ constexpr std::size_t kLookedAt = 1024;
 
 }  // namespace
 
-bool BlobBook::has(const Hash256& hash) const {
+bool BlobReferences::has(const Hash256& hash) const {
   const auto found = blobs_.find(hash);
   return found != blobs_.end() && found->second.state == State::stored;
 }
 
-void BlobBook::adopt(const Hash256& hash) {
+void BlobReferences::adopt(const Hash256& hash) {
   const auto [found, fresh] = blobs_.try_emplace(hash, Entry{.state = State::stored});
   if (!fresh) ++found->second.needs;
 }
 
-void BlobBook::put(Blob blob, Actions& out) {
+void BlobReferences::put(Blob blob, Actions& out) {
   const auto [found, fresh] = blobs_.try_emplace(blob.hash, Entry{.state = State::storing});
   if (!fresh) ++found->second.needs;
   if (!fresh && found->second.state != State::asked) return;
@@ -34,7 +34,7 @@ void BlobBook::put(Blob blob, Actions& out) {
   store(blob.hash, std::move(blob.bytes), out);
 }
 
-Status BlobBook::want(Time now, const Hash256& hash, const PeerId& from, Actions& out) {
+Status BlobReferences::want(Time now, const Hash256& hash, const PeerId& from, Actions& out) {
   const auto found = blobs_.find(hash);
   if (found != blobs_.end()) {
     ++found->second.needs;
@@ -49,13 +49,13 @@ Status BlobBook::want(Time now, const Hash256& hash, const PeerId& from, Actions
 }
 
 // Who is named last is asked next: it is the better guess, since those before may be dead. But they may have it, and this one not any more.
-void BlobBook::add_source(Entry& entry, const PeerId& from) const {
+void BlobReferences::add_source(Entry& entry, const PeerId& from) const {
   if (std::ranges::find(entry.sources, from) != entry.sources.end()) return;
   entry.sources.insert(entry.sources.begin() + (entry.was_asked ? 1 : 0), from);
   if (entry.sources.size() > config_.sources) entry.sources.pop_back();
 }
 
-void BlobBook::release(const Hash256& hash, Actions& out) {
+void BlobReferences::release(const Hash256& hash, Actions& out) {
   const auto found = blobs_.find(hash);
   GW_ASSERT(found != blobs_.end());
   if (--found->second.needs > 0) return;
@@ -64,13 +64,13 @@ void BlobBook::release(const Hash256& hash, Actions& out) {
   blobs_.erase(found);
 }
 
-std::vector<Hash256> BlobBook::all() const {
+std::vector<Hash256> BlobReferences::all() const {
   std::vector<Hash256> hashes;
   for (const auto& [hash, entry] : blobs_) hashes.push_back(hash);
   return hashes;
 }
 
-void BlobBook::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
+void BlobReferences::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
   if (!has(hash)) {
     Message answer;
     answer.mutable_blob()->set_hash(wire::bytes_of(hash));
@@ -85,7 +85,7 @@ void BlobBook::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
   if (!loading) load(hash, out);
 }
 
-Status BlobBook::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out) {
+Status BlobReferences::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out) {
   const Hash256 hash = wire::hash_of(message.hash());
   const auto found = blobs_.find(hash);
   // Nobody asked, at least not this one, or it came twice.
@@ -106,12 +106,12 @@ Status BlobBook::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& 
   return ok();
 }
 
-void BlobBook::store(const Hash256& hash, std::string bytes, Actions& out) {
+void BlobReferences::store(const Hash256& hash, std::string bytes, Actions& out) {
   ++writing_[hash];
   out.add(StoreBlob{hash, std::move(bytes)});
 }
 
-void BlobBook::on_stored(const Hash256& hash) {
+void BlobReferences::on_stored(const Hash256& hash) {
   const auto writing = writing_.find(hash);
   if (writing == writing_.end() || --writing->second > 0) return;
   writing_.erase(writing);
@@ -120,7 +120,7 @@ void BlobBook::on_stored(const Hash256& hash) {
     found->second.state = State::stored;
 }
 
-void BlobBook::on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+void BlobReferences::on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   const auto found = waiters_.find(hash);
   if (found == waiters_.end()) return;
   for (const PeerId& peer : found->second) {
@@ -133,7 +133,7 @@ void BlobBook::on_loaded(const Hash256& hash, const std::optional<std::string>& 
   waiters_.erase(found);
 }
 
-void BlobBook::on_tick(Time now, Actions& out) {
+void BlobReferences::on_tick(Time now, Actions& out) {
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     Entry& entry = blobs_.at(hash);
@@ -147,7 +147,7 @@ void BlobBook::on_tick(Time now, Actions& out) {
   }
 }
 
-Time BlobBook::next_deadline() const {
+Time BlobReferences::next_deadline() const {
   Time next = kNever;
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {

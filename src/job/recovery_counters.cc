@@ -1,21 +1,21 @@
-#include "job/tally.h"
+#include "job/recovery_counters.h"
 
 namespace gw::job {
 
-Tally::Tally(const wire::pb::TallyRecord& record)
+RecoveryCounters::RecoveryCounters(const wire::pb::RecoveryCountersRecord& record)
     : peers_lost_(record.peers_lost()), lost_(record.lost()), resumed_(record.resumed()), restarted_(record.restarted()) {
-  for (const wire::pb::TallyRecord::Peer& peer : record.peers())
+  for (const wire::pb::RecoveryCountersRecord::Peer& peer : record.peers())
     peers_[PeerId::from(peer.peer())] = {.finished = peer.finished(), .lost = peer.lost(), .taken = peer.taken()};
 }
 
-wire::pb::TallyRecord Tally::record() const {
-  wire::pb::TallyRecord record;
+wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
+  wire::pb::RecoveryCountersRecord record;
   record.set_peers_lost(peers_lost_);
   record.set_lost(lost_);
   record.set_resumed(resumed_);
   record.set_restarted(restarted_);
   for (const auto& [id, counts] : peers_) {
-    wire::pb::TallyRecord::Peer& peer = *record.add_peers();
+    wire::pb::RecoveryCountersRecord::Peer& peer = *record.add_peers();
     peer.set_peer(id.bytes());
     peer.set_finished(counts.finished);
     peer.set_lost(counts.lost);
@@ -24,17 +24,17 @@ wire::pb::TallyRecord Tally::record() const {
   return record;
 }
 
-void Tally::on_lost(const PeerId& host) {
+void RecoveryCounters::on_lost(const PeerId& host) {
   ++lost_;
   ++peers_[host].lost;
 }
 
-void Tally::on_taken(const PeerId& host, From from) {
+void RecoveryCounters::on_taken(const PeerId& host, From from) {
   ++(from == From::image ? resumed_ : restarted_);
   ++peers_[host].taken;
 }
 
-void Tally::forget_finished() {
+void RecoveryCounters::forget_finished() {
   for (auto& [id, counts] : peers_) counts.finished = 0;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "job/image_parts.h"
+#include "job/image_manifest.h"
 
 namespace gw::job {
 
@@ -16,7 +16,7 @@ namespace gw::job {
 // to have it, again and again in turn, and checked against its hash when it comes.
 //
 // Invariant: has(hash) only after the disk said so. Limits: Config. A value without threads.
-class BlobBook {
+class BlobReferences {
  public:
   struct Config {
     std::size_t blobs = 1u << 20;
@@ -25,7 +25,7 @@ class BlobBook {
     std::size_t sources = 4;     // peers that are said to have a blob
     Time retry = std::chrono::milliseconds(800);
   };
-  explicit BlobBook(Config config) : config_(config) {}
+  explicit BlobReferences(Config config) : config_(config) {}
 
   bool has(const Hash256& hash) const;
   std::size_t size() const { return blobs_.size(); }

@@ -21,7 +21,7 @@ struct Blob {
 using PageBlobs = std::map<Hash256, Hash256>;
 
 struct SplitImage {
-  Blob parts;               // a pb::ImageParts
+  Blob parts;               // a pb::ImageManifest
   std::vector<Blob> fresh;  // pages the image brought along
   PageBlobs pages;          // all of them
   std::uint64_t determinants = 0;

@@ -1,4 +1,4 @@
-#include "job/blob_book.h"
+#include "job/blob_references.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ Message::Blob blob(const std::string& name_of, const std::string& bytes) {
 class Blobs : public testing::Test {
  protected:
   const Hash256 wanted_ = sha256(as_bytes("wanted"));
-  BlobBook book_{{}};
+  BlobReferences book_{{}};
   Actions out_;
 };
 
@@ -42,7 +42,7 @@ TEST_F(Blobs, TakesNothingThatNobodyAskedFor) {
 
 // Two threads want the same blob, each from its own keeper.
 TEST_F(Blobs, AsksAllThatAreSaidToHaveItInTurn) {
-  const Time retry = BlobBook::Config{}.retry;
+  const Time retry = BlobReferences::Config{}.retry;
   ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
   ASSERT_TRUE(book_.want(Time(0), wanted_, peer(2), out_));
   ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));

@@ -1,4 +1,4 @@
-#include "job/slot_book.h"
+#include "job/slot_leases.h"
 
 #include <algorithm>
 
@@ -6,14 +6,14 @@
 
 namespace gw::job {
 
-std::uint32_t SlotBook::free_slots() const {
+std::uint32_t SlotLeases::free_slots() const {
   std::uint32_t used = 0;
   for (const auto& [job, grant] : grants_)
     if (grant.claimed || !GW_BUG(1)) used += grant.slots;
   return config_.slots - std::min(used, config_.slots);
 }
 
-const SlotBook::Grant* SlotBook::reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted) {
+const SlotLeases::Grant* SlotLeases::reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted) {
   if (const auto found = grants_.find(job); found != grants_.end()) {
     Grant& grant = found->second;
     return grant.home == home && !grant.claimed ? &grant : nullptr;
@@ -24,7 +24,7 @@ const SlotBook::Grant* SlotBook::reserve(Time now, const PeerId& home, const Job
   return &grants_.emplace(job, grant).first->second;
 }
 
-const SlotBook::Grant* SlotBook::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
+const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
   const auto found = grants_.find(job);
   if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return nullptr;
   found->second.claimed = true;
@@ -32,19 +32,19 @@ const SlotBook::Grant* SlotBook::claim(Time now, const PeerId& home, const JobId
   return &found->second;
 }
 
-const SlotBook::Grant* SlotBook::find(const JobId& job) const {
+const SlotLeases::Grant* SlotLeases::find(const JobId& job) const {
   const auto found = grants_.find(job);
   return found == grants_.end() ? nullptr : &found->second;
 }
 
-bool SlotBook::release(const PeerId& home, const JobId& job, std::uint64_t claim) {
+bool SlotLeases::release(const PeerId& home, const JobId& job, std::uint64_t claim) {
   const auto found = grants_.find(job);
   if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return false;
   grants_.erase(found);
   return true;
 }
 
-std::vector<SlotBook::Grant> SlotBook::resize(std::uint32_t slots, const std::vector<JobId>& also) {
+std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std::vector<JobId>& also) {
   config_.slots = slots;
   std::vector<Grant> ended;
   const auto end = [&](std::map<JobId, Grant>::iterator grant) {
@@ -62,7 +62,7 @@ std::vector<SlotBook::Grant> SlotBook::resize(std::uint32_t slots, const std::ve
   return ended;
 }
 
-std::vector<SlotBook::Grant> SlotBook::expire(Time now) {
+std::vector<SlotLeases::Grant> SlotLeases::expire(Time now) {
   std::vector<Grant> ended;
   std::erase_if(grants_, [&](const auto& entry) {
     if (entry.second.expires > now) return false;
@@ -72,7 +72,7 @@ std::vector<SlotBook::Grant> SlotBook::expire(Time now) {
   return ended;
 }
 
-Time SlotBook::next_deadline() const {
+Time SlotLeases::next_deadline() const {
   Time next = kNever;
   for (const auto& [job, grant] : grants_) next = std::min(next, grant.expires);
   return next;

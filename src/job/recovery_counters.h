@@ -10,7 +10,7 @@
 namespace gw::job {
 
 // Counts for people; nothing is decided by them. Limit: the peers that a job has had. A value without threads.
-class Tally {
+class RecoveryCounters {
  public:
   struct Peer {
     std::uint64_t finished = 0;
@@ -19,9 +19,9 @@ class Tally {
   };
   enum class From : std::uint8_t { image, beginning };
 
-  Tally() = default;
-  explicit Tally(const wire::pb::TallyRecord& record);
-  wire::pb::TallyRecord record() const;
+  RecoveryCounters() = default;
+  explicit RecoveryCounters(const wire::pb::RecoveryCountersRecord& record);
+  wire::pb::RecoveryCountersRecord record() const;
 
   void on_finished(const PeerId& host) { ++peers_[host].finished; }
   void on_lost(const PeerId& host);

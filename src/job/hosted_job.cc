@@ -1,6 +1,6 @@
-// A member and its home.
+// A hosted job and its home.
 
-#include "job/member.h"
+#include "job/hosted_job.h"
 
 #include <algorithm>
 
@@ -14,61 +14,61 @@ constexpr std::size_t kEffectsPerMessage = 1u << 20;  // bytes, unless one is la
 
 }  // namespace
 
-void Member::begin(Time now, Actions& out) {
+void HostedJob::begin(Time now, Actions& out) {
   tick_at_ = now;
   staged_.push_back(claim_.job.hash);
-  if (!place_.blobs.want(now, claim_.job.hash, claim_.home, out)) staged_.pop_back();
+  if (!environment_.blobs.want(now, claim_.job.hash, claim_.home, out)) staged_.pop_back();
   on_blob_here(now, out);
 }
 
-void Member::close(Actions& out) {
+void HostedJob::close(Actions& out) {
   if (worker_) out.add(KillWorker{*worker_});
   while (!threads_.empty()) remove(threads_.begin(), out);
-  for (const Hash256& hash : staged_) place_.blobs.release(hash, out);
+  for (const Hash256& hash : staged_) environment_.blobs.release(hash, out);
 }
 
-Member::Thread* Member::find(std::uint64_t thread, std::uint64_t epoch) {
+HostedJob::Thread* HostedJob::find(std::uint64_t thread, std::uint64_t epoch) {
   const auto found = threads_.find(ThreadId{thread});
   return found == threads_.end() || found->second.epoch != epoch ? nullptr : &found->second;
 }
 
 // The thread that the worker speaks for; nullptr if it has left meanwhile. Kind::invalid if it never was the worker's.
-Result<Member::Thread*> Member::speaker(std::uint64_t id, std::uint64_t epoch) {
+Result<HostedJob::Thread*> HostedJob::speaker(std::uint64_t id, std::uint64_t epoch) {
   Thread* thread = find(id, epoch);
   if (thread != nullptr && thread->stage == Stage::running) return thread;
-  const auto left = left_.find(ThreadId{id});
-  if (left != left_.end() && left->second >= epoch) return nullptr;
+  const auto left = departed_epoch_.find(ThreadId{id});
+  if (left != departed_epoch_.end() && left->second >= epoch) return nullptr;
   return fail(Kind::invalid, "the worker spoke for thread {} in epoch {}, which it was not given", id, epoch);
 }
 
-void Member::remove(std::map<ThreadId, Thread>::iterator thread, Actions& out) {
+void HostedJob::remove(std::map<ThreadId, Thread>::iterator thread, Actions& out) {
   Thread& gone = thread->second;
   if (gone.stage == Stage::running) {
-    if (left_.size() >= config_.remembered) left_.erase(left_.begin());
-    left_[thread->first] = gone.epoch;
+    if (departed_epoch_.size() >= config_.remembered) departed_epoch_.erase(departed_epoch_.begin());
+    departed_epoch_[thread->first] = gone.epoch;
   }
-  for (std::optional<ImageRef>* image : {&gone.first, &gone.stable, &gone.candidate, &gone.newest}) release(*image, out);
+  for (std::optional<ImageRef>* image : {&gone.initial, &gone.stable, &gone.replicating, &gone.queued}) release(*image, out);
   threads_.erase(thread);
 }
 
-Message::Origin Member::origin_of(const Thread& thread) {
+Message::StartState HostedJob::start_state_of(const Thread& thread) {
   if (thread.stage == Stage::queued) return Message::QUEUED;
   if (thread.stage != Stage::running) return Message::NOT_YET;
   return thread.restored ? Message::IMAGE : Message::BEGINNING;
 }
 
-void Member::drop_from_worker(ThreadId id, const Thread& thread, Actions& out) {
+void HostedJob::drop_from_worker(ThreadId id, const Thread& thread, Actions& out) {
   if (thread.stage != Stage::running) return;
   wire::pb::ToWorker frame;
   frame.mutable_drop()->set_thread(id.value());
   tell(std::move(frame), {}, out);
 }
 
-void Member::tell(wire::pb::ToWorker frame, std::vector<Assembly> beside, Actions& out) {
+void HostedJob::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out) {
   if (worker_) out.add(FrameToWorker{*worker_, std::move(frame), std::move(beside)});
 }
 
-void Member::send_status(Time now, Actions& out) {
+void HostedJob::send_status(Time now, Actions& out) {
   status_at_ = now + config_.status_every;
   Message message;
   Message::Status& status = *message.mutable_status();
@@ -81,24 +81,25 @@ void Member::send_status(Time now, Actions& out) {
     Message::Status::Held& held = *status.add_held();
     held.set_thread(id.value());
     held.set_epoch(thread.epoch);
-    held.set_origin(origin_of(thread));
+    held.set_start_state(start_state_of(thread));
   }
   out.send(claim_.home, std::move(message));
 }
 
-void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
+void HostedJob::on_assign(Time now, const Message::Assign& assign, Actions& out) {
   const ThreadId id{assign.thread()};
   if (const auto found = threads_.find(id); found != threads_.end()) {
     if (found->second.epoch >= assign.epoch()) return send_status(now, out);
-    GW_REACHED("member: a thread was assigned again in a new epoch");
+    GW_REACHED("host: a thread was assigned again in a new epoch");
     drop_from_worker(id, found->second, out);
     remove(found, out);
   }
   // An epoch is lived once: what comes late or twice after its worker died does not begin it again.
-  if (const auto last = begun_.find(id); last != begun_.end() && assign.epoch() <= last->second) return send_status(now, out);
+  if (const auto last = highest_epoch_.find(id); last != highest_epoch_.end() && assign.epoch() <= last->second)
+    return send_status(now, out);
   // Home will see that it is not here.
-  if (threads_.size() >= config_.threads || (begun_.size() >= config_.begun && !begun_.contains(id))) return;
-  begun_[id] = assign.epoch();
+  if (threads_.size() >= config_.threads || (highest_epoch_.size() >= config_.begun && !highest_epoch_.contains(id))) return;
+  highest_epoch_[id] = assign.epoch();
   Thread& thread = threads_[id];
   thread.epoch = assign.epoch();
   thread.task = assign.task();
@@ -106,9 +107,9 @@ void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
   thread.stored = assign.stored();
   thread.forked = assign.forked();
   thread.sent = assign.stored();
-  thread.keeper = {.peer = PeerId::from(assign.keeper()), .attempt = assign.attempt()};
+  thread.keeper = {.peer = PeerId::from(assign.keeper()), .keeper_generation = assign.keeper_generation()};
   thread.stage = assign.restore() ? Stage::asking : Stage::queued;
-  thread.again = now;
+  thread.resend_at = now;
   failure_.clear();
   send_status(now, out);
   if (thread.stage == Stage::asking) ask_image(now, id, thread, out);
@@ -116,16 +117,16 @@ void Member::on_assign(Time now, const Message::Assign& assign, Actions& out) {
   start_queued(now, out);
 }
 
-void Member::on_drop(Time now, const Message::ThreadName& name, Actions& out) {
+void HostedJob::on_drop(Time now, const Message::ThreadName& name, Actions& out) {
   const auto found = threads_.find(ThreadId{name.thread()});
   if (found == threads_.end() || found->second.epoch > name.epoch()) return;
-  GW_REACHED("member: a thread was dropped");
+  GW_REACHED("host: a thread was dropped");
   drop_from_worker(found->first, found->second, out);
   remove(found, out);
   start_queued(now, out);
 }
 
-void Member::on_stored(Time now, const Message::Stored& stored, Actions& out) {
+void HostedJob::on_stored(Time now, const Message::Stored& stored, Actions& out) {
   Thread* thread = find(stored.thread(), stored.epoch());
   if (thread == nullptr || thread->unstored.empty() || thread->unstored.front().sequence() > stored.sequence()) return;
   bool ended = false;
@@ -147,7 +148,7 @@ void Member::on_stored(Time now, const Message::Stored& stored, Actions& out) {
 }
 
 // What has not been sent yet, as much as one message takes.
-void Member::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
+void HostedJob::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
   Message message;
   Message::Effects& effects = *message.mutable_effects();
   std::size_t bytes = 0;
@@ -164,27 +165,27 @@ void Member::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
     Message::Effects::Child& child = *effects.add_children();
     child.set_thread(effect.fork().child());
     child.set_keeper(born->second.keeper.peer.bytes());
-    child.set_attempt(born->second.keeper.attempt);
+    child.set_keeper_generation(born->second.keeper.keeper_generation);
   }
-  thread.again = now + config_.retry;
+  thread.resend_at = now + config_.retry;
   if (effects.effects().empty()) return;
   effects.set_job(claim_.job.bytes());
   effects.set_thread(id.value());
   effects.set_epoch(thread.epoch);
   effects.set_status(status_);
-  effects.set_origin(origin_of(thread));
+  effects.set_start_state(start_state_of(thread));
   out.send(claim_.home, std::move(message));
 }
 
-void Member::on_tick(Time now, Actions& out) {
+void HostedJob::on_tick(Time now, Actions& out) {
   if (now < tick_at_) return;
   tick_at_ = now + config_.retry / 2;
   if (now >= status_at_) send_status(now, out);
   for (auto& [id, thread] : threads_) {
-    if (thread.stage == Stage::asking && now >= thread.again) ask_image(now, id, thread, out);
+    if (thread.stage == Stage::asking && now >= thread.resend_at) ask_image(now, id, thread, out);
     if (thread.stage != Stage::running) continue;
-    if (!thread.unstored.empty() && now >= thread.again && !GW_BUG(6)) {
-      GW_REACHED("member: effects were repeated");
+    if (!thread.unstored.empty() && now >= thread.resend_at && !GW_BUG(6)) {
+      GW_REACHED("host: effects were repeated");
       thread.sent = thread.unstored.front().sequence() - 1;
       send_effects(now, id, thread, out);
     }
@@ -194,14 +195,14 @@ void Member::on_tick(Time now, Actions& out) {
   }
 }
 
-std::vector<Member::Running> Member::running() const {
+std::vector<HostedJob::Running> HostedJob::running() const {
   std::vector<Running> list;
   for (const auto& [id, thread] : threads_)
     if (thread.stage == Stage::running) list.push_back({id, thread.epoch});
   return list;
 }
 
-std::size_t Member::roots_running() const {
+std::size_t HostedJob::roots_running() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(threads_, [](const auto& entry) { return entry.second.stage == Stage::running && !entry.second.child; }));
 }

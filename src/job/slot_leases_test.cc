@@ -1,4 +1,4 @@
-#include "job/slot_book.h"
+#include "job/slot_leases.h"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ class Slots : public testing::Test {
   const PeerId home_ = name<PeerId>(1);
   const JobId job_ = name<JobId>(1);
   const JobId other_ = name<JobId>(2);
-  SlotBook book_{{.slots = 4}, 9};
+  SlotLeases book_{{.slots = 4}, 9};
 };
 
 TEST_F(Slots, CountReservedAndClaimedOnes) {
-  const SlotBook::Grant* grant = book_.reserve(seconds(1), home_, job_, 3);
+  const SlotLeases::Grant* grant = book_.reserve(seconds(1), home_, job_, 3);
   ASSERT_NE(grant, nullptr);
   EXPECT_EQ(grant->slots, 3u);
   EXPECT_EQ(book_.free_slots(), 1u);
@@ -73,7 +73,7 @@ TEST_F(Slots, AreTakenBackFromJobsThatAreNamed) {
 }
 
 TEST_F(Slots, NameClaimsOfDifferentLivesDifferently) {
-  SlotBook next({.slots = 4}, 10);
+  SlotLeases next({.slots = 4}, 10);
   EXPECT_LT(book_.reserve(seconds(1), home_, job_, 1)->claim, next.reserve(seconds(1), home_, job_, 1)->claim);
 }
 
