@@ -22,7 +22,7 @@ constexpr std::string_view kForkImports = R"(
   (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
 )";
-constexpr std::string_view kForking = R"(
+constexpr std::string_view kForkingProgram = R"(
   (func $add (param $address i32) (param $amount i32)
     (i32.store (local.get $address) (i32.add (i32.load (local.get $address)) (local.get $amount))))
   (func $print_random
@@ -76,7 +76,7 @@ class IsolateFork : public ::testing::Test {
   }
 
   test::World world;
-  const std::shared_ptr<const Module> module = test::load(test::mobile_guest(kForkImports, kForking));
+  const std::shared_ptr<const Module> module = test::load(test::mobile_guest(kForkImports, kForkingProgram));
 };
 
 TEST_F(IsolateFork, ChildAndParentGoOnFromTheSamePointWithMemoriesOfTheirOwn) {

@@ -10,7 +10,7 @@ namespace {
 using wire::ImagePage;
 using wire::Storage;
 
-bool is_zero(const FilePage& page) { return page[0] == 0 && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0; }
+bool is_zero_page(const FilePage& page) { return page[0] == 0 && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0; }
 
 // In the order of their numbers.
 std::vector<FileContent::Slot*> all_slots(FileTree& files) {
@@ -28,7 +28,7 @@ void hash_slots(std::span<FileContent::Slot* const> slots) {
   std::vector<FileContent::Slot*> owners;
   for (FileContent::Slot* slot : slots) {
     if (!slot->page || slot->hash) continue;
-    if (is_zero(*slot->page)) {
+    if (is_zero_page(*slot->page)) {
       slot->page.reset();
       continue;
     }

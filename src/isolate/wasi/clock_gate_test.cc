@@ -5,7 +5,7 @@
 namespace gw::isolate {
 namespace {
 
-class FakeClock final : public HostClock {
+class FakeGateClock final : public HostClock {
  public:
   std::uint64_t now(Clock clock) override { return clock == Clock::realtime ? realtime : monotonic; }
   std::uint64_t realtime = 1'700'000'000'000'000'000;
@@ -13,7 +13,7 @@ class FakeClock final : public HostClock {
 };
 
 // Plays back what it has, then notes what is new.
-class Tape final : public Determinants {
+class GateTape final : public Determinants {
  public:
   Result<std::optional<std::uint64_t>> recorded(DeterminantKind kind, std::uint32_t what) override {
     if (next == readings.size()) return std::optional<std::uint64_t>();
@@ -33,7 +33,7 @@ class Tape final : public Determinants {
 LiveDeterminants live;
 
 TEST(ClockGate, StartsNearZeroAndFollowsTheHost) {
-  FakeClock host;
+  FakeGateClock host;
   ClockGate gate(host, live);
   EXPECT_EQ(*gate.read(Clock::monotonic), 1u);
   host.monotonic += 100;
@@ -42,14 +42,14 @@ TEST(ClockGate, StartsNearZeroAndFollowsTheHost) {
 }
 
 TEST(ClockGate, NeverGoesBackAfterAMove) {
-  FakeClock here;
+  FakeGateClock here;
   ClockGate before(here, live);
   (void)before.read(Clock::monotonic);
   here.monotonic += 1'000'000;
   std::uint64_t saved = before.saved_monotonic();
   EXPECT_EQ(saved, 1'000'001u);
 
-  FakeClock there;
+  FakeGateClock there;
   there.monotonic = 7;  // booted just now
   ClockGate after(there, live);
   after.restore_monotonic(saved);
@@ -62,15 +62,15 @@ TEST(ClockGate, NeverGoesBackAfterAMove) {
 }
 
 TEST(ClockGate, SavesNothingForAGuestWithoutClocks) {
-  FakeClock host;
+  FakeGateClock host;
   ClockGate gate(host, live);
   (void)gate.read(Clock::realtime);
   EXPECT_EQ(gate.saved_monotonic(), 0u);
 }
 
 TEST(ClockGate, ReplaysWhatWasRecordedThenLives) {
-  FakeClock host;
-  Tape tape;
+  FakeGateClock host;
+  GateTape tape;
   ClockGate first(host, tape);
   std::vector<std::uint64_t> seen;
   for (Clock clock : {Clock::monotonic, Clock::realtime, Clock::monotonic}) {
@@ -79,7 +79,7 @@ TEST(ClockGate, ReplaysWhatWasRecordedThenLives) {
   }
 
   tape.next = 0;
-  FakeClock later;
+  FakeGateClock later;
   later.monotonic = 999, later.realtime = 1;
   ClockGate again(later, tape);
   EXPECT_EQ(*again.read(Clock::monotonic), seen[0]);
@@ -91,16 +91,16 @@ TEST(ClockGate, ReplaysWhatWasRecordedThenLives) {
 }
 
 TEST(ClockGate, RefusesAReplayThatTakesAnotherPath) {
-  FakeClock host;
-  Tape tape;
+  FakeGateClock host;
+  GateTape tape;
   tape.readings = {{0, 5}};
   ClockGate gate(host, tape);
   EXPECT_FALSE(gate.read(Clock::monotonic));
 }
 
 TEST(ClockGate, DoesNotRecordWhatOnlyTheHostLooksAt) {
-  FakeClock host;
-  Tape tape;
+  FakeGateClock host;
+  GateTape tape;
   ClockGate gate(host, tape);
   EXPECT_EQ(gate.monotonic_now(), 1u);
   EXPECT_TRUE(tape.readings.empty());

@@ -17,14 +17,14 @@
 namespace gw::node {
 namespace {
 
-constexpr std::array<std::uint8_t, RecordFile::kMagicBytes> kMagic{'G', 'W', 'J', 'O', 'U', 'R', 'N', 'L'};
+constexpr std::array<std::uint8_t, RecordFile::kMagicBytes> kJournalMagic{'G', 'W', 'J', 'O', 'U', 'R', 'N', 'L'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kDigestBytes = 8;
 constexpr std::size_t kFrameBytes = 4 + 4 + kDigestBytes;
 
 Bytes header() {
   ByteWriter out;
-  out.bytes(kMagic);
+  out.bytes(kJournalMagic);
   out.u32(kVersion);
   out.u32(0);
   return out.take();
@@ -95,7 +95,8 @@ class Scanner {
     std::array<std::uint8_t, RecordFile::kHeaderBytes> found;
     if (size_ < found.size()) return fail(Kind::corrupt, "{} is not a journal: it is too short", path_.string());
     GW_TRY_VOID(read_at(fd_, 0, found));
-    if (!std::equal(kMagic.begin(), kMagic.end(), found.begin())) return fail(Kind::corrupt, "{} is not a journal", path_.string());
+    if (!std::equal(kJournalMagic.begin(), kJournalMagic.end(), found.begin()))
+      return fail(Kind::corrupt, "{} is not a journal", path_.string());
     if (!std::ranges::equal(found, header()))
       return fail(Kind::unsupported, "{} is a journal of another version of godwit: this one reads version {}", path_.string(), kVersion);
     return ok();
@@ -113,7 +114,7 @@ class Scanner {
 
 }  // namespace
 
-bool RecordFile::is_magic(ByteView head) { return std::ranges::equal(head, kMagic); }
+bool RecordFile::is_magic(ByteView head) { return std::ranges::equal(head, kJournalMagic); }
 
 Result<RecordFile> RecordFile::create_beside(const std::filesystem::path& final) {
   const std::filesystem::path path = final.string() + ".new";
