@@ -22,7 +22,7 @@ namespace gw::overlay {
 // Invariants: nobody is dead, nor suspected, without a ping of this peer's own that was not answered. What others say costs one ping, at a
 // limited rate. Who hears from none of several peers suspects itself: it waits. A tombstone falls with the first message of the peer, its
 // next life, or a newer descriptor, and in the end by itself; so nobody who lives is dead for ever. A machine without I/O or threads.
-// Limits: Config, and those of Rumours, Tombstones and PingRelay.
+// Limits: Config, and those of FailureReports, Tombstones and PingRelay.
 //
 // Differences from SWIM and Lifeguard: rumours are hints and never verdicts, so that liars cannot kill; they shorten a suspicion that rests
 // on this peer's own ping. An indirect answer counts by the signature of the peer that was asked for, not by the word of the helper. The

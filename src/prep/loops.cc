@@ -196,11 +196,11 @@ std::optional<std::uint64_t> LoopCosts::constant_trips(Expr loop) const {
 // The constant that `local` holds when control reaches the current loop: looks back over everything evaluated before it, up to the start of
 // the function or of the loop around it, for the last write.
 std::optional<std::int32_t> LoopCosts::value_before(Local local) const {
-  for (auto place = path_.rbegin(); place != path_.rend(); ++place) {
-    if (is(place->node, Node::loop)) return std::nullopt;
-    for (unsigned i = place->child; i-- > 0;) {
-      const bool other_arm = is(place->node, Node::if_else) && i == 1;  // not executed
-      Expr before = child_at(place->node, i);
+  for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
+    if (is(step->node, Node::loop)) return std::nullopt;
+    for (unsigned i = step->child; i-- > 0;) {
+      const bool other_arm = is(step->node, Node::if_else) && i == 1;  // not executed
+      Expr before = child_at(step->node, i);
       if (!before || other_arm) continue;
       if (is(before, Node::local_set) && BinaryenLocalSetGetIndex(before) == local) return const_i32(BinaryenLocalSetGetValue(before));
       if (writes(before, local)) return std::nullopt;

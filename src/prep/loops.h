@@ -40,7 +40,7 @@ class LoopCosts {
     std::uint64_t total;
     std::uint64_t body;
   };
-  struct Place {  // a node on the path from the function's body to the current expression, and which child the path goes through
+  struct PathStep {  // a node on the path from the function's body to the current expression, and which child the path goes through
     Expr node;
     unsigned child;
   };
@@ -54,7 +54,7 @@ class LoopCosts {
   const CallGraph& graph_;
   std::vector<std::uint64_t> function_costs_;  // kUnbounded until measured, so recursion is unbounded
   std::unordered_map<Expr, Cost> loops_;
-  std::vector<Place> path_;
+  std::vector<PathStep> path_;
 };
 
 }  // namespace gw::prep

@@ -70,7 +70,7 @@ void make_module_mobile(const SourceModule& source, const Options& options, wire
   make_mobile(source.ref(), plan, report);
   info.poll = plan.poll;
   info.poll_cell = plan.poll_cell;
-  info.unwind_base = plan.unwind.moves == UnwindArea::Moves::no ? plan.unwind.base : 0;
+  info.unwind_base = plan.unwind.placement == UnwindArea::Placement::reserved ? plan.unwind.base : 0;
   info.unwind_bytes = plan.unwind.bytes;
   info.globals = export_state_globals(source.ref());
 }

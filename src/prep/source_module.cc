@@ -76,7 +76,8 @@ Result<Prepared> prepare(ByteView wasm, wire::Level level) {
       GW_TRY(auto memory, wire::read_memory(wasm));
       GW_TRY(auto larger, larger_memory_section(memory, kUnwindPages));
       out.bytes(larger);
-      prepared.behind_memory = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes, UnwindArea::Moves::yes};
+      prepared.behind_memory = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes,
+                                UnwindArea::Placement::behind_memory};
     } else {
       out.bytes(section.whole);
     }
@@ -101,7 +102,7 @@ Result<UnwindArea> reserved_area(BinaryenModuleRef module) {
   if (!cell || !base || *cell == 0 || *base == 0)
     return fail(Kind::invalid, "the module exports {} or {} as something else than the address of data", kPollCellSymbol,
                 kUnwindStackSymbol);
-  return UnwindArea{*base, kUnwindBytes, UnwindArea::Moves::no};
+  return UnwindArea{*base, kUnwindBytes, UnwindArea::Placement::reserved};
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ Status SourceModule::call_start_function_from_start_export(std::optional<std::ui
 }
 
 std::optional<std::uint32_t> SourceModule::poll_cell() const {
-  return unwind_area_.moves == UnwindArea::Moves::no ? exported_address(module_, kPollCellSymbol) : std::nullopt;
+  return unwind_area_.placement == UnwindArea::Placement::reserved ? exported_address(module_, kPollCellSymbol) : std::nullopt;
 }
 
 }  // namespace gw::prep

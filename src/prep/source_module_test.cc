@@ -43,7 +43,7 @@ TEST(SourceModule, MakesRoomForFramesBehindAForeignMemory) {
   ASSERT_TRUE(mobile) << mobile.error().detail;
   EXPECT_EQ(mobile->unwind_area().base, 3 * kWasmPageBytes);
   EXPECT_EQ(mobile->unwind_area().bytes, kUnwindBytes);
-  EXPECT_EQ(mobile->unwind_area().moves, UnwindArea::Moves::yes);
+  EXPECT_EQ(mobile->unwind_area().placement, UnwindArea::Placement::behind_memory);
   EXPECT_FALSE(mobile->poll_cell());
   auto plain = SourceModule::parse(wasm, Level::off);
   ASSERT_TRUE(plain);
@@ -59,7 +59,7 @@ TEST(SourceModule, UsesWhatTheLinkerReserved) {
   ASSERT_TRUE(source) << source.error().detail;
   EXPECT_EQ(source->poll_cell(), 64u);
   EXPECT_EQ(source->unwind_area().base, 65536u);
-  EXPECT_EQ(source->unwind_area().moves, UnwindArea::Moves::no);
+  EXPECT_EQ(source->unwind_area().placement, UnwindArea::Placement::reserved);
 }
 
 TEST(SourceModule, RefusesAReservationThatIsNoAddress) {

@@ -21,9 +21,9 @@ inline constexpr std::uint32_t kWasmPageBytes = 65536;
 struct UnwindArea {
   std::uint32_t base = 0;
   std::uint32_t bytes = 0;
-  // no: reserved by the linker. yes: behind the guest's memory, which the module knows nothing of; when the guest's memory grows the area,
-  // which is empty then, moves up.
-  enum class Moves : std::uint8_t { no, yes } moves = Moves::no;
+  // reserved: by the linker. behind_memory: behind the guest's memory, which the module knows nothing of; when the guest's memory grows the
+  // area, which is empty then, moves up.
+  enum class Placement : std::uint8_t { reserved, behind_memory } placement = Placement::reserved;
 };
 
 // Adds what a module needs to save frames. Values lie packed, in the order in which they were pushed. Popping a value clears its place, so
@@ -47,7 +47,7 @@ class UnwindStack {
   Expr stack_limit() const;
   void add_globals();
   void add_begin_unwind();
-  bool moves() const { return area_.moves == UnwindArea::Moves::yes; }
+  bool moves() const { return area_.placement == UnwindArea::Placement::behind_memory; }
 
   const Builder& build_;
   UnwindArea area_;

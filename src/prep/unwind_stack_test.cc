@@ -11,8 +11,8 @@ using ::testing::ElementsAre;
 
 const std::vector<std::pair<Local, Type>> kLocals = {{0, BinaryenTypeInt32()}, {1, BinaryenTypeInt64()},   {2, BinaryenTypeVec128()},
                                                      {3, BinaryenTypeInt32()}, {4, BinaryenTypeFloat32()}, {5, BinaryenTypeFloat64()}};
-constexpr UnwindArea kReserved{65536, 8 * kWasmPageBytes, UnwindArea::Moves::no};
-constexpr UnwindArea kBehind{65536, 8 * kWasmPageBytes, UnwindArea::Moves::yes};
+constexpr UnwindArea kReserved{65536, 8 * kWasmPageBytes, UnwindArea::Placement::reserved};
+constexpr UnwindArea kBehind{65536, 8 * kWasmPageBytes, UnwindArea::Placement::behind_memory};
 
 // The local that a push takes its values from, or a pop gives its value to, in order.
 std::vector<Local> locals_of(const std::vector<Expr>& statements) {
