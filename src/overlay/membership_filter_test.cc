@@ -8,7 +8,7 @@
 namespace gw::overlay {
 namespace {
 
-constexpr Time kStart = std::chrono::seconds(100);
+constexpr Time kGridStart = std::chrono::seconds(100);
 constexpr std::uint64_t kFarAway = 4'000'000'000;
 
 SigningKey private_key() {
@@ -29,20 +29,20 @@ struct PrivatePeer {
         overlay({.grid = {sha256(private_key().public_key())}, .members = std::move(members), .address = fmt::format("p{}:1", number)},
                 {test_id(number), test_key(number), 1}, signer, Rng(number)) {
     Output out;
-    overlay.start(kStart, {}, out);
+    overlay.start(kGridStart, {}, out);
   }
 
   // What it says to somebody it has just dialled.
   Message greet(const PeerId& other) {
     Output out;
-    overlay.on_rumoured(kStart, "other:1", out);
-    overlay.on_connected(kStart, other, "other:1", out);
+    overlay.on_rumoured(kGridStart, "other:1", out);
+    overlay.on_connected(kGridStart, other, "other:1", out);
     EXPECT_EQ(out.sends.size(), 1u);
     return out.sends.empty() ? Message() : out.sends.front().message;
   }
   Output hear(const PeerId& from, const Message& message) {
     Output out;
-    overlay.on_message(kStart, from, message, out);
+    overlay.on_message(kGridStart, from, message, out);
     return out;
   }
 
@@ -98,7 +98,7 @@ TEST(MembershipFilter, ADescriptorWithoutAMembershipIsNotPassedOff) {
   EXPECT_EQ(one.overlay.find(test_id(7)), nullptr);
   write(make_membership(private_key(), test_key(7), 0x20001, kFarAway), *gossip.mutable_gossip()->mutable_others(0)->mutable_membership());
   Output out;
-  one.overlay.on_rumoured(kStart, gossip.gossip().others(0), out);
+  one.overlay.on_rumoured(kGridStart, gossip.gossip().others(0), out);
   EXPECT_NE(one.overlay.find(test_id(7)), nullptr) << "with one it is";
 }
 
@@ -106,7 +106,7 @@ TEST(MembershipFilter, TheRevokedAreDroppedAndHeardNoMore) {
   PrivatePeer one(1, member_config(1)), two(2, member_config(2));
   one.hear(two.id, two.hear(one.id, one.greet(two.id)).sends.front().message);
   Output out;
-  one.overlay.revoke(kStart, make_revocations(private_key(), 1, {0x10002}), out);
+  one.overlay.revoke(kGridStart, make_revocations(private_key(), 1, {0x10002}), out);
   EXPECT_TRUE(std::ranges::any_of(out.events, [&](const Event& event) {
     const auto* expelled = std::get_if<Expelled>(&event);
     return expelled != nullptr && expelled->peer == two.id;
