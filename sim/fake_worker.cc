@@ -168,7 +168,7 @@ void FakeWorker::bear(const Thread& thread, ThreadId child, std::vector<WorkerOu
   Thread& placed =
       threads_.insert_or_assign(child, Thread{.state = child_state(born, child), .gate = thread.gate.fork(child)}).first->second;
   started_.push_back({child, placed.gate.epoch()});
-  newborn_.push_back(child);
+  children_.push_back(child);
   send_image(child, placed, FromWorker::Image::FORKED, out);
 }
 

@@ -38,7 +38,7 @@ class FakeWorker {
   // Threads that began to run since the last call.
   std::vector<Life> take_started() { return std::exchange(started_, {}); }
   // Children that are to be stepped from now on.
-  std::vector<ThreadId> take_newborn() { return std::exchange(newborn_, {}); }
+  std::vector<ThreadId> take_children() { return std::exchange(children_, {}); }
 
  private:
   struct Thread {
@@ -61,7 +61,7 @@ class FakeWorker {
   Hash256 module_;
   std::map<ThreadId, Thread> threads_;
   std::vector<Life> started_;
-  std::vector<ThreadId> newborn_;
+  std::vector<ThreadId> children_;
 };
 
 // The program a task runs, in its arguments.

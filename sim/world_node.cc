@@ -244,7 +244,7 @@ void World::step_later(Node& node, job::WorkerId worker, ThreadId thread) {
     if (found == host.workers.end()) return;
     std::vector<WorkerOutput> outputs;
     const bool more = found->second.step(thread, static_cast<std::uint64_t>((now_ + host.clock_offset).count()), outputs);
-    for (const ThreadId child : found->second.take_newborn()) step_later(host, worker, child);
+    for (const ThreadId child : found->second.take_children()) step_later(host, worker, child);
     from_worker(host, worker, std::move(outputs));
     if (more) step_later(host, worker, thread);
   });

@@ -118,7 +118,7 @@ asio::awaitable<Status> Client::Exchange::read_stream(const std::filesystem::pat
     if (status >= 300) {
       refusal += got;
       if (refusal.size() > kMaxLineBytes) break;
-    } else if (!got.empty() && take(got) == Go::away) {
+    } else if (!got.empty() && take(got) == StreamControl::stop) {
       co_return ok();
     }
   }
@@ -210,13 +210,13 @@ Status Client::stop() {
   return ok();
 }
 
-Status Client::read_output(const job::JobId& id, node::Stream which, std::uint64_t from, Until until, const TakeBytes& take) {
+Status Client::read_output(const job::JobId& id, node::Stream which, std::uint64_t from, ReadUntil until, const TakeBytes& take) {
   return stream(fmt::format("/v1/jobs/{}/output?stream={}&from={}&follow={}", id.hash.hex(),
-                            which == node::Stream::output ? "stdout" : "stderr", from, until == Until::end ? 1 : 0),
+                            which == node::Stream::output ? "stdout" : "stderr", from, until == ReadUntil::end ? 1 : 0),
                 take);
 }
 
-Status Client::watch(const job::JobId& id, std::uint64_t from, const std::function<Go(const node::JobEvent&)>& take) {
+Status Client::watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take) {
   std::string line;
   Status understood = ok();
   const auto take_bytes = [&](std::string_view bytes) {
@@ -224,11 +224,11 @@ Status Client::watch(const job::JobId& id, std::uint64_t from, const std::functi
     for (std::size_t end; (end = line.find('\n')) != std::string::npos; line.erase(0, end + 1)) {
       const Result<node::JobEvent> event = job_event(std::string_view(line).substr(0, end));
       if (!event) understood = event.error();
-      if (!event || take(*event) == Go::away) return Go::away;
+      if (!event || take(*event) == StreamControl::stop) return StreamControl::stop;
     }
-    if (line.size() <= kMaxLineBytes) return Go::on;
+    if (line.size() <= kMaxLineBytes) return StreamControl::proceed;
     understood = fail(Kind::corrupt, "the daemon sent a line of more than {} bytes", kMaxLineBytes);
-    return Go::away;
+    return StreamControl::stop;
   };
   GW_TRY_VOID(stream(fmt::format("/v1/jobs/{}/events?from={}", id.hash.hex(), from), take_bytes));
   return understood;

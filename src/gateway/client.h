@@ -35,12 +35,12 @@ class Client {
   Result<std::string> change_grids(const node::GridOrder& order);
   Status stop();
 
-  // A stream goes on until its end, an error, or until `take` returns Go::away.
-  enum class Go : std::uint8_t { on, away };
-  enum class Until : std::uint8_t { now, end };
-  using TakeBytes = std::function<Go(std::string_view)>;
-  Status read_output(const job::JobId& id, node::Stream stream, std::uint64_t from, Until until, const TakeBytes& take);
-  Status watch(const job::JobId& id, std::uint64_t from, const std::function<Go(const node::JobEvent&)>& take);
+  // A stream goes on until its end, an error, or until `take` returns StreamControl::stop.
+  enum class StreamControl : std::uint8_t { proceed, stop };
+  enum class ReadUntil : std::uint8_t { now, end };
+  using TakeBytes = std::function<StreamControl(std::string_view)>;
+  Status read_output(const job::JobId& id, node::Stream stream, std::uint64_t from, ReadUntil until, const TakeBytes& take);
+  Status watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take);
 
   // From any thread: the call that is going on, and all later ones, end with Kind::disconnected.
   void interrupt();

@@ -162,12 +162,12 @@ TEST_F(AtTheGateway, OutputIsFollowedToItsEnd) {
     got += bytes;
     if (got == "one ") on_node([this] { control.write(kJob, std::string(200000, '2')); });
     if (got.size() == 200004) on_node([this] { control.end(kJob, 0); });
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   };
-  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::Until::end, take));
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::ReadUntil::end, take));
   EXPECT_EQ(got, "one " + std::string(200000, '2'));
   got.clear();
-  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 200000, Client::Until::now, take));
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 200000, Client::ReadUntil::now, take));
   EXPECT_EQ(got, "2222");
 }
 
@@ -179,10 +179,10 @@ TEST_F(AtTheGateway, WithoutFollowTheAnswerEndsWithWhatIsThere) {
   });
   Client client(path);
   std::string got;
-  const auto take = [&](std::string_view bytes) { return got += bytes, Client::Go::on; };
-  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::Until::now, take));
+  const auto take = [&](std::string_view bytes) { return got += bytes, Client::StreamControl::proceed; };
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::ReadUntil::now, take));
   EXPECT_EQ(got, "so far");
-  EXPECT_EQ(client.read_output(job::JobId{}, node::Stream::output, 0, Client::Until::now, take).error().kind, Kind::not_found);
+  EXPECT_EQ(client.read_output(job::JobId{}, node::Stream::output, 0, Client::ReadUntil::now, take).error().kind, Kind::not_found);
 }
 
 TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
@@ -197,13 +197,14 @@ TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
         for (int i = 0; i < 1000; ++i) control.note(kJob, JobEvent::ThreadEnded{job::ThreadId(1), 0});
         control.end(kJob, 3);
       });
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   };
   ASSERT_TRUE(client.watch(kJob, 0, take));
   ASSERT_EQ(numbers.size(), 1002u);
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], i + 1);
   std::size_t more = 0;
-  ASSERT_TRUE(client.watch(kJob, 5000, [&](const JobEvent&) { return ++more, Client::Go::on; })) << "it is over: nothing comes, but an end";
+  ASSERT_TRUE(client.watch(kJob, 5000, [&](const JobEvent&) { return ++more, Client::StreamControl::proceed; }))
+      << "it is over: nothing comes, but an end";
   EXPECT_EQ(more, 0u);
 }
 
@@ -211,7 +212,7 @@ TEST_F(AtTheGateway, AClientThatGoesIsNoticedWhileItsJobIsQuiet) {
   start();
   on_node([this] { control.add(kJob); });
   Client client(path);
-  ASSERT_TRUE(client.watch(kJob, 0, [](const JobEvent&) { return Client::Go::away; }));
+  ASSERT_TRUE(client.watch(kJob, 0, [](const JobEvent&) { return Client::StreamControl::stop; }));
   until([this] { return control.watchers(kJob) == 0; });
 }
 
@@ -222,7 +223,7 @@ TEST_F(AtTheGateway, ACallCanBeInterrupted) {
   std::thread other;
   const Status ended = client.watch(kJob, 0, [&](const JobEvent&) {
     other = std::thread([&client] { client.interrupt(); });
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   });
   other.join();
   EXPECT_EQ(ended.error().kind, Kind::disconnected);
@@ -236,7 +237,7 @@ TEST_F(AtTheGateway, AStopEndsEverythingThatIsOpen) {
   std::promise<void> streaming;
   auto follower = std::async(std::launch::async, [&] {
     Client client(path);
-    return client.watch(kJob, 0, [&](const JobEvent&) { return streaming.set_value(), Client::Go::on; });
+    return client.watch(kJob, 0, [&](const JobEvent&) { return streaming.set_value(), Client::StreamControl::proceed; });
   });
   streaming.get_future().wait();
   on_node([this] { control.mute = true; });

@@ -48,7 +48,7 @@ Result<Call> read_output(const Match& match) {
   GW_TRY(const bool errors, is_second(match.query, "stream", "stdout", "stderr"));
   if (errors) call.stream = node::Stream::errors;
   GW_TRY(const bool follow, is_second(match.query, "follow", "0", "1"));
-  if (follow) call.until = ReadOutput::Until::end;
+  if (follow) call.until = ReadOutput::ReadUntil::end;
   GW_TRY(call.from, number(match.query, "from"));
   return Call(call);
 }
@@ -144,7 +144,7 @@ Target split_target(std::string_view target) {
   return {target.substr(0, mark), target.substr(mark + 1)};
 }
 
-Result<Asked> make_call(const Entry& entry, std::string_view name, std::string_view query) {
+Result<ParsedRequest> make_call(const Entry& entry, std::string_view name, std::string_view query) {
   Match match;
   if (!name.empty() || entry.route.path.find('{') != std::string_view::npos) {
     auto hash = parse_hash(name);
@@ -153,7 +153,7 @@ Result<Asked> make_call(const Entry& entry, std::string_view name, std::string_v
   }
   GW_TRY(match.query, parse_query(query, entry.route));
   GW_TRY(Call call, entry.make(match));
-  return Asked{std::move(call), entry.route.max_body_bytes};
+  return ParsedRequest{std::move(call), entry.route.max_body_bytes};
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ std::span<const Route> routes() {
   return table;
 }
 
-Result<Asked> parse_request(std::string_view method, std::string_view target) {
+Result<ParsedRequest> parse_request(std::string_view method, std::string_view target) {
   const auto [path, query] = split_target(target);
   bool known_path = false;
   for (const Entry& entry : kEntries) {

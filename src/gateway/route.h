@@ -26,11 +26,11 @@ struct CancelJob {
   job::JobId job;
 };
 struct ReadOutput {
-  enum class Until : std::uint8_t { now, end };
+  enum class ReadUntil : std::uint8_t { now, end };
   job::JobId job;
   node::Stream stream = node::Stream::output;
   std::uint64_t from = 0;
-  Until until = Until::now;
+  ReadUntil until = ReadUntil::now;
 };
 struct ReadEvents {
   job::JobId job;
@@ -70,11 +70,11 @@ std::span<const Route> routes();
 
 // What the first line of a request asks for. Kind::not_found: there is no such path; Kind::unsupported: not with this method;
 // Kind::invalid: a value in it is wrong.
-struct Asked {
+struct ParsedRequest {
   Call call;
   std::size_t max_body_bytes = 0;
 };
-Result<Asked> parse_request(std::string_view method, std::string_view target);
+Result<ParsedRequest> parse_request(std::string_view method, std::string_view target);
 
 // The methods a path can be asked with, as in the header Allow.
 std::string methods_of(std::string_view target);

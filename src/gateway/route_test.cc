@@ -20,10 +20,10 @@ TEST(Route, ValuesAreReadFromPathAndQuery) {
   EXPECT_EQ(call.job.hash.hex(), kId);
   EXPECT_EQ(call.stream, node::Stream::errors);
   EXPECT_EQ(call.from, 42u);
-  EXPECT_EQ(call.until, ReadOutput::Until::end);
+  EXPECT_EQ(call.until, ReadOutput::ReadUntil::end);
   const auto plain = parse_request("GET", "/v1/jobs/" + kId + "/output");
   ASSERT_TRUE(plain);
-  EXPECT_EQ(std::get<ReadOutput>(plain->call).until, ReadOutput::Until::now);
+  EXPECT_EQ(std::get<ReadOutput>(plain->call).until, ReadOutput::ReadUntil::now);
 }
 
 TEST(Route, OnlyWhatTakesABodyMayHaveOne) {

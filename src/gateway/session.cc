@@ -10,7 +10,7 @@ Session::Session(Local::socket socket, node::Control& control, const Config& con
       stream_(exchange_.stream()),
       control_(control),
       config_(config),
-      wake_(std::make_shared<Wake>(stream_.get_executor())) {}
+      wake_(std::make_shared<WakeSignal>(stream_.get_executor())) {}
 
 void Session::stop() {
   wake_->stop();
@@ -24,7 +24,7 @@ asio::awaitable<void> Session::run() {
 }
 
 asio::awaitable<Session::After> Session::serve_one() {
-  std::optional<Asked> asked;
+  std::optional<ParsedRequest> asked;
   const auto route = [&asked](const auto& head) -> std::variant<std::size_t, Answer> {
     auto parsed = parse_request(head.method_string(), head.target());
     if (parsed) return asked.emplace(*std::move(parsed)).max_body_bytes;

@@ -7,7 +7,7 @@
 
 #include "gateway/http.h"
 #include "gateway/route.h"
-#include "gateway/wake.h"
+#include "gateway/wake_signal.h"
 #include "httpd/error_answer.h"
 #include "httpd/exchange.h"
 #include "node/control.h"
@@ -81,7 +81,7 @@ class Session {
   beast::basic_stream<Local>& stream_;  // of the exchange, for what is sent in pieces
   node::Control& control_;
   const Config config_;
-  std::shared_ptr<Wake> wake_;  // callbacks own it too
+  std::shared_ptr<WakeSignal> wake_;  // callbacks own it too
 };
 
 }  // namespace gw::gateway

@@ -94,7 +94,7 @@ asio::awaitable<void> Session::stream(const ReadOutput& call) {
     });
     if (!found) co_return found.error();
     offset += found->bytes.size();
-    const bool all_for_now = found->bytes.empty() && call.until == ReadOutput::Until::now;
+    const bool all_for_now = found->bytes.empty() && call.until == ReadOutput::ReadUntil::now;
     co_return Piece{std::move(found->bytes), found->end || all_for_now};
   };
   co_await send_stream(call.job, "application/octet-stream", next);

@@ -15,7 +15,7 @@ Result<std::optional<std::shared_ptr<const Bytes>>> ChunkStore::chunk(const Hash
   lock.unlock();  // putting may wait
   wire::pb::FromWorker frame;
   frame.mutable_want_chunk()->set_hash(hash.bytes.data(), hash.bytes.size());
-  outbound_.put(frame);
+  outgoing_.put(frame);
   return std::optional<std::shared_ptr<const Bytes>>();
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "isolate/files/input_files.h"
-#include "worker/outbound.h"
+#include "worker/outgoing_frames.h"
 
 namespace gw::worker {
 
@@ -21,7 +21,7 @@ class ChunkStore final : public isolate::ChunkSource {
   static constexpr std::size_t kMaxChunks = 64;
   static constexpr std::size_t kMaxErrors = 1024;
 
-  explicit ChunkStore(Outbound& outbound) : outbound_(outbound) {}
+  explicit ChunkStore(OutgoingFrames& outgoing) : outgoing_(outgoing) {}
 
   // Pool threads.
   Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) override;
@@ -36,7 +36,7 @@ class ChunkStore final : public isolate::ChunkSource {
     std::shared_ptr<const Bytes> bytes;  // also the readers'
   };
 
-  Outbound& outbound_;
+  OutgoingFrames& outgoing_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::list<Entry> chunks_;  // guarded by mutex_, like all below; used last comes first

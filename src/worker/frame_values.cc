@@ -73,11 +73,11 @@ wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result,
   return frame;
 }
 
-wire::pb::FromWorker failed_frame(std::uint64_t thread, std::uint64_t epoch, Remains remains, const Error& error) {
+wire::pb::FromWorker failed_frame(std::uint64_t thread, std::uint64_t epoch, ThreadFate fate, const Error& error) {
   wire::pb::FromWorker frame;
   frame.mutable_failed()->set_thread(thread);
   frame.mutable_failed()->set_epoch(epoch);
-  frame.mutable_failed()->set_gone(remains == Remains::nothing);
+  frame.mutable_failed()->set_gone(fate == ThreadFate::gone);
   frame.mutable_failed()->set_error(error.detail.substr(0, kMaxSentence));
   const bool by_guest = error.kind == Kind::guest_fault || error.kind == Kind::invalid || error.kind == Kind::corrupt;
   frame.mutable_failed()->set_guest_fault(by_guest);

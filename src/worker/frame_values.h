@@ -17,8 +17,8 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
 wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time);
 
 // Whether the thread that a failed request was about is there.
-enum class Remains : std::uint8_t { thread, nothing };
-wire::pb::FromWorker failed_frame(std::uint64_t thread, std::uint64_t epoch, Remains remains, const Error& error);
+enum class ThreadFate : std::uint8_t { alive, gone };
+wire::pb::FromWorker failed_frame(std::uint64_t thread, std::uint64_t epoch, ThreadFate fate, const Error& error);
 
 wire::pb::Effect::End wire_end(const isolate::Stop& stop);
 

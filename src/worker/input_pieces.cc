@@ -13,7 +13,7 @@ Result<isolate::InputSource::Read> InputPieces::read(std::span<std::uint8_t> buf
     frame.mutable_want_input()->set_thread(thread_);
     frame.mutable_want_input()->set_piece(next_number_);
     lock.unlock();  // putting may wait
-    outbound_.put(frame);
+    outgoing_.put(frame);
     return Read{State::not_yet, 0};
   }
   const std::string piece = std::move(unread_.front());

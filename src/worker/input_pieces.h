@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "isolate/wasi/stdio.h"
-#include "worker/outbound.h"
+#include "worker/outgoing_frames.h"
 #include "worker/thread_gate.h"
 
 namespace gw::worker {
@@ -18,8 +18,8 @@ class InputPieces final : public isolate::InputSource {
  public:
   static constexpr std::size_t kMaxUnread = 64;
 
-  InputPieces(std::uint64_t thread, ThreadGate& gate, Outbound& outbound)
-      : thread_(thread), gate_(gate), outbound_(outbound), next_number_(gate.input_pieces()) {}
+  InputPieces(std::uint64_t thread, ThreadGate& gate, OutgoingFrames& outgoing)
+      : thread_(thread), gate_(gate), outgoing_(outgoing), next_number_(gate.input_pieces()) {}
 
   // The pool thread.
   Result<Read> read(std::span<std::uint8_t> buffer) override;
@@ -31,7 +31,7 @@ class InputPieces final : public isolate::InputSource {
  private:
   const std::uint64_t thread_;
   ThreadGate& gate_;
-  Outbound& outbound_;
+  OutgoingFrames& outgoing_;
   std::mutex mutex_;
   std::condition_variable came_;
   std::deque<std::string> unread_;  // guarded by mutex_, like all below; an empty one is the end

@@ -5,9 +5,9 @@
 
 namespace gw::worker {
 
-Result<std::unique_ptr<Lane>> Lane::make(isolate::Engine& engine, Outbound& outbound) {
+Result<std::unique_ptr<Lane>> Lane::make(isolate::Engine& engine, OutgoingFrames& outgoing) {
   GW_TRY(auto thread, engine.make_thread());
-  return std::unique_ptr<Lane>(new Lane(std::move(thread), outbound));
+  return std::unique_ptr<Lane>(new Lane(std::move(thread), outgoing));
 }
 
 void Lane::enqueue(std::shared_ptr<VirtualThread> thread) {
@@ -20,7 +20,7 @@ void Lane::enqueue(std::shared_ptr<VirtualThread> thread) {
   if (idle) {
     post_step();
   } else {
-    outbound_.wake();  // the loop has to watch the slice now
+    outgoing_.wake();  // the loop has to watch the slice now
   }
 }
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "isolate/engine/engine.h"
-#include "worker/outbound.h"
+#include "worker/outgoing_frames.h"
 
 namespace gw::worker {
 
@@ -24,7 +24,7 @@ class Lane {
   using Time = std::chrono::nanoseconds;  // os::monotonic_now()
   static constexpr std::chrono::milliseconds kSlice{50};
 
-  static Result<std::unique_ptr<Lane>> make(isolate::Engine& engine, Outbound& outbound);
+  static Result<std::unique_ptr<Lane>> make(isolate::Engine& engine, OutgoingFrames& outgoing);
 
   isolate::PoolThread& pool_thread() { return *thread_; }
   // The thread shall make a step. It is in here at most once at a time; it sees to that itself.
@@ -37,12 +37,12 @@ class Lane {
   void on_tick(Time now);
 
  private:
-  Lane(std::unique_ptr<isolate::PoolThread> thread, Outbound& outbound) : thread_(std::move(thread)), outbound_(outbound) {}
+  Lane(std::unique_ptr<isolate::PoolThread> thread, OutgoingFrames& outgoing) : thread_(std::move(thread)), outgoing_(outgoing) {}
   void post_step();
   void step();
 
   std::unique_ptr<isolate::PoolThread> thread_;
-  Outbound& outbound_;
+  OutgoingFrames& outgoing_;
   mutable std::mutex mutex_;
   std::deque<std::shared_ptr<VirtualThread>> ready_;  // guarded by mutex_, like all below; shared with the worker's table
   std::shared_ptr<VirtualThread> current_;            // makes a step

@@ -5,21 +5,21 @@
 
 namespace gw::worker {
 
-TaskThread::TaskThread(Surroundings& around, Lane& lane, job::EffectGate gate, isolate::IsolateConfig config)
-    : around_(around),
+TaskThread::TaskThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, isolate::IsolateConfig config)
+    : environment_(environment),
       lane_(lane),
       id_(gate.thread().value()),
-      gate_(std::move(gate), around.outbound),
-      input_(id_, gate_, around.outbound),
+      gate_(std::move(gate), environment.outgoing),
+      input_(id_, gate_, environment.outgoing),
       host_(fail(Kind::internal, "the thread is not made yet")) {
   const Status posted = lane_.pool_thread().post([this, config = std::move(config)]() mutable { make(std::move(config)); });
   GW_ASSERT(posted.has_value());  // there are far fewer threads than places in the queue
 }
 
 void TaskThread::make(isolate::IsolateConfig config) {
-  host_ = isolate::TaskHost::make(around_.engine, lane_.pool_thread(), around_.module, std::move(config),
-                                  {input_, output_, errors_, clock_, gate_, around_.chunks, *this});
-  if (!host_) around_.outbound.put(failed_frame(id_, gate_.epoch(), Remains::nothing, host_.error()));
+  host_ = isolate::TaskHost::make(environment_.engine, lane_.pool_thread(), environment_.module, std::move(config),
+                                  {input_, output_, errors_, clock_, gate_, environment_.chunks, *this});
+  if (!host_) environment_.outgoing.put(failed_frame(id_, gate_.epoch(), ThreadFate::gone, host_.error()));
 }
 
 Status TaskThread::call(const wire::pb::ToWorker::CallTask& request) {
@@ -31,10 +31,10 @@ Status TaskThread::call(const wire::pb::ToWorker::CallTask& request) {
 void TaskThread::carry_out(const wire::pb::ToWorker::CallTask& request) {
   waiting_--;
   const auto begin = os::thread_cpu_now();
-  around_.guests_running.add(1);
+  environment_.guests_running.add(1);
   Result<Bytes> result = host_ ? (*host_)->call(request.function(), as_bytes(request.argument())) : Result<Bytes>(host_.error());
-  around_.guests_running.add(-1);
-  around_.outbound.put(task_frame(request.call(), result, os::thread_cpu_now() - begin));
+  environment_.guests_running.add(-1);
+  environment_.outgoing.put(task_frame(request.call(), result, os::thread_cpu_now() - begin));
 }
 
 Status TaskThread::report(ByteView bytes) {

@@ -18,7 +18,7 @@ class TaskThread final : private isolate::ThreadHost {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;
 
-  TaskThread(Surroundings& around, Lane& lane, job::EffectGate gate, isolate::IsolateConfig config);
+  TaskThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, isolate::IsolateConfig config);
 
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
@@ -31,7 +31,7 @@ class TaskThread final : private isolate::ThreadHost {
   std::uint64_t id() const override { return id_; }
   Status report(ByteView bytes) override;
 
-  Surroundings& around_;
+  ThreadEnvironment& environment_;
   Lane& lane_;
   const std::uint64_t id_;
   ThreadGate gate_;

@@ -21,7 +21,7 @@ void ThreadGate::emit(job::Effect effect, Patience patience) {
     if (abandoned_) return;
     gate_.emit(std::move(effect));
   }
-  outbound_.wake();
+  outgoing_.wake();
 }
 
 std::uint64_t ThreadGate::next_sequence() const {
@@ -64,7 +64,7 @@ Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std:
       return abandoned_ || status || status.error().kind != Kind::overloaded;
     });
   }
-  outbound_.wake();
+  outgoing_.wake();
   return status;
 }
 

@@ -11,7 +11,7 @@
 #include "isolate/determinants.h"
 #include "isolate/wasi/stdio.h"
 #include "job/effect_gate.h"
-#include "worker/outbound.h"
+#include "worker/outgoing_frames.h"
 
 namespace gw::worker {
 
@@ -19,7 +19,7 @@ namespace gw::worker {
 // whoever emits into a full outbox waits here until home has stored some of it, or until it is let through because the thread is to stop.
 class ThreadGate final : public isolate::Determinants {
  public:
-  ThreadGate(job::EffectGate gate, Outbound& outbound) : outbound_(outbound), epoch_(gate.epoch()), gate_(std::move(gate)) {}
+  ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing) : outgoing_(outgoing), epoch_(gate.epoch()), gate_(std::move(gate)) {}
 
   // --- the pool thread
 
@@ -58,7 +58,7 @@ class ThreadGate final : public isolate::Determinants {
   bool all_stored() const;
 
  private:
-  Outbound& outbound_;
+  OutgoingFrames& outgoing_;
   const std::uint64_t epoch_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

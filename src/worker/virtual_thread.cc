@@ -16,14 +16,14 @@ constexpr std::chrono::hours kNoPause{24 * 365};
 
 }  // namespace
 
-VirtualThread::VirtualThread(Surroundings& around, Lane& lane, job::EffectGate gate, Origin origin)
-    : around_(around),
+VirtualThread::VirtualThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, StartSource start_source)
+    : environment_(environment),
       lane_(lane),
       id_(gate.thread().value()),
-      gate_(std::move(gate), around.outbound),
-      input_(id_, gate_, around.outbound),
-      forked_(std::holds_alternative<FromFork>(origin)),
-      origin_(std::move(origin)) {}
+      gate_(std::move(gate), environment.outgoing),
+      input_(id_, gate_, environment.outgoing),
+      forked_(std::holds_alternative<FromFork>(start_source)),
+      start_source_(std::move(start_source)) {}
 
 // --- requests
 
@@ -128,33 +128,35 @@ void VirtualThread::step() {
   if (next == Next::over) {
     gone_ = true;
     leaving = std::move(isolate_);
-    around_.outbound.wake();  // the loop removes it
+    environment_.outgoing.wake();  // the loop removes it
   } else if (next == Next::run_again || again_) {
     enqueue_locked();
   }
 }
 
 Status VirtualThread::make_isolate() {
-  if (!origin_) return ok();
-  Origin origin = *std::exchange(origin_, std::nullopt);
-  const bool started = std::holds_alternative<FromStart>(origin);
-  GW_TRY(auto made, make_from(std::move(origin)));
+  if (!start_source_) return ok();
+  StartSource start_source = *std::exchange(start_source_, std::nullopt);
+  const bool started = std::holds_alternative<FromStart>(start_source);
+  GW_TRY(auto made, make_from(std::move(start_source)));
   {
     std::lock_guard lock(mutex_);
     isolate_ = std::move(made);
   }
   // From here on every change is relative to an image that home has.
-  if (started && around_.keep_images && around_.module->mobile()) GW_TRY_VOID(save(FromWorker::Image::CHECKPOINT));
+  if (started && environment_.keep_images && environment_.module->mobile()) GW_TRY_VOID(save(FromWorker::Image::CHECKPOINT));
   return ok();
 }
 
-Result<std::unique_ptr<isolate::Isolate>> VirtualThread::make_from(Origin origin) {
+Result<std::unique_ptr<isolate::Isolate>> VirtualThread::make_from(StartSource start_source) {
   isolate::PoolThread& thread = lane_.pool_thread();
-  if (auto* start = std::get_if<FromStart>(&origin))
-    return isolate::Isolate::make(around_.engine, thread, around_.module, std::move(start->config), host());
-  if (auto* fork = std::get_if<FromFork>(&origin)) return isolate::Isolate::make(around_.engine, thread, std::move(fork->point), host());
-  const auto& from = std::get<FromImage>(origin);
-  return isolate::Isolate::restore(around_.engine, thread, around_.module, {from.image, from.ancestors}, around_.limits, host());
+  if (auto* start = std::get_if<FromStart>(&start_source))
+    return isolate::Isolate::make(environment_.engine, thread, environment_.module, std::move(start->config), host());
+  if (auto* fork = std::get_if<FromFork>(&start_source))
+    return isolate::Isolate::make(environment_.engine, thread, std::move(fork->point), host());
+  const auto& from = std::get<FromImage>(start_source);
+  return isolate::Isolate::restore(environment_.engine, thread, environment_.module, {from.image, from.ancestors}, environment_.limits,
+                                   host());
 }
 
 // Home knows a child by its fork, and waits for its end; nobody else is known before it is made.
@@ -165,7 +167,7 @@ void VirtualThread::not_made(const Error& error) {
     end.set_sentence("could not be forked: " + error.detail);
     return say_end(std::move(end));
   }
-  fail_request(Remains::nothing, error);
+  fail_request(ThreadFate::gone, error);
   moved_ = true;
 }
 
@@ -180,9 +182,9 @@ isolate::Stop VirtualThread::resume() {
       gate_.close();
     }
   }
-  around_.guests_running.add(1);
+  environment_.guests_running.add(1);
   isolate::Stop stop = isolate_->resume({.polls = polls_});
-  around_.guests_running.add(-1);
+  environment_.guests_running.add(-1);
   std::lock_guard lock(mutex_);
   running_ = false;
   return stop;
@@ -201,8 +203,8 @@ VirtualThread::Next VirtualThread::follow(const isolate::Stop& stop) {
 
 VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
   if (const auto* sleep = std::get_if<isolate::SleepUntil>(&wait)) {
-    around_.sleepers.add(sleep->deadline, id_);
-    around_.outbound.wake();
+    environment_.sleeping_threads.add(sleep->deadline, id_);
+    environment_.outgoing.wake();
   }
   if (std::holds_alternative<isolate::ForkRequested>(wait)) {
     fork_child();
@@ -211,7 +213,7 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
   std::lock_guard lock(mutex_);
   waits_for_chunk_ = std::holds_alternative<isolate::AwaitChunk>(wait);
   if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
-  checkpoint_wanted_ = checkpoint_wanted_ || around_.keep_images;
+  checkpoint_wanted_ = checkpoint_wanted_ || environment_.keep_images;
   return Next::run_again;
 }
 
@@ -228,28 +230,28 @@ void VirtualThread::fork_child() {
     effect.mutable_fork()->set_child(id.value());
     return gate_.emit(std::move(effect));
   }
-  if (!around_.nursery.reserve()) return isolate_->refuse_fork();
+  if (!environment_.forked_threads.reserve()) return isolate_->refuse_fork();
   auto point = isolate_->fork(id.value());
   if (!point) {
-    around_.nursery.release(1);
+    environment_.forked_threads.release(1);
     return isolate_->refuse_fork();
   }
-  bear_child(id, *std::move(point));
+  start_child(id, *std::move(point));
 }
 
 // Where images are kept, home must have the child's first one before it hears of the child: then it is born here, else where there is
 // room.
-void VirtualThread::bear_child(job::ThreadId id, isolate::ForkPoint point) {
-  Lane& lane = around_.keep_images ? lane_ : around_.next_lane();
-  auto child = std::make_shared<VirtualThread>(around_, lane, gate_.fork(id), FromFork{std::move(point)});
+void VirtualThread::start_child(job::ThreadId id, isolate::ForkPoint point) {
+  Lane& lane = environment_.keep_images ? lane_ : environment_.next_lane();
+  auto child = std::make_shared<VirtualThread>(environment_, lane, gate_.fork(id), FromFork{std::move(point)});
   child->tracked_ = tracked_;  // its pages are the parent's, and home has those
   Effect effect;
   effect.mutable_fork()->set_child(id.value());
-  if (around_.keep_images && child->make_isolate()) {
+  if (environment_.keep_images && child->make_isolate()) {
     if (const auto image = child->save(FromWorker::Image::FORKED))
       effect.mutable_fork()->set_image(image->bytes.data(), image->bytes.size());
   }
-  around_.nursery.put(std::move(child));
+  environment_.forked_threads.put(std::move(child));
   gate_.emit(std::move(effect));
 }
 
@@ -271,7 +273,7 @@ bool VirtualThread::answer_requests() {
   }
   if (!suspend && !checkpoint) return true;
   if (auto saved = save(suspend ? FromWorker::Image::SUSPENDED : FromWorker::Image::CHECKPOINT); !saved) {
-    fail_request(Remains::thread, saved.error());
+    fail_request(ThreadFate::alive, saved.error());
     return true;
   }
   moved_ = suspend;
@@ -281,12 +283,12 @@ bool VirtualThread::answer_requests() {
 Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   using isolate::SaveOptions;
   // What may leave leaves before the image, so that a program that is suspended has printed what it wrote.
-  for (const FromWorker& frame : gate_.take_frames()) around_.outbound.put(frame);
+  for (const FromWorker& frame : gate_.take_frames()) environment_.outgoing.put(frame);
   SaveOptions options{.pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
-                      .track = around_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
+                      .track = environment_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
                       .job_state = gate_.save()};
   GW_TRY(const wire::Image image, isolate_->save(options));
-  tracked_ = around_.keep_images;
+  tracked_ = environment_.keep_images;
   gate_.on_saved(image.id());
   GW_TRY(const os::SealedMemory memory, os::SealedMemory::make("image", image.encoded()));
   GW_TRY(os::UniqueFd descriptor, memory.share());
@@ -296,7 +298,7 @@ Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   frame.mutable_image()->set_id(image.id().bytes.data(), image.id().bytes.size());
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
-  around_.outbound.put(frame, std::move(descriptors));
+  environment_.outgoing.put(frame, std::move(descriptors));
   return image.id();
 }
 
@@ -321,7 +323,7 @@ void VirtualThread::say_end(Effect::End end) {
   FromWorker frame;
   frame.mutable_stopped()->set_thread(id_);
   if (isolate_) frame.mutable_stopped()->set_cpu_time_ns(static_cast<std::uint64_t>(isolate_->cpu_time().count()));
-  around_.outbound.put(frame);
+  environment_.outgoing.put(frame);
   Effect effect;
   *effect.mutable_end() = std::move(end);
   gate_.emit(std::move(effect));
@@ -337,8 +339,8 @@ Status VirtualThread::hand_out_files() {
   });
 }
 
-void VirtualThread::fail_request(Remains remains, const Error& error) {
-  around_.outbound.put(failed_frame(id_, gate_.epoch(), remains, error));
+void VirtualThread::fail_request(ThreadFate fate, const Error& error) {
+  environment_.outgoing.put(failed_frame(id_, gate_.epoch(), fate, error));
 }
 
 }  // namespace gw::worker

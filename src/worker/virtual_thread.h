@@ -17,26 +17,26 @@
 #include "job/effect_gate.h"
 #include "os/shared_counter.h"
 #include "worker/chunk_store.h"
+#include "worker/forked_threads.h"
 #include "worker/frame_values.h"
 #include "worker/input_pieces.h"
 #include "worker/lane.h"
-#include "worker/nursery.h"
-#include "worker/outbound.h"
-#include "worker/sleepers.h"
+#include "worker/outgoing_frames.h"
+#include "worker/sleeping_threads.h"
 #include "worker/thread_gate.h"
 
 namespace gw::worker {
 
 // What all threads of the worker share. Outlives them.
-struct Surroundings {
+struct ThreadEnvironment {
   isolate::Engine& engine;
   std::shared_ptr<const isolate::Module> module;
   isolate::Limits limits;
   bool keep_images = false;  // save incrementally, and once before the first instruction
-  Outbound& outbound;
+  OutgoingFrames& outgoing;
   ChunkStore& chunks;
-  Sleepers& sleepers;
-  Nursery& nursery;
+  SleepingThreads& sleeping_threads;
+  ForkedThreads& forked_threads;
   std::function<Lane&()> next_lane;   // for a child; any thread
   os::SharedCounter& guests_running;  // the parent looks at it when this process has died
 };
@@ -60,9 +60,9 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   struct FromFork {
     isolate::ForkPoint point;
   };
-  using Origin = std::variant<FromStart, FromImage, FromFork>;
+  using StartSource = std::variant<FromStart, FromImage, FromFork>;
 
-  VirtualThread(Surroundings& around, Lane& lane, job::EffectGate gate, Origin origin);
+  VirtualThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, StartSource start_source);
 
   std::uint64_t id() const override { return id_; }
   bool forked() const { return forked_; }
@@ -105,13 +105,13 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   void enqueue_locked();
   void ask_to_stop_locked();
   Status make_isolate();
-  Result<std::unique_ptr<isolate::Isolate>> make_from(Origin origin);
+  Result<std::unique_ptr<isolate::Isolate>> make_from(StartSource start_source);
   void not_made(const Error& error);
   isolate::Stop resume();
   Next follow(const isolate::Stop& stop);
   Next follow_wait(const isolate::Wait& wait);
   void fork_child();
-  void bear_child(job::ThreadId id, isolate::ForkPoint point);
+  void start_child(job::ThreadId id, isolate::ForkPoint point);
   Status hand_out_files();
   Status report(ByteView bytes) override;
   // False: it has left.
@@ -119,10 +119,10 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Result<Hash256> save(wire::pb::FromWorker::Image::Why why);
   void end(const isolate::Stop& stop);
   void say_end(wire::pb::Effect::End end);
-  void fail_request(Remains remains, const Error& error);
-  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, around_.chunks, *this}; }
+  void fail_request(ThreadFate fate, const Error& error);
+  isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, environment_.chunks, *this}; }
 
-  Surroundings& around_;
+  ThreadEnvironment& environment_;
   Lane& lane_;
   const std::uint64_t id_;
   std::optional<std::uint32_t> polls_;
@@ -135,9 +135,9 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   const bool forked_;
 
   // --- the pool thread only
-  std::optional<Origin> origin_;     // until the isolate is made
-  std::atomic<bool> moved_ = false;  // its effects are in an image, or are not wanted
-  bool tracked_ = false;             // an image was saved, so that the next one may hold the changes only
+  std::optional<StartSource> start_source_;  // until the isolate is made
+  std::atomic<bool> moved_ = false;          // its effects are in an image, or are not wanted
+  bool tracked_ = false;                     // an image was saved, so that the next one may hold the changes only
 
   mutable std::mutex mutex_;
   // All guarded by mutex_. The isolate is set and destroyed on the pool thread; others only ask it to stop, and only while running_.

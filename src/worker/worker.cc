@@ -29,7 +29,7 @@ Worker::Worker(Parts parts)
     : engine_(parts.engine),
       socket_(std::move(parts.socket)),
       guests_running_(std::move(parts.guests_running)),
-      outbound_(std::move(parts.wake)) {
+      outgoing_(std::move(parts.wake)) {
   say_hello(std::move(parts.held_by));
 }
 
@@ -37,7 +37,7 @@ void Worker::say_hello(std::vector<std::string> held_by) {
   FromWorker frame;
   frame.mutable_hello()->set_version(wire::kWorkerProtocol);
   for (std::string& part : held_by) frame.mutable_hello()->add_cage(std::move(part));
-  outbound_.put_now(frame);
+  outgoing_.put_now(frame);
 }
 
 // --- the loop
@@ -52,19 +52,19 @@ Status Worker::run() {
 Result<Worker::Flow> Worker::turn() {
   if (Status written = write_frames(); !written) return Flow::end;  // the parent is gone
   std::array<pollfd, 2> watched{
-      {{socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0}, {outbound_.wake_fd(), POLLIN, 0}}};
+      {{socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0}, {outgoing_.wake_fd(), POLLIN, 0}}};
   const int ready = ::poll(watched.data(), watched.size(), poll_timeout(os::monotonic_now()));
   if (ready < 0 && errno != EINTR) return fail(Kind::internal, "cannot wait for the parent: {}", os::reason(errno));
   const Time now = os::monotonic_now();
   for (const auto& lane : lanes_) lane->on_tick(now);
-  wake_sleepers(now);
+  wake_sleeping_threads(now);
   give_up_late_requests(now);
   remove_finished();
   return ready > 0 && watched[0].revents != 0 ? read_frames() : Flow::on;
 }
 
 int Worker::poll_timeout(Time now) const {
-  std::optional<Time> next = sleepers_.next();
+  std::optional<Time> next = sleeping_threads_.next();
   const auto sooner = [&](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
   };
@@ -75,8 +75,8 @@ int Worker::poll_timeout(Time now) const {
 }
 
 Status Worker::write_frames() {
-  auto messages = outbound_.take();
-  adopt_newborn();  // before anybody can hear of them
+  auto messages = outgoing_.take();
+  adopt_children();  // before anybody can hear of them
   for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
   for (const auto& [id, thread] : threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   for (const auto& [id, thread] : task_threads_) GW_TRY_VOID(queue_effects(thread->gate()));
@@ -92,8 +92,8 @@ Status Worker::queue_effects(ThreadGate& gate) {
   return ok();
 }
 
-void Worker::wake_sleepers(Time now) {
-  for (const std::uint64_t id : sleepers_.take_due(now))
+void Worker::wake_sleeping_threads(Time now) {
+  for (const std::uint64_t id : sleeping_threads_.take_due(now))
     if (VirtualThread* thread = find(id)) thread->wake();
 }
 
@@ -106,7 +106,7 @@ void Worker::give_up_late_requests(Time now) {
 }
 
 void Worker::remove_finished() {
-  nursery_.release(std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); }));
+  forked_threads_.release(std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); }));
 }
 
 Result<Worker::Flow> Worker::read_frames() {
@@ -126,7 +126,7 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
     if (!status) return status.error();
     return Flow::on;
   };
-  if (!around_ && !frame.has_load() && !frame.has_shutdown()) return fail(Kind::invalid, "the first frame must be a Load");
+  if (!environment_ && !frame.has_load() && !frame.has_shutdown()) return fail(Kind::invalid, "the first frame must be a Load");
   switch (frame.kind_case()) {
     case ToWorker::kLoad:
       return go_on(on_load(frame.load(), std::move(message.descriptors)));
@@ -165,15 +165,15 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
 }
 
 Status Worker::on_load(const ToWorker::Load& request, std::vector<os::UniqueFd> descriptors) {
-  if (around_) return fail(Kind::invalid, "a second Load came: a worker serves one job");
+  if (environment_) return fail(Kind::invalid, "a second Load came: a worker serves one job");
   Status loaded = load(request, std::move(descriptors));
   if (!loaded) {
     not_made(0, 0, loaded.error());
     return ok();
   }
   FromWorker frame;
-  frame.mutable_loaded()->set_code_refused(around_->module->code_source() == isolate::CodeSource::native_refused);
-  outbound_.put_now(frame);
+  frame.mutable_loaded()->set_code_refused(environment_->module->code_source() == isolate::CodeSource::native_refused);
+  outgoing_.put_now(frame);
   return ok();
 }
 
@@ -186,21 +186,21 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
   }
   GW_TRY(auto module, engine_.load(Bytes(wasm.bytes().begin(), wasm.bytes().end()), native ? native->bytes() : ByteView()));
   for (std::uint32_t i = 0; i < request.pool_threads(); i++) {
-    GW_TRY(auto lane, Lane::make(engine_, outbound_));
+    GW_TRY(auto lane, Lane::make(engine_, outgoing_));
     lanes_.push_back(std::move(lane));
   }
   GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
-  nursery_.set_limit(request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads());
-  around_.emplace(Surroundings{.engine = engine_,
-                               .module = std::move(module),
-                               .limits = limits,
-                               .keep_images = request.keep_images(),
-                               .outbound = outbound_,
-                               .chunks = chunks_,
-                               .sleepers = sleepers_,
-                               .nursery = nursery_,
-                               .next_lane = [this]() -> Lane& { return *lanes_[next_lane_++ % lanes_.size()]; },
-                               .guests_running = guests_running_});
+  forked_threads_.set_limit(request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads());
+  environment_.emplace(ThreadEnvironment{.engine = engine_,
+                                         .module = std::move(module),
+                                         .limits = limits,
+                                         .keep_images = request.keep_images(),
+                                         .outgoing = outgoing_,
+                                         .chunks = chunks_,
+                                         .sleeping_threads = sleeping_threads_,
+                                         .forked_threads = forked_threads_,
+                                         .next_lane = [this]() -> Lane& { return *lanes_[next_lane_++ % lanes_.size()]; },
+                                         .guests_running = guests_running_});
   return ok();
 }
 
@@ -209,13 +209,14 @@ Status Worker::check_new(std::uint64_t id) const {
   return ok();
 }
 
-void Worker::add(Beginning beginning) {
-  const std::uint64_t id = beginning.gate.thread().value();
-  const std::uint64_t epoch = beginning.gate.epoch();
-  if (!nursery_.reserve()) return not_made(id, epoch, fail(Kind::guest_fault, "the job has as many threads as it may"));
-  auto thread = std::make_shared<VirtualThread>(*around_, around_->next_lane(), std::move(beginning.gate), std::move(beginning.origin));
-  thread->set_stored_before(beginning.stored_before);
-  if (beginning.stop_after_polls) thread->stop_after_polls(*beginning.stop_after_polls);
+void Worker::add(NewThread new_thread) {
+  const std::uint64_t id = new_thread.gate.thread().value();
+  const std::uint64_t epoch = new_thread.gate.epoch();
+  if (!forked_threads_.reserve()) return not_made(id, epoch, fail(Kind::guest_fault, "the job has as many threads as it may"));
+  auto thread = std::make_shared<VirtualThread>(*environment_, environment_->next_lane(), std::move(new_thread.gate),
+                                                std::move(new_thread.start_source));
+  thread->set_stored_before(new_thread.stored_before);
+  if (new_thread.stop_after_polls) thread->stop_after_polls(*new_thread.stop_after_polls);
   threads_[id] = thread;
   thread->start();
 }
@@ -226,21 +227,21 @@ void Worker::drop(std::uint64_t id) {
   if (thread == nullptr) return;
   thread->abandon();
   threads_.erase(id);
-  nursery_.release(1);
+  forked_threads_.release(1);
 }
 
 Status Worker::on_drop(const ToWorker::Thread& which) {
   restoring_.erase(which.thread());
-  adopt_newborn();
+  adopt_children();
   drop(which.thread());
   return ok();
 }
 
-void Worker::adopt_newborn() {
-  for (Thread& child : nursery_.take()) {
+void Worker::adopt_children() {
+  for (Thread& child : forked_threads_.take()) {
     // A fork that is replayed, of a child that goes on from an image of its own: this one never runs.
     if (!threads_.try_emplace(child->id(), child).second) {
-      nursery_.release(1);
+      forked_threads_.release(1);
       continue;
     }
     child->start();
@@ -256,13 +257,14 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
          job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()}));
   gate.set_job(start.job());
   if (start.task_host()) {
-    if (!nursery_.reserve()) return not_made(start.thread(), epoch, fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
+    if (!forked_threads_.reserve())
+      return not_made(start.thread(), epoch, fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
     task_threads_[start.thread()] =
-        std::make_unique<TaskThread>(*around_, around_->next_lane(), std::move(gate), config_of(config, around_->limits));
+        std::make_unique<TaskThread>(*environment_, environment_->next_lane(), std::move(gate), config_of(config, environment_->limits));
     return ok();
   }
   add({.gate = std::move(gate),
-       .origin = VirtualThread::FromStart{config_of(config, around_->limits)},
+       .start_source = VirtualThread::FromStart{config_of(config, environment_->limits)},
        .stored_before = start.stored(),
        .stop_after_polls = start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt});
   return ok();
@@ -308,14 +310,14 @@ Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
                             : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
   if (!gate) return not_made(id, restoring.epoch, gate.error()), ok();
   if (gate->thread().value() != id) return fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value());
-  adopt_newborn();
+  adopt_children();
   if (VirtualThread* replayed = find(id)) {
     // Its parent, restored before it, has replayed the fork already: the image knows more.
     if (!replayed->forked()) return fail(Kind::invalid, "thread {} is here already", id);
     drop(id);
   }
   add({.gate = *std::move(gate),
-       .origin = std::move(restoring.from),
+       .start_source = std::move(restoring.from),
        .stored_before = restoring.stored_before,
        .stop_after_polls = restoring.stop_after_polls});
   return ok();
@@ -369,7 +371,7 @@ Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {
 Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*request)()) {
   VirtualThread* thread = find(which.thread());
   if (thread == nullptr || thread->gone()) return ok();  // it has ended, and its parent will see
-  if (!around_->module->mobile() && request != &VirtualThread::request_terminate) {
+  if (!environment_->module->mobile() && request != &VirtualThread::request_terminate) {
     not_done(*thread, fail(Kind::guest_fault, "the program was built with --mobile=off and cannot be suspended"));
     return ok();
   }
@@ -378,11 +380,11 @@ Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*r
 }
 
 void Worker::not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error) {
-  outbound_.put_now(failed_frame(thread, epoch, Remains::nothing, error));
+  outgoing_.put_now(failed_frame(thread, epoch, ThreadFate::gone, error));
 }
 
 void Worker::not_done(VirtualThread& thread, const Error& error) {
-  outbound_.put_now(failed_frame(thread.id(), thread.gate().epoch(), Remains::thread, error));
+  outgoing_.put_now(failed_frame(thread.id(), thread.gate().epoch(), ThreadFate::alive, error));
 }
 
 }  // namespace gw::worker

@@ -15,17 +15,17 @@
 #include "os/shared_counter.h"
 #include "wire/worker_frames.h"
 #include "worker/chunk_store.h"
+#include "worker/forked_threads.h"
 #include "worker/lane.h"
-#include "worker/nursery.h"
-#include "worker/outbound.h"
-#include "worker/sleepers.h"
+#include "worker/outgoing_frames.h"
+#include "worker/sleeping_threads.h"
 #include "worker/task_thread.h"
 #include "worker/virtual_thread.h"
 
 namespace gw::worker {
 
 // The loop: one thread that reads frames, hands them to the virtual threads, writes what they have to say, and looks after slices and
-// sleepers. It never runs a guest and never waits for one, except that loading a module happens here, before there is any.
+// sleeping threads. It never runs a guest and never waits for one, except that loading a module happens here, before there is any.
 //
 // The parent is trusted to be our parent, not to be right: a frame out of order, for an unknown thread or malformed ends this process with
 // a sentence on stderr.
@@ -54,9 +54,9 @@ class Worker {
     std::uint64_t stored_before;
     std::optional<std::uint32_t> stop_after_polls;
   };
-  struct Beginning {  // of a thread in this worker
+  struct NewThread {  // of a thread in this worker
     job::EffectGate gate;
-    VirtualThread::Origin origin;
+    VirtualThread::StartSource start_source;
     std::uint64_t stored_before;
     std::optional<std::uint32_t> stop_after_polls;
   };
@@ -67,7 +67,7 @@ class Worker {
   int poll_timeout(Time now) const;
   Result<Flow> read_frames();
   Status write_frames();
-  void wake_sleepers(Time now);
+  void wake_sleeping_threads(Time now);
   void give_up_late_requests(Time now);
   void remove_finished();
 
@@ -86,9 +86,9 @@ class Worker {
   Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
 
   Status check_new(std::uint64_t id) const;
-  void add(Beginning beginning);
+  void add(NewThread new_thread);
   void drop(std::uint64_t id);
-  void adopt_newborn();
+  void adopt_children();
   Result<std::vector<wire::Image>> open_images(std::vector<os::UniqueFd> descriptors);
   // None: it has ended and its parent may not know yet.
   VirtualThread* find(std::uint64_t id);
@@ -100,11 +100,11 @@ class Worker {
   isolate::Engine& engine_;
   os::MessageSocket socket_;
   os::SharedCounter guests_running_;
-  Outbound outbound_;
-  ChunkStore chunks_{outbound_};
-  Sleepers sleepers_;
-  std::optional<Surroundings> around_;  // set by Load
-  Nursery nursery_;
+  OutgoingFrames outgoing_;
+  ChunkStore chunks_{outgoing_};
+  SleepingThreads sleeping_threads_;
+  std::optional<ThreadEnvironment> environment_;  // set by Load
+  ForkedThreads forked_threads_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::atomic<std::size_t> next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;

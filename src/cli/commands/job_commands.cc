@@ -24,7 +24,7 @@ Result<job::JobId> find(Client& client, const std::string& name) {
   return find_job(name, jobs);
 }
 
-Result<int> list(Invocation& invocation) {
+Result<int> list_jobs(Invocation& invocation) {
   GW_TRY(const auto jobs, Client(invocation.settings.socket()).jobs());
   std::string ids;
   for (const node::JobSummary& job : jobs) ids += (ids.empty() ? "" : "\n") + job.id.hash.hex();
@@ -115,9 +115,9 @@ Result<int> logs(const LogsOptions& options, Invocation& invocation) {
     if (!over) return over.error();
     return *over ? 0 : kInterrupted;
   }
-  const Status whole = client.read_output(id, stream, 0, Client::Until::now, [&](std::string_view bytes) {
+  const Status whole = client.read_output(id, stream, 0, Client::ReadUntil::now, [&](std::string_view bytes) {
     take(stream, bytes);
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   });
   screen.finish();
   if (!whole) return whole.error();
@@ -187,7 +187,7 @@ void add_job_commands(CommandTree& tree) {
       tree.add(job, "list",
                {.summary = "List the jobs, the latest first", .details = "", .examples = {"godwit job list", "godwit job list -o json"}});
   tree.add_setting(list_command, Key::socket);
-  list_command.on_selected([](Invocation& invocation) { return list(invocation); });
+  list_command.on_selected([](Invocation& invocation) { return list_jobs(invocation); });
   add_job_show(tree, job);
   add_plain(tree, job, "explain",
             {.summary = "Say why threads of a job do not run",

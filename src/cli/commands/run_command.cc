@@ -135,14 +135,14 @@ Result<int> run(const StartOptions& options, Invocation& invocation) {
   GW_TRY(auto job_run, JobRun::prepare(options.run, options.source.files.front(), invocation));
   std::optional<std::filesystem::path> journal;
   if (spec.checkpoint_every_ns() > 0) {
-    GW_TRY(journal, job_run->place().for_journal());
+    GW_TRY(journal, job_run->destination().for_journal());
   }
   GW_TRY_VOID(check_mobility(options.run, spec, wasm));
   GW_TRY(auto job, node::LocalJob::start(job_run->config(), std::move(spec), std::move(wasm), journal));
   GW_TRY(const int code, job_run->carry_out(*job, journal));
   // A journal that nobody asked for by name has done its work when everything was delivered.
   std::error_code gone;
-  if (journal && !job_run->place().is_named() && job_run->ended()) std::filesystem::remove(*journal, gone);
+  if (journal && !job_run->destination().is_named() && job_run->ended()) std::filesystem::remove(*journal, gone);
   return code;
 }
 

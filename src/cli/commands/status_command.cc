@@ -15,19 +15,19 @@ namespace {
 using node::JobState;
 using node::PeerView;
 
-struct Standing {
+struct DaemonStatus {
   node::NodeView node;
   std::vector<PeerView> peers;
   std::vector<node::JobSummary> jobs;
 };
 
-Result<Standing> ask_all(const Settings& settings) {
+Result<DaemonStatus> ask_all(const Settings& settings) {
   gateway::Client client(settings.socket());
-  Standing standing;
-  GW_TRY(standing.node, client.node());
-  GW_TRY(standing.peers, client.peers());
-  GW_TRY(standing.jobs, client.jobs());
-  return standing;
+  DaemonStatus status;
+  GW_TRY(status.node, client.node());
+  GW_TRY(status.peers, client.peers());
+  GW_TRY(status.jobs, client.jobs());
+  return status;
 }
 
 std::string reach_text(const node::NodeView& node) {
@@ -94,24 +94,24 @@ std::string up_time(const node::NodeView& node) {
 }
 
 Result<int> status(Invocation& invocation) {
-  GW_TRY(const Standing standing, ask_all(invocation.settings));
-  const node::NodeView& node = standing.node;
+  GW_TRY(const DaemonStatus status, ask_all(invocation.settings));
+  const node::NodeView& node = status.node;
   Rows rows;
   rows.add("peer", "peer", node.id.hash.hex(), fmt::format("{}, version {}, up {}", node.id.brief(), node.version, up_time(node)))
       .add("reach", "reach", gateway::name(node.reach), reach_text(node))
-      .add("grids", "grids", Json(), fmt::format("{}", fmt::join(grid_lines(standing.peers), "; ")))
+      .add("grids", "grids", Json(), fmt::format("{}", fmt::join(grid_lines(status.peers), "; ")))
       .add("slots", "slots", Json(),
            fmt::format("{} of {} free here, {} busy", node.free_slots, node.slots, counted(node.workers, "worker")))
       .add("share", "shared", Json(), share_text(node.share))
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
-      .add("jobs", "jobs", Json(), jobs_text(standing.jobs))
+      .add("jobs", "jobs", Json(), jobs_text(status.jobs))
       .add("relays", "relays", Json(), relays_text(node))
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},
-                     {"peers", gateway::to_json(standing.peers)["peers"]},
-                     {"jobs", gateway::to_json(standing.jobs)["jobs"]}};
+                     {"peers", gateway::to_json(status.peers)["peers"]},
+                     {"jobs", gateway::to_json(status.jobs)["jobs"]}};
   std::string text = rows.render(invocation.console.out());
-  std::vector<node::JobSummary> open = standing.jobs;
+  std::vector<node::JobSummary> open = status.jobs;
   std::erase_if(open, [](const node::JobSummary& job) { return job.state != JobState::running; });
   if (!open.empty()) text += "\n" + table_of(open, std::chrono::system_clock::now(), invocation.console.out());
   invocation.console.print({"godwit.status/1", json, text, std::string(gateway::name(node.reach))});

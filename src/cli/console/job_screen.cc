@@ -9,7 +9,7 @@
 namespace gw::cli {
 namespace {
 
-constexpr const char* kSchema = "godwit.run/1";
+constexpr const char* kRunSchema = "godwit.run/1";
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void JobScreen::print_piece(OutputRelay::Stream stream, ByteView bytes) {
 }
 
 void JobScreen::print_event(std::string_view name, Json fields) {
-  Json event = {{"schema", kSchema}, {"event", name}};
+  Json event = {{"schema", kRunSchema}, {"event", name}};
   event.update(fields);
   console_.print_line(event);
 }

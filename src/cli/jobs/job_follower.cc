@@ -45,9 +45,9 @@ Status JobFollower::follow_output(Client& client, node::Stream stream, const Sin
   const auto take = [&](std::string_view bytes) {
     offset += bytes.size();
     sinks.output(stream, bytes);
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   };
-  return persist([&] { return client.read_output(id_, stream, offset, Client::Until::end, take); },
+  return persist([&] { return client.read_output(id_, stream, offset, Client::ReadUntil::end, take); },
                  [&] { return std::exchange(seen, offset) != offset; });
 }
 
@@ -57,7 +57,7 @@ Status JobFollower::follow_events(const Sinks& sinks) {
     next = event.number + 1;
     if (sinks.event) sinks.event(event);
     if (const auto* over = std::get_if<node::JobEvent::Over>(&event.kind)) over_ = *over;
-    return Client::Go::on;
+    return Client::StreamControl::proceed;
   };
   return persist(
       [&]() -> Status {

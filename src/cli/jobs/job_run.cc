@@ -44,8 +44,8 @@ std::string_view reason_name(Effect::End::Reason reason) {
 }  // namespace
 
 Result<std::unique_ptr<JobRun>> JobRun::prepare(const RunOptions& options, const fs::path& program, Invocation& invocation) {
-  GW_TRY(ImagePlace place, ImagePlace::make(options.image, program));
-  std::unique_ptr<JobRun> run(new JobRun(invocation, std::move(place)));
+  GW_TRY(ImageDestination destination, ImageDestination::make(options.image, program));
+  std::unique_ptr<JobRun> run(new JobRun(invocation, std::move(destination)));
   GW_TRY_VOID(run->open(options));
   return run;
 }
@@ -68,7 +68,7 @@ Status JobRun::open(const RunOptions& options) {
                                          .input = input_ ? input_.get() : 0,
                                          .output = screen_->output(),
                                          .errors = screen_->errors(),
-                                         .suspend_to = place_.temporary(),
+                                         .suspend_to = destination_.temporary(),
                                          .suspend_after_polls = options.suspend_after_polls,
                                          .image_pages = options.compress ? wire::Storage::zstd : wire::Storage::raw});
   if (!options.suspend_after.empty()) {
@@ -123,7 +123,7 @@ Result<JobRun::End> JobRun::explain_suspended(const node::JobSuspended& suspende
   end.process_code = static_cast<int>(end.code);
   fs::path file = suspended.file;
   if (!has_journal) {
-    GW_TRY(file, place_.settle());
+    GW_TRY(file, destination_.rename_temporary());
   }
   end.file = file.string();
   end.sentence = fmt::format("suspended to {} ({}); {}", end.file, human_bytes(suspended.bytes), resume_line(end.file));

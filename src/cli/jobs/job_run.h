@@ -7,7 +7,7 @@
 #include "cli/command_tree.h"
 #include "cli/console/interrupts.h"
 #include "cli/console/job_screen.h"
-#include "cli/jobs/image_place.h"
+#include "cli/jobs/image_destination.h"
 #include "cli/settings/run_options.h"
 #include "node/jobs/local_job.h"
 
@@ -22,7 +22,7 @@ class JobRun {
   static Result<std::unique_ptr<JobRun>> prepare(const RunOptions& options, const std::filesystem::path& program, Invocation& invocation);
 
   const node::LocalJob::Config& config() const { return *config_; }
-  const ImagePlace& place() const { return place_; }
+  const ImageDestination& destination() const { return destination_; }
 
   // Runs the job to its end or a stop, and returns the exit code of the command. `journal`: the file it is written down in.
   Result<int> carry_out(node::LocalJob& job, const std::optional<std::filesystem::path>& journal);
@@ -30,7 +30,7 @@ class JobRun {
   bool ended() const { return ended_; }
 
  private:
-  JobRun(Invocation& invocation, ImagePlace place) : invocation_(invocation), place_(std::move(place)) {}
+  JobRun(Invocation& invocation, ImageDestination destination) : invocation_(invocation), destination_(std::move(destination)) {}
   Status open(const RunOptions& options);
 
   struct End {
@@ -47,7 +47,7 @@ class JobRun {
   void tell(const End& end, const node::JobOutcome& outcome);
 
   Invocation& invocation_;
-  ImagePlace place_;
+  ImageDestination destination_;
   std::unique_ptr<Interrupts> interrupts_;
   std::unique_ptr<JobScreen> screen_;
   std::optional<node::NativeCode> code_;

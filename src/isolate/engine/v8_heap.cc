@@ -44,7 +44,7 @@ void make_context(WasmHeap::Impl& heap) {
 }
 
 // Lets V8's own tasks run until the promise is settled.
-void settle(WasmHeap::Impl& heap, v8::Local<v8::Promise> promise) {
+void run_until_resolved(WasmHeap::Impl& heap, v8::Local<v8::Promise> promise) {
   heap.isolate->PerformMicrotaskCheckpoint();
   while (promise->State() == v8::Promise::kPending) {
     v8::platform::PumpMessageLoop(&v8_platform(), heap.isolate, v8::platform::MessageLoopBehavior::kWaitForWork);
@@ -113,7 +113,7 @@ Result<std::shared_ptr<const WasmCode>> WasmHeap::load(ByteView wasm, ByteView n
   if (!impl_->compile_streaming.Get(impl_->isolate)->Call(scope.context, v8::Undefined(impl_->isolate), 1, &source).ToLocal(&answer))
     return fail(Kind::internal, "V8 refuses to load compiled code: {}", v8_text(impl_->isolate, catcher.Exception()));
   auto promise = answer.As<v8::Promise>();
-  settle(*impl_, promise);
+  run_until_resolved(*impl_, promise);
   if (promise->State() != v8::Promise::kFulfilled || !impl_->stream_accepted)
     return fail(Kind::corrupt, "V8 does not accept the compiled code as its own");
   return wrap(promise->Result().As<v8::WasmModuleObject>());

@@ -17,8 +17,8 @@ class FileTreeTest : public ::testing::Test {
   void link(Inode parent, std::string_view name, std::string target) { EXPECT_TRUE(tree.make(parent, name, Symlink{std::move(target)})); }
   // The node, or 0 and the error.
   std::pair<Inode, Errno> at(std::string_view path, LastLink last = LastLink::follow, Inode start = kRoot) {
-    auto place = walk(tree, start, path, last);
-    return place ? std::pair(place->node, Errno::success) : std::pair(Inode{0}, place.error());
+    auto resolved = walk(tree, start, path, last);
+    return resolved ? std::pair(resolved->node, Errno::success) : std::pair(Inode{0}, resolved.error());
   }
 
   FileTree tree;

@@ -9,7 +9,7 @@ class Walk {
  public:
   Walk(const FileTree& tree, Inode start) : tree_(tree), at_(start) {}
 
-  OrErrno<Place> run(std::string_view path, bool follow_last) {
+  OrErrno<ResolvedPath> run(std::string_view path, bool follow_last) {
     push(path);
     while (!todo_.empty()) {
       std::string_view name = todo_.back();
@@ -30,14 +30,14 @@ class Walk {
         if (++links_ > kMaxLinks) return refuse(Errno::loop);
         push(link->target);
       } else if (last) {
-        return Place{.directory = at_, .name = std::string(name), .node = child};
+        return ResolvedPath{.directory = at_, .name = std::string(name), .node = child};
       } else if (child == 0) {
         return refuse(Errno::noent);
       } else {
         at_ = child;
       }
     }
-    return Place{.directory = at_, .name = "", .node = at_};
+    return ResolvedPath{.directory = at_, .name = "", .node = at_};
   }
 
  private:
@@ -61,18 +61,18 @@ class Walk {
 
 }  // namespace
 
-OrErrno<Place> walk(const FileTree& tree, Inode start, std::string_view path, LastLink last_link) {
+OrErrno<ResolvedPath> walk(const FileTree& tree, Inode start, std::string_view path, LastLink last_link) {
   if (path.empty()) return refuse(Errno::noent);
   if (path.size() >= FileTree::kMaxPathBytes) return refuse(Errno::nametoolong);
   if (path.find('\0') != std::string_view::npos) return refuse(Errno::inval);
   bool slash = path.ends_with('/');
   std::size_t end = path.find_last_not_of('/');
   std::string_view names = end == std::string_view::npos ? "/" : path.substr(0, end + 1);
-  auto place = Walk(tree, start).run(names, last_link == LastLink::follow || (slash && last_link == LastLink::keep));
-  if (!place) return place;
-  place->wants_directory = slash;
-  if (slash && place->node != 0 && tree.directory(place->node) == nullptr) return refuse(Errno::notdir);
-  return place;
+  auto resolved = Walk(tree, start).run(names, last_link == LastLink::follow || (slash && last_link == LastLink::keep));
+  if (!resolved) return resolved;
+  resolved->wants_directory = slash;
+  if (slash && resolved->node != 0 && tree.directory(resolved->node) == nullptr) return refuse(Errno::notdir);
+  return resolved;
 }
 
 }  // namespace gw::isolate

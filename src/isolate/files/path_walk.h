@@ -11,7 +11,7 @@ namespace gw::isolate {
 // A symbolic link at the end of a path is followed, or it is what the path means; `never` even where a slash after it asks for a directory.
 enum class LastLink : std::uint8_t { follow, keep, never };
 
-struct Place {
+struct ResolvedPath {
   Inode directory = 0;           // in which the last name stands
   std::string name;              // empty: the path ends in "/", "." or "..", so it means `node` without a name
   Inode node = 0;                // 0: there is nothing yet
@@ -20,6 +20,6 @@ struct Place {
 
 // Follows `path` from `start`, or from the root if it begins with a slash, as POSIX does. ".." of the root is the root, and links lead to
 // other nodes of the same tree, so there is nothing outside to arrive at. Whatever `start` is, names are looked up in directories only.
-OrErrno<Place> walk(const FileTree& tree, Inode start, std::string_view path, LastLink last_link);
+OrErrno<ResolvedPath> walk(const FileTree& tree, Inode start, std::string_view path, LastLink last_link);
 
 }  // namespace gw::isolate

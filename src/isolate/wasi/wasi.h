@@ -153,9 +153,9 @@ class Wasi {
   OrErrno<Descriptor*> node_descriptor(std::uint32_t fd, std::uint64_t rights, Errno on_stream);
   OrErrno<Descriptor*> file_descriptor(std::uint32_t fd, std::uint64_t rights, Errno on_stream);
   // Where a path leads that the guest gives relative to a descriptor.
-  OrErrno<Place> place(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path, LastLink last_link);
-  OrErrno<Place> new_place(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path);
-  OrErrno<Inode> node_to_open(const Place& place, std::uint32_t open_flags, std::uint64_t rights);
+  OrErrno<ResolvedPath> resolve(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path, LastLink last_link);
+  OrErrno<ResolvedPath> resolve_new(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path);
+  OrErrno<Inode> node_to_open(const ResolvedPath& path, std::uint32_t open_flags, std::uint64_t rights);
   CallResult set_times(Inode inode, std::uint64_t accessed, std::uint64_t modified, std::uint32_t flags);
 
   struct Transfer;  // of bytes between a file and the guest's memory
@@ -166,11 +166,11 @@ class Wasi {
   // now: its events are added. later: it must be waited for. not_yet: the call may end without. never: it does.
   enum class Ready : std::uint8_t { now, later, not_yet, never };
   // Without input the call can end, or has to wait for it.
-  enum class Otherwise : std::uint8_t { ends, waits };
+  enum class WithoutInput : std::uint8_t { ends, waits };
 
   bool add_certain_event(const Subscription& subscription, EventWriter& events);
   CallResult wait_for_events(std::span<const Subscription> clocks, std::span<const Subscription> inputs, EventWriter& events);
-  Result<Ready> input_ready(std::span<const Subscription> inputs, EventWriter& events, Otherwise otherwise);
+  Result<Ready> input_ready(std::span<const Subscription> inputs, EventWriter& events, WithoutInput without_input);
   Result<Ready> choose(Ready ready);
   Result<std::uint64_t> sleep_deadline(const Subscription& subscription);
   Status choose_sleeper(std::span<const Subscription> list);

@@ -21,14 +21,14 @@ OrErrno<std::string_view> text_at(GuestMemory memory, std::uint32_t address, std
 }
 
 // A name that is to be taken away must be one.
-Errno check_removable(const Place& place) {
-  if (place.node == 0) return Errno::noent;
-  return place.name.empty() ? Errno::busy : Errno::success;
+Errno check_removable(const ResolvedPath& path) {
+  if (path.node == 0) return Errno::noent;
+  return path.name.empty() ? Errno::busy : Errno::success;
 }
 
 }  // namespace
 
-OrErrno<Place> Wasi::place(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path, LastLink last_link) {
+OrErrno<ResolvedPath> Wasi::resolve(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path, LastLink last_link) {
   auto from = node_descriptor(fd, rights, Errno::notdir);
   if (!from) return refuse(from.error());
   auto text = text_at(memory, path.address, path.length);
@@ -37,28 +37,28 @@ OrErrno<Place> Wasi::place(GuestMemory memory, std::uint32_t fd, std::uint64_t r
 }
 
 // For something new.
-OrErrno<Place> Wasi::new_place(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path) {
-  auto found = place(memory, fd, rights, path, LastLink::never);
+OrErrno<ResolvedPath> Wasi::resolve_new(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path) {
+  auto found = resolve(memory, fd, rights, path, LastLink::never);
   if (found && found->node != 0) return refuse(Errno::exist);
   return found;
 }
 
 CallResult Wasi::path_create_directory(GuestMemory memory, std::uint32_t fd, std::uint32_t path, std::uint32_t length) {
-  auto where = new_place(memory, fd, right::kCreateDirectory, {path, length});
+  auto where = resolve_new(memory, fd, right::kCreateDirectory, {path, length});
   if (!where) return where.error();
   auto made = state_.files.make(where->directory, where->name, Directory{});
   return made ? Errno::success : made.error();
 }
 
 CallResult Wasi::path_remove_directory(GuestMemory memory, std::uint32_t fd, std::uint32_t path, std::uint32_t length) {
-  auto where = place(memory, fd, right::kRemoveDirectory, {path, length}, LastLink::never);
+  auto where = resolve(memory, fd, right::kRemoveDirectory, {path, length}, LastLink::never);
   if (!where) return where.error();
   if (Errno error = check_removable(*where); error != Errno::success) return error;
   return state_.files.remove_directory(where->directory, where->name);
 }
 
 CallResult Wasi::path_unlink_file(GuestMemory memory, std::uint32_t fd, std::uint32_t path, std::uint32_t length) {
-  auto where = place(memory, fd, right::kUnlink, {path, length}, LastLink::never);
+  auto where = resolve(memory, fd, right::kUnlink, {path, length}, LastLink::never);
   if (!where) return where.error();
   if (where->name.empty()) return Errno::isdir;
   return state_.files.unlink(where->directory, where->name);
@@ -71,7 +71,7 @@ CallResult Wasi::path_symlink(GuestMemory memory, std::uint32_t target, std::uin
   if (text->empty()) return Errno::noent;
   if (text->size() >= FileTree::kMaxPathBytes) return Errno::nametoolong;
   if (text->find('\0') != std::string_view::npos) return Errno::inval;
-  auto where = new_place(memory, fd, right::kSymlink, {path, length});
+  auto where = resolve_new(memory, fd, right::kSymlink, {path, length});
   if (!where) return where.error();
   if (where->wants_directory) return Errno::noent;
   auto made = state_.files.make(where->directory, where->name, Symlink{std::string(*text)});
@@ -80,10 +80,10 @@ CallResult Wasi::path_symlink(GuestMemory memory, std::uint32_t target, std::uin
 
 CallResult Wasi::path_link(GuestMemory memory, std::uint32_t old_fd, std::uint32_t lookup, std::uint32_t old_path, std::uint32_t old_length,
                            std::uint32_t new_fd, std::uint32_t new_path, std::uint32_t new_length) {
-  auto from = place(memory, old_fd, right::kLinkSource, {old_path, old_length}, last_link(lookup));
+  auto from = resolve(memory, old_fd, right::kLinkSource, {old_path, old_length}, last_link(lookup));
   if (!from) return from.error();
   if (from->node == 0) return Errno::noent;
-  auto to = new_place(memory, new_fd, right::kLinkTarget, {new_path, new_length});
+  auto to = resolve_new(memory, new_fd, right::kLinkTarget, {new_path, new_length});
   if (!to) return to.error();
   if (to->wants_directory) return Errno::noent;
   return state_.files.link(from->node, to->directory, to->name);
@@ -91,9 +91,9 @@ CallResult Wasi::path_link(GuestMemory memory, std::uint32_t old_fd, std::uint32
 
 CallResult Wasi::path_rename(GuestMemory memory, std::uint32_t old_fd, std::uint32_t old_path, std::uint32_t old_length,
                              std::uint32_t new_fd, std::uint32_t new_path, std::uint32_t new_length) {
-  auto from = place(memory, old_fd, right::kRenameSource, {old_path, old_length}, LastLink::never);
+  auto from = resolve(memory, old_fd, right::kRenameSource, {old_path, old_length}, LastLink::never);
   if (!from) return from.error();
-  auto to = place(memory, new_fd, right::kRenameTarget, {new_path, new_length}, LastLink::never);
+  auto to = resolve(memory, new_fd, right::kRenameTarget, {new_path, new_length}, LastLink::never);
   if (!to) return to.error();
   if (from->name.empty() || to->name.empty()) return Errno::busy;
   if (from->node == 0) return Errno::noent;
@@ -103,7 +103,7 @@ CallResult Wasi::path_rename(GuestMemory memory, std::uint32_t old_fd, std::uint
 
 CallResult Wasi::path_readlink(GuestMemory memory, std::uint32_t fd, std::uint32_t path, std::uint32_t length, std::uint32_t buffer,
                                std::uint32_t buffer_length, std::uint32_t used) {
-  auto where = place(memory, fd, right::kReadlink, {path, length}, LastLink::keep);
+  auto where = resolve(memory, fd, right::kReadlink, {path, length}, LastLink::keep);
   if (!where) return where.error();
   if (where->node == 0) return Errno::noent;
   const auto* link = std::get_if<Symlink>(&state_.files.node(where->node).content);
@@ -117,14 +117,14 @@ CallResult Wasi::path_readlink(GuestMemory memory, std::uint32_t fd, std::uint32
 
 CallResult Wasi::path_filestat_get(GuestMemory memory, std::uint32_t fd, std::uint32_t lookup, std::uint32_t path, std::uint32_t length,
                                    std::uint32_t out) {
-  auto where = place(memory, fd, right::kPathFilestatGet, {path, length}, last_link(lookup));
+  auto where = resolve(memory, fd, right::kPathFilestatGet, {path, length}, last_link(lookup));
   if (!where) return where.error();
   return where->node == 0 ? Errno::noent : store_stat(memory, out, where->node, state_.files.node(where->node));
 }
 
 CallResult Wasi::path_filestat_set_times(GuestMemory memory, std::uint32_t fd, std::uint32_t lookup, std::uint32_t path,
                                          std::uint32_t length, std::uint64_t accessed, std::uint64_t modified, std::uint32_t flags) {
-  auto where = place(memory, fd, right::kPathSetTimes, {path, length}, last_link(lookup));
+  auto where = resolve(memory, fd, right::kPathSetTimes, {path, length}, last_link(lookup));
   if (!where) return where.error();
   return where->node == 0 ? Errno::noent : set_times(where->node, accessed, modified, flags);
 }
@@ -153,7 +153,7 @@ CallResult Wasi::path_open(GuestMemory memory, std::uint32_t fd, std::uint32_t l
                            std::uint32_t out) {
   if (open_flags > 15 || fd_flags > fd_flag::kAll) return Errno::inval;
   bool exclusive = (open_flags & (kCreate | kExclusive)) == (kCreate | kExclusive);
-  auto where = place(memory, fd, right::kOpen, {path, length}, exclusive ? LastLink::keep : last_link(lookup));
+  auto where = resolve(memory, fd, right::kOpen, {path, length}, exclusive ? LastLink::keep : last_link(lookup));
   if (!where) return where.error();
   if (!memory.span(out, 4)) return Errno::fault;
   if (state_.descriptors.all().size() >= DescriptorTable::kMax) return Errno::mfile;
@@ -169,32 +169,32 @@ CallResult Wasi::path_open(GuestMemory memory, std::uint32_t fd, std::uint32_t l
 }
 
 // Makes or empties it, as the flags say.
-OrErrno<Inode> Wasi::node_to_open(const Place& place, std::uint32_t open_flags, std::uint64_t rights) {
+OrErrno<Inode> Wasi::node_to_open(const ResolvedPath& path, std::uint32_t open_flags, std::uint64_t rights) {
   bool create = (open_flags & kCreate) != 0, directory = (open_flags & kDirectory) != 0;
   if (create && directory) return refuse(Errno::inval);
-  if (place.node == 0) {
+  if (path.node == 0) {
     if (!create) return refuse(Errno::noent);
-    if (place.wants_directory) return refuse(Errno::isdir);
-    return state_.files.make(place.directory, place.name, FileContent{});
+    if (path.wants_directory) return refuse(Errno::isdir);
+    return state_.files.make(path.directory, path.name, FileContent{});
   }
   if (create && (open_flags & kExclusive) != 0) return refuse(Errno::exist);
-  const Node& node = state_.files.node(place.node);
+  const Node& node = state_.files.node(path.node);
   bool writes = (rights & right::kWrite) != 0 || (open_flags & kTruncate) != 0;
   switch (node.type()) {
     case NodeType::symlink:
       return refuse(directory ? Errno::notdir : Errno::loop);
     case NodeType::directory:
       if (create || writes) return refuse(Errno::isdir);
-      return place.node;
+      return path.node;
     case NodeType::file:
       break;
   }
   if (directory) return refuse(Errno::notdir);
   if (writes && node.read_only()) return refuse(Errno::rofs);
   if ((open_flags & kTruncate) != 0 && node.size() > 0) {
-    if (Errno error = state_.files.resize(place.node, 0); error != Errno::success) return refuse(error);
+    if (Errno error = state_.files.resize(path.node, 0); error != Errno::success) return refuse(error);
   }
-  return place.node;
+  return path.node;
 }
 
 }  // namespace gw::isolate

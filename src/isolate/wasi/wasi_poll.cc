@@ -129,7 +129,7 @@ CallResult Wasi::wait_for_events(std::span<const Subscription> clocks, std::span
   }
   if (may_sleep && state_.sleeper >= clocks.size()) return Errno::inval;  // only an image made by hand gets here
   if (!inputs.empty()) {
-    auto ready = input_ready(inputs, events, events.count() > 0 || may_sleep ? Otherwise::ends : Otherwise::waits);
+    auto ready = input_ready(inputs, events, events.count() > 0 || may_sleep ? WithoutInput::ends : WithoutInput::waits);
     if (!ready) return host_failure(ready.error());
     if (*ready == Ready::later) return park(ParkedCall::input);
     if (*ready == Ready::never && events.count() == 0) events.add(clocks[state_.sleeper], Errno::success, 0);
@@ -149,9 +149,9 @@ Result<Wasi::Ready> Wasi::choose(Ready ready) {
 }
 
 // Whether the call ends with input is a choice, unless it has nothing else to end with.
-Result<Wasi::Ready> Wasi::input_ready(std::span<const Subscription> inputs, EventWriter& events, Otherwise otherwise) {
+Result<Wasi::Ready> Wasi::input_ready(std::span<const Subscription> inputs, EventWriter& events, WithoutInput without_input) {
   bool others = events.count() > 0;
-  bool choice = otherwise == Otherwise::ends;
+  bool choice = without_input == WithoutInput::ends;
   std::optional<std::uint64_t> recorded;
   if (choice) {
     GW_TRY(recorded, world_.determinants.recorded(DeterminantKind::input_ready, kStdin));

@@ -36,12 +36,12 @@ void Dialer::stop() {
 
 // --- what is wanted
 
-void Dialer::send(const transport::PeerId& to, const wire::Contact& contact, Letter letter) {
+void Dialer::send(const transport::PeerId& to, const wire::Contact& contact, PendingMessage message) {
   if (const auto met = transport_.connection_origin(to)) {
     if (met->way == transport::Way::relayed && leads_somewhere(contact)) note_relayed(to, contact);
-    return hand_over(to, std::move(letter));
+    return hand_over(to, std::move(message));
   }
-  if (Plan* plan = plan_for(to, contact, Purpose::reach)) keep(*plan, std::move(letter));
+  if (Plan* plan = plan_for(to, contact, Purpose::reach)) keep(*plan, std::move(message));
   arm();
 }
 
@@ -101,21 +101,21 @@ void Dialer::change(const transport::PeerId& peer, Plan& plan, const wire::Conta
 // --- what comes of it
 
 // A message that does not arrive is repeated by whoever wants something, so a failure here is no news.
-void Dialer::hand_over(const transport::PeerId& to, Letter letter) {
-  if (const Status sent = transport_.send(to, letter.lane, std::move(letter.bytes)); !sent)
+void Dialer::hand_over(const transport::PeerId& to, PendingMessage message) {
+  if (const Status sent = transport_.send(to, message.lane, std::move(message.bytes)); !sent)
     log::debug(kArea, "message dropped", kv("peer", to.hex()), kv("why", sent.error().detail));
 }
 
-void Dialer::keep(Plan& plan, Letter letter) const {
-  if (plan.letters.size() >= config_.messages || letter.bytes.size() > config_.bytes - plan.bytes)
+void Dialer::keep(Plan& plan, PendingMessage message) const {
+  if (plan.pending.size() >= config_.messages || message.bytes.size() > config_.bytes - plan.bytes)
     return log::debug(kArea, "message dropped: too many wait for this peer");
-  plan.bytes += letter.bytes.size();
-  plan.letters.push_back(std::move(letter));
+  plan.bytes += message.bytes.size();
+  plan.pending.push_back(std::move(message));
 }
 
 void Dialer::succeed(const transport::PeerId& peer) {
   Plan plan = std::move(plans_.extract(peer).mapped());
-  for (Letter& letter : plan.letters) hand_over(peer, std::move(letter));
+  for (PendingMessage& message : plan.pending) hand_over(peer, std::move(message));
   for (const Reached& done : plan.waiting) done(ok());
 }
 

@@ -58,12 +58,12 @@ class Dialer {
   // How others reach this peer: decides what makes sense to try.
   void set_self(const wire::Contact& self) { self_ = self; }
 
-  struct Letter {
+  struct PendingMessage {
     transport::Lane lane;
     Bytes bytes;
   };
   // Without address and anchors only over a connection that is there.
-  void send(const transport::PeerId& to, const wire::Contact& contact, Letter letter);
+  void send(const transport::PeerId& to, const wire::Contact& contact, PendingMessage message);
   using Reached = std::function<void(Status)>;
   // Makes a connection without a message. `done` is called once, later. Kind::not_found: there is no way to it; Kind::timeout: none of
   // them worked; Kind::overloaded.
@@ -91,7 +91,7 @@ class Dialer {
     std::uint64_t number;
     Purpose purpose;
     wire::Contact contact;
-    std::vector<Letter> letters;
+    std::vector<PendingMessage> pending;
     std::size_t bytes = 0;
     std::vector<Reached> waiting;
     std::vector<Step> steps;           // that have not begun
@@ -108,8 +108,8 @@ class Dialer {
   // dialer.cc
   Plan* plan_for(const transport::PeerId& peer, const wire::Contact& contact, Purpose purpose);
   void change(const transport::PeerId& peer, Plan& plan, const wire::Contact& contact);
-  void hand_over(const transport::PeerId& to, Letter letter);
-  void keep(Plan& plan, Letter letter) const;
+  void hand_over(const transport::PeerId& to, PendingMessage message);
+  void keep(Plan& plan, PendingMessage message) const;
   void note_relayed(const transport::PeerId& peer, const wire::Contact& contact);
   void succeed(const transport::PeerId& peer);
   void fail_plan(const transport::PeerId& peer);
@@ -127,7 +127,7 @@ class Dialer {
   std::function<void(Status)> attempt_of(const transport::PeerId& peer, const Plan& plan, transport::Way way);
   void on_attempt(const transport::PeerId& peer, std::uint64_t plan, transport::Way way, const Status& result);
   bool is_reached(const transport::PeerId& peer, const Plan& plan) const;
-  void settle(const transport::PeerId& peer, Plan& plan);
+  void finish_or_advance(const transport::PeerId& peer, Plan& plan);
   bool has_carrier(const transport::PeerId& peer) const;
   void connect(const std::string& address, std::optional<transport::PeerId> expected, transport::Transport::Connected done);
 

@@ -68,7 +68,7 @@ void Dialer::run_steps(const transport::PeerId& peer, Plan& plan) {
     if (step.kind == Step::Kind::next_relay) begin_relayed(peer, plan);
     if (step.kind == Step::Kind::give_up_call) --plan.running;
   }
-  settle(peer, plan);
+  finish_or_advance(peer, plan);
 }
 
 // --- attempts
@@ -162,7 +162,7 @@ void Dialer::on_attempt(const transport::PeerId& peer, std::uint64_t number, Way
     if (way == Way::direct) plan.refused = result.error().kind == Kind::not_found;
     if (way == Way::relayed) begin_relayed(peer, plan);
   }
-  settle(peer, plan);
+  finish_or_advance(peer, plan);
   arm();
 }
 
@@ -172,7 +172,7 @@ bool Dialer::is_reached(const transport::PeerId& peer, const Plan& plan) const {
   return met && (plan.purpose == Purpose::reach || met->way != Way::relayed);
 }
 
-void Dialer::settle(const transport::PeerId& peer, Plan& plan) {
+void Dialer::finish_or_advance(const transport::PeerId& peer, Plan& plan) {
   if (is_reached(peer, plan)) return succeed(peer);
   if (plan.running > 0) return;
   if (plan.steps.empty()) return fail_plan(peer);

@@ -13,34 +13,34 @@ constexpr std::string_view kTrackerArea = "node";
 
 TrackerRounds::TrackerRounds(boost::asio::io_context& io, Config config, NameResolver& names, Owner& owner)
     : config_(std::move(config)), names_(names), owner_(owner), alive_(std::make_shared<bool>(true)), tasks_(io.get_executor()) {
-  for (const std::string& tracker : config_.trackers) visits_.push_back(std::make_unique<Visit>(io, tracker));
+  for (const std::string& tracker : config_.trackers) trackers_.push_back(std::make_unique<TrackerState>(io, tracker));
 }
 
 TrackerRounds::~TrackerRounds() { *alive_ = false; }
 
 void TrackerRounds::start() {
-  for (const auto& visit : visits_) {
-    visit->wait = config_.alone_every;
-    look_up(*visit);
+  for (const auto& state : trackers_) {
+    state->wait = config_.alone_every;
+    look_up(*state);
   }
 }
 
 boost::asio::awaitable<void> TrackerRounds::stop() {
   stopping_ = true;
-  for (const auto& visit : visits_) visit->timer.cancel();
+  for (const auto& state : trackers_) state->timer.cancel();
   tasks_.stop();
   co_await tasks_.wait();
 }
 
-void TrackerRounds::look_up(Visit& visit) {
-  names_.resolve(visit.address, [this, alive = alive_, &visit](const Result<Endpoint>& endpoint) {
+void TrackerRounds::look_up(TrackerState& state) {
+  names_.resolve(state.address, [this, alive = alive_, &state](const Result<Endpoint>& endpoint) {
     if (!*alive || stopping_) return;
-    if (!endpoint) return settle(visit, endpoint.error());
-    tasks_.spawn("tracker", go_round(visit, {*endpoint, visit.address}));
+    if (!endpoint) return finish_round(state, endpoint.error());
+    tasks_.spawn("tracker", go_round(state, {*endpoint, state.address}));
   });
 }
 
-boost::asio::awaitable<void> TrackerRounds::go_round(Visit& visit, tracker::Where where) {
+boost::asio::awaitable<void> TrackerRounds::go_round(TrackerState& state, tracker::Where where) {
   const std::vector<Grid> grids = owner_.to_announce();
   Status status = ok();
   for (const Grid& grid : grids) {
@@ -48,8 +48,8 @@ boost::asio::awaitable<void> TrackerRounds::go_round(Visit& visit, tracker::Wher
     if (Status one = co_await inquire(where, grid); !one) status = one;
   }
   const bool alone = std::ranges::any_of(grids, [](const Grid& grid) { return grid.company == Grid::Company::alone; });
-  visit.wait = alone ? std::min(2 * visit.wait, config_.announce_every) : config_.announce_every;
-  if (!stopping_) settle(visit, status);
+  state.wait = alone ? std::min(2 * state.wait, config_.announce_every) : config_.announce_every;
+  if (!stopping_) finish_round(state, status);
 }
 
 boost::asio::awaitable<Status> TrackerRounds::inquire(tracker::Where where, Grid grid) {
@@ -62,17 +62,17 @@ boost::asio::awaitable<Status> TrackerRounds::inquire(tracker::Where where, Grid
   co_return announced;
 }
 
-void TrackerRounds::settle(Visit& visit, const Status& status) {
+void TrackerRounds::finish_round(TrackerState& state, const Status& status) {
   const std::string failure = status ? "" : status.error().detail;
-  if (failure != visit.last_failure) {
-    if (!status) log::warn(kTrackerArea, "a tracker is of no use", kv("tracker", visit.address), kv("why", failure));
-    if (status) log::info(kTrackerArea, "a tracker is of use again", kv("tracker", visit.address));
-    visit.last_failure = failure;
+  if (failure != state.last_failure) {
+    if (!status) log::warn(kTrackerArea, "a tracker is of no use", kv("tracker", state.address), kv("why", failure));
+    if (status) log::info(kTrackerArea, "a tracker is of use again", kv("tracker", state.address));
+    state.last_failure = failure;
   }
-  if (!status) visit.wait = std::min(2 * visit.wait, config_.announce_every);
-  visit.timer.expires_after(visit.wait);
-  visit.timer.async_wait([this, &visit](const boost::system::error_code& error) {
-    if (!error && !stopping_) look_up(visit);
+  if (!status) state.wait = std::min(2 * state.wait, config_.announce_every);
+  state.timer.expires_after(state.wait);
+  state.timer.async_wait([this, &state](const boost::system::error_code& error) {
+    if (!error && !stopping_) look_up(state);
   });
 }
 

@@ -45,23 +45,23 @@ class TrackerRounds {
   boost::asio::awaitable<void> stop();
 
  private:
-  struct Visit {
-    explicit Visit(boost::asio::io_context& io, std::string where) : address(std::move(where)), timer(io) {}
+  struct TrackerState {
+    explicit TrackerState(boost::asio::io_context& io, std::string where) : address(std::move(where)), timer(io) {}
     std::string address;
     boost::asio::steady_timer timer;
     std::chrono::seconds wait{0};
     std::string last_failure;  // said once, not every few minutes
   };
 
-  void look_up(Visit& visit);
-  boost::asio::awaitable<void> go_round(Visit& visit, tracker::Where where);
+  void look_up(TrackerState& state);
+  boost::asio::awaitable<void> go_round(TrackerState& state, tracker::Where where);
   boost::asio::awaitable<Status> inquire(tracker::Where where, Grid grid);
-  void settle(Visit& visit, const Status& status);
+  void finish_round(TrackerState& state, const Status& status);
 
   const Config config_;
   NameResolver& names_;
   Owner& owner_;
-  std::vector<std::unique_ptr<Visit>> visits_;
+  std::vector<std::unique_ptr<TrackerState>> trackers_;
   bool stopping_ = false;
   std::shared_ptr<bool> alive_;  // shared with questions for the address of a name
   transport::TaskGroup tasks_;

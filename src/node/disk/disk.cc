@@ -8,7 +8,7 @@
 namespace gw::node {
 namespace {
 
-constexpr std::size_t kMaxGathered = 4096;  // batches for one transaction
+constexpr std::size_t kMaxPendingBatches = 4096;  // batches for one transaction
 
 }  // namespace
 
@@ -46,35 +46,35 @@ void Disk::failed(const Error& error) {
 
 void Disk::persist(job::Persist batch) {
   given_ = batch.ticket;
-  gather({{.records = std::move(batch.records), .durability = batch.durability}, batch.ticket});
+  enqueue({{.records = std::move(batch.records), .durability = batch.durability}, batch.ticket});
 }
 
-void Disk::drop_records(job::DropRecords what) { gather({{.dropped_prefix = std::move(what.prefix)}, std::nullopt}); }
+void Disk::drop_records(job::DropRecords what) { enqueue({{.dropped_prefix = std::move(what.prefix)}, std::nullopt}); }
 
-void Disk::gather(Gathered gathered) {
+void Disk::enqueue(PendingBatch pending) {
   bool first = false;
   {
     std::unique_lock lock(mutex_);
-    taken_.wait(lock, [this] { return gathered_.size() < kMaxGathered; });
-    first = gathered_.empty();
-    gathered_.push_back(std::move(gathered));
+    taken_.wait(lock, [this] { return pending_.size() < kMaxPendingBatches; });
+    first = pending_.empty();
+    pending_.push_back(std::move(pending));
   }
   // Otherwise a commit is on its way that will find it.
-  if (first) record_thread_.add([this] { commit_gathered(); });
+  if (first) record_thread_.add([this] { commit_pending(); });
 }
 
-void Disk::commit_gathered() {
-  std::vector<Gathered> taken;
+void Disk::commit_pending() {
+  std::vector<PendingBatch> taken;
   {
     const std::lock_guard lock(mutex_);
-    taken.swap(gathered_);
+    taken.swap(pending_);
   }
   taken_.notify_all();
   std::vector<RecordStore::Batch> batches;
-  for (Gathered& gathered : taken) batches.push_back(std::move(gathered.batch));
+  for (PendingBatch& pending : taken) batches.push_back(std::move(pending.batch));
   if (Status done = records_.commit(batches); !done) return failed(done.error());
-  for (const Gathered& gathered : taken)
-    if (gathered.ticket) answer([this, ticket = *gathered.ticket] { on_persisted(ticket); });
+  for (const PendingBatch& pending : taken)
+    if (pending.ticket) answer([this, ticket = *pending.ticket] { on_persisted(ticket); });
 }
 
 void Disk::on_persisted(job::Ticket ticket) {

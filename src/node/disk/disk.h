@@ -59,7 +59,7 @@ class Disk {
   void answer(std::function<void()> on_node_thread);
 
  private:
-  struct Gathered {
+  struct PendingBatch {
     RecordStore::Batch batch;
     std::optional<job::Ticket> ticket;
   };
@@ -68,8 +68,8 @@ class Disk {
     Hash256 hash;
   };
 
-  void gather(Gathered gathered);
-  void commit_gathered();
+  void enqueue(PendingBatch pending);
+  void commit_pending();
   void on_persisted(job::Ticket ticket);
   void drop_now(const Hash256& hash);
   void failed(const Error& error);
@@ -86,7 +86,7 @@ class Disk {
 
   std::mutex mutex_;
   std::condition_variable taken_;
-  std::vector<Gathered> gathered_;  // under mutex_
+  std::vector<PendingBatch> pending_;  // under mutex_
 
   SerialThread record_thread_, blob_thread_;  // last: they use all the others
 };

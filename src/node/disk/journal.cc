@@ -66,17 +66,17 @@ Result<Journal> Journal::open(const std::filesystem::path& path) {
 
 Result<Journal> Journal::load(RecordFile file) {
   Journal journal(std::move(file));
-  GW_TRY_VOID(journal.file_.read_all([&](RecordPlace place, ByteView payload) -> Status {
+  GW_TRY_VOID(journal.file_.read_all([&](RecordPosition position, ByteView payload) -> Status {
     Record record;
     if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
-      return fail(Kind::corrupt, "{} is damaged at byte {}: not a record", journal.path().string(), place.offset);
-    return journal.apply(place, record);
+      return fail(Kind::corrupt, "{} is damaged at byte {}: not a record", journal.path().string(), position.offset);
+    return journal.apply(position, record);
   }));
   if (journal.threads_.empty()) return fail(Kind::corrupt, "{} has no job in it", journal.path().string());
   return journal;
 }
 
-Status Journal::apply(RecordPlace place, Record& record) {
+Status Journal::apply(RecordPosition position, Record& record) {
   if (record.has_job() != threads_.empty()) return fail(Kind::corrupt, "a journal has one job, at its start");
   switch (record.kind_case()) {
     case Record::kJob: {
@@ -88,7 +88,7 @@ Status Journal::apply(RecordPlace place, Record& record) {
     }
     case Record::kPage: {
       GW_TRY(const Hash256 hash, to_hash(record.page().hash()));
-      pages_.insert_or_assign(hash, place);
+      pages_.insert_or_assign(hash, position);
       return ok();
     }
     case Record::kImage: {
@@ -106,8 +106,8 @@ Status Journal::apply(RecordPlace place, Record& record) {
       const ThreadId thread{record.effect().thread()};
       GW_TRY_VOID(ledger_.adopt(thread, record.effect().epoch(), 0));
       GW_TRY_VOID(apply_effect(record.effect()));
-      effects_.push_back(place);
-      effect_bytes_ += place.size;
+      effects_.push_back(position);
+      effect_bytes_ += position.size;
       return ok();
     }
     case Record::kThread: {
@@ -121,7 +121,7 @@ Status Journal::apply(RecordPlace place, Record& record) {
   return fail(Kind::unsupported, "the journal has a record of a newer godwit");
 }
 
-RecordPlace Journal::write(const Record& record) {
+RecordPosition Journal::write(const Record& record) {
   Bytes payload(record.ByteSizeLong());
   GW_ASSERT(record.SerializeToArray(payload.data(), static_cast<int>(payload.size())));
   return file_.append(payload);
@@ -172,9 +172,9 @@ Result<EffectLedger::Verdict> Journal::add_effect(const job::Effect& effect) {
   if (verdict == EffectLedger::Verdict::duplicate) return verdict;
   Record record;
   *record.mutable_effect() = effect;
-  const RecordPlace place = write(record);
-  effects_.push_back(place);
-  effect_bytes_ += place.size;
+  const RecordPosition position = write(record);
+  effects_.push_back(position);
+  effect_bytes_ += position.size;
   return verdict;
 }
 
@@ -265,11 +265,11 @@ Result<wire::Image> Journal::whole_image(ThreadId thread) const {
   std::vector<Record> records(content.pages.size());  // own what the pages point to
   for (std::size_t i = 0; i < content.pages.size(); ++i) {
     wire::ImagePage& page = content.pages[i];
-    const auto place = pages_.find(page.hash);
-    if (place == pages_.end()) return fail(Kind::corrupt, "{} lacks page {} of thread {}", path().string(), page.index, thread.value());
-    GW_TRY(const Bytes payload, file_.read(place->second));
+    const auto position = pages_.find(page.hash);
+    if (position == pages_.end()) return fail(Kind::corrupt, "{} lacks page {} of thread {}", path().string(), page.index, thread.value());
+    GW_TRY(const Bytes payload, file_.read(position->second));
     if (!records[i].ParseFromArray(payload.data(), static_cast<int>(payload.size())) || !records[i].has_page())
-      return fail(Kind::corrupt, "{} is damaged at byte {}", path().string(), place->second.offset);
+      return fail(Kind::corrupt, "{} is damaged at byte {}", path().string(), position->second.offset);
     page.storage = static_cast<wire::Storage>(records[i].page().storage());
     page.stored = as_bytes(records[i].page().stored());
   }
@@ -277,11 +277,11 @@ Result<wire::Image> Journal::whole_image(ThreadId thread) const {
 }
 
 Status Journal::visit_effects(const std::function<Status(const job::Effect&)>& visit) const {
-  for (const RecordPlace place : effects_) {
-    GW_TRY(const Bytes payload, file_.read(place));
+  for (const RecordPosition position : effects_) {
+    GW_TRY(const Bytes payload, file_.read(position));
     Record record;
     if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
-      return fail(Kind::corrupt, "{} is damaged at byte {}", path().string(), place.offset);
+      return fail(Kind::corrupt, "{} is damaged at byte {}", path().string(), position.offset);
     GW_TRY_VOID(visit(record.effect()));
   }
   return ok();

@@ -78,8 +78,8 @@ class Journal {
 
   explicit Journal(RecordFile file) : file_(std::move(file)) {}
   static Result<Journal> load(RecordFile file);
-  RecordPlace write(const Record& record);
-  Status apply(RecordPlace place, Record& record);
+  RecordPosition write(const Record& record);
+  Status apply(RecordPosition position, Record& record);
   void apply_determinants(job::ThreadId thread, const google::protobuf::RepeatedPtrField<job::Determinant>& determinants);
   Status apply_image(job::ThreadId thread, wire::Image image);
   void apply_input(Input input);
@@ -96,8 +96,8 @@ class Journal {
   std::map<job::ThreadId, Thread> threads_;
   std::deque<Input> inputs_;
   std::size_t input_bytes_ = 0;
-  std::unordered_map<Hash256, RecordPlace> pages_;
-  std::vector<RecordPlace> effects_;
+  std::unordered_map<Hash256, RecordPosition> pages_;
+  std::vector<RecordPosition> effects_;
   std::uint64_t effect_bytes_ = 0;
   std::uint64_t rewrite_check_at_ = kSlack;  // size of the file at which to look how much of it is needed
 };

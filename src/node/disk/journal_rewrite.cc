@@ -33,8 +33,8 @@ Status Journal::copy_to(RecordFile& out) const {
   *job.mutable_job()->mutable_spec() = spec_;
   job.mutable_job()->set_module(std::string(as_text(module_)));
   put(job);
-  for (const RecordPlace place : effects_) {
-    GW_TRY(const Bytes payload, file_.read(place));
+  for (const RecordPosition position : effects_) {
+    GW_TRY(const Bytes payload, file_.read(position));
     out.append(payload);
   }
   GW_TRY_VOID(out.commit());

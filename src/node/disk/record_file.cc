@@ -160,9 +160,9 @@ Status RecordFile::read_all(const Visit& visit) {
   return ok();
 }
 
-RecordPlace RecordFile::append(ByteView payload) {
+RecordPosition RecordFile::append(ByteView payload) {
   GW_ASSERT(!payload.empty() && payload.size() <= kMaxRecord);
-  const RecordPlace place{size(), static_cast<std::uint32_t>(kFrameBytes + payload.size())};
+  const RecordPosition position{size(), static_cast<std::uint32_t>(kFrameBytes + payload.size())};
   ByteWriter frame;
   const auto length = static_cast<std::uint32_t>(payload.size());
   frame.u32(length);
@@ -171,7 +171,7 @@ RecordPlace RecordFile::append(ByteView payload) {
   frame.bytes(digest_of(hash));
   pending_.insert(pending_.end(), frame.view().begin(), frame.view().end());
   pending_.insert(pending_.end(), payload.begin(), payload.end());
-  return place;
+  return position;
 }
 
 Status RecordFile::commit() {
@@ -184,14 +184,14 @@ Status RecordFile::commit() {
   return ok();
 }
 
-Result<Bytes> RecordFile::read(RecordPlace place) const {
-  GW_ASSERT(place.size > kFrameBytes && place.offset + place.size <= committed_);
-  Bytes payload(place.size - kFrameBytes);
+Result<Bytes> RecordFile::read(RecordPosition position) const {
+  GW_ASSERT(position.size > kFrameBytes && position.offset + position.size <= committed_);
+  Bytes payload(position.size - kFrameBytes);
   std::array<std::uint8_t, kFrameBytes> frame;
-  GW_TRY_VOID(read_at(fd_.get(), place.offset, frame));
-  GW_TRY_VOID(read_at(fd_.get(), place.offset + kFrameBytes, payload));
+  GW_TRY_VOID(read_at(fd_.get(), position.offset, frame));
+  GW_TRY_VOID(read_at(fd_.get(), position.offset + kFrameBytes, payload));
   if (!std::ranges::equal(digest_of(sha256(payload)), ByteView(frame).subspan(8)))
-    return fail(Kind::corrupt, "{} is damaged at byte {}", path_.string(), place.offset);
+    return fail(Kind::corrupt, "{} is damaged at byte {}", path_.string(), position.offset);
   return payload;
 }
 

@@ -12,7 +12,7 @@
 namespace gw::node {
 
 // Where a record lies in its file, frame included.
-struct RecordPlace {
+struct RecordPosition {
   std::uint64_t offset = 0;
   std::uint32_t size = 0;
 };
@@ -25,7 +25,7 @@ class RecordFile {
  public:
   static constexpr std::uint32_t kMaxRecord = (256u << 20) + (1u << 16);
   static constexpr std::uint64_t kHeaderBytes = 16;
-  using Visit = std::function<Status(RecordPlace place, ByteView payload)>;
+  using Visit = std::function<Status(RecordPosition position, ByteView payload)>;
 
   // Whether a file that begins so is one.
   static constexpr std::size_t kMagicBytes = 8;
@@ -41,13 +41,13 @@ class RecordFile {
 
   // Visits every record in order, then removes what was cut off.
   Status read_all(const Visit& visit);
-  RecordPlace append(ByteView payload);
+  RecordPosition append(ByteView payload);
   Status commit();
   std::uint64_t size() const { return committed_ + pending_.size(); }
   std::size_t pending_bytes() const { return pending_.size(); }
 
   // The payload of a record that was committed.
-  Result<Bytes> read(RecordPlace place) const;
+  Result<Bytes> read(RecordPosition position) const;
 
   // Puts the records of `other`, another file in the same folder, in the place of this one's, in one step.
   Status replace_by(RecordFile other);

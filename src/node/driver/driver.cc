@@ -102,10 +102,10 @@ Status Driver::start_peer(const peer::Stored& stored) {
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
   peer_ = std::make_unique<peer::Peer>(config, identity, signer_, Rng(random_seed()));
-  book_ = std::make_unique<JobBook>(*peer_, config_.boot);
+  job_views_ = std::make_unique<JobViews>(*peer_, config_.boot);
   Actions actions;
   GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));
-  GW_TRY_VOID(book_->recall(stored.records, std::chrono::system_clock::now()));
+  GW_TRY_VOID(job_views_->recall(stored.records, std::chrono::system_clock::now()));
   carry_out(std::move(actions));
   arm();
   accept_invitations();
@@ -135,10 +135,10 @@ void Driver::turn(const std::function<void(job::Time, Actions&)>& input) {
   input(os::monotonic_now(), actions);
   carry_out(std::move(actions));
   in_turn_ = false;
-  if (book_->settle(std::chrono::system_clock::now()) && !std::exchange(wake_posted_, true))
+  if (job_views_->end_turn(std::chrono::system_clock::now()) && !std::exchange(wake_posted_, true))
     post([this] {
       wake_posted_ = false;
-      book_->wake();
+      job_views_->wake();
     });
   arm();
 }

@@ -14,7 +14,7 @@
 #include "node/discovery/name_resolver.h"
 #include "node/discovery/tracker_rounds.h"
 #include "node/disk/disk.h"
-#include "node/jobs/job_book.h"
+#include "node/jobs/job_views.h"
 #include "node/signer.h"
 #include "node/worker/hosted_worker.h"
 #include "node/worker/native_code.h"
@@ -82,7 +82,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void cancel(const job::JobId& id, std::function<void(Status)> done) override;
   NodeView node() const override;
   std::vector<PeerView> peers() const override;
-  std::vector<JobSummary> jobs() const override { return book_->summaries(); }
+  std::vector<JobSummary> jobs() const override { return job_views_->summaries(); }
   Result<JobView> job(const job::JobId& id) const override;
   std::vector<GridView> grids() const override;
   void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) override;
@@ -143,7 +143,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void act(job::Notify& notify);
   void on_worker_ready(job::WorkerId id);
   void on_worker_lost(job::WorkerId id, std::string why);
-  void on_assembled(job::WorkerId id, HostedWorker::Place place, Result<std::vector<os::SealedMemory>> memories);
+  void on_attachments_ready(job::WorkerId id, HostedWorker::Position position, Result<std::vector<os::SealedMemory>> memories);
   void after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded);
 
   // driver_share.cc
@@ -166,7 +166,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void post(std::function<void()> callback);
   void ask_probe(const job::PeerId& peer, std::function<void(Result<PingView>)> done);
   void set_transport_metrics() const;
-  void settle_requests(const job::Event& event);
+  void answer_requests(const job::Event& event);
   void fail_requests(const Error& why);
 
   asio::io_context& io_;
@@ -181,7 +181,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<peer::Peer> peer_;
-  std::unique_ptr<JobBook> book_;
+  std::unique_ptr<JobViews> job_views_;
   std::unique_ptr<TrackerRounds> trackers_;
   std::unique_ptr<LanDiscovery> lan_;
   WorkerPool pool_;

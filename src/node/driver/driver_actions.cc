@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "node/driver/driver.h"
-#include "node/worker/assembly.h"
+#include "node/worker/attachment.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
@@ -92,8 +92,8 @@ void Driver::act(job::FrameToWorker& frame) {
   HostedWorker& worker = *found->second.process;
   if (frame.beside.empty()) return worker.send(std::move(frame.frame), {});
   const bool load = frame.frame.has_load();
-  const HostedWorker::Place place = worker.reserve(std::move(frame.frame));
-  disk_.with_blobs([this, id = frame.worker, place, load, beside = std::move(frame.beside)](BlobStore& blobs) {
+  const HostedWorker::Position position = worker.reserve(std::move(frame.frame));
+  disk_.with_blobs([this, id = frame.worker, position, load, beside = std::move(frame.beside)](BlobStore& blobs) {
     auto memories = std::make_shared<Result<std::vector<os::SealedMemory>>>(std::vector<os::SealedMemory>());
     for (const job::Attachment& what : beside) {
       auto memory = assemble(what, blobs);
@@ -109,19 +109,19 @@ void Driver::act(job::FrameToWorker& frame) {
       auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), isolate::CodeKind::start);
       if (native) (*memories)->push_back(*std::move(native));
     }
-    disk_.answer([this, id, place, memories] { on_assembled(id, place, std::move(*memories)); });
+    disk_.answer([this, id, position, memories] { on_attachments_ready(id, position, std::move(*memories)); });
   });
 }
 
-void Driver::on_assembled(job::WorkerId id, HostedWorker::Place place, Result<std::vector<os::SealedMemory>> memories) {
+void Driver::on_attachments_ready(job::WorkerId id, HostedWorker::Position position, Result<std::vector<os::SealedMemory>> memories) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
   Worker& worker = found->second;
   if (!memories) return on_worker_lost(id, memories.error().detail);
-  wire::pb::ToWorker& frame = worker.process->reserved(place);
+  wire::pb::ToWorker& frame = worker.process->reserved(position);
   if (frame.has_load()) frame.mutable_load()->set_has_code(memories->size() > 1);
   const bool load = frame.has_load();
-  worker.process->complete(place, shared(*memories));
+  worker.process->complete(position, shared(*memories));
   if (load) worker.module = std::make_shared<const os::SealedMemory>(std::move(memories->front()));
 }
 
@@ -185,8 +185,8 @@ void Driver::act(job::Notify& notify) {
     log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("why", refused->sentence));
   if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event))
     log::info(kArea, seen->alive ? "peer is there" : "peer is gone", kv("peer", seen->peer.hash.hex()));
-  book_->on_event(std::chrono::system_clock::now(), notify.event);
-  settle_requests(notify.event);
+  job_views_->on_event(std::chrono::system_clock::now(), notify.event);
+  answer_requests(notify.event);
 }
 
 }  // namespace gw::node

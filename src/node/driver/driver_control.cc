@@ -78,25 +78,25 @@ void Driver::submit(Bytes signed_manifest, std::function<void(Result<job::JobId>
 
 void Driver::cancel(const job::JobId& id, std::function<void(Status)> done) {
   const auto answer = [&](Status status) { post([done, status = std::move(status)] { done(status); }); };
-  if (!book_->knows(id)) return answer(fail(Kind::not_found, "there is no job {} at this peer", id.hash.hex()));
-  if (book_->over(id)) return answer(ok());
+  if (!job_views_->knows(id)) return answer(fail(Kind::not_found, "there is no job {} at this peer", id.hash.hex()));
+  if (job_views_->over(id)) return answer(ok());
   if (cancels_.size() >= kMaxPending) return answer(too_much());
   cancels_.emplace(id, std::move(done));
   turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Cancel{id}, out); });
 }
 
-void Driver::settle_requests(const job::Event& event) {
-  const auto settle = [this](auto& waiting, const auto& id, const auto& result) {
+void Driver::answer_requests(const job::Event& event) {
+  const auto answer = [this](auto& waiting, const auto& id, const auto& result) {
     const auto [first, last] = waiting.equal_range(id);
     for (auto request = first; request != last; ++request) post([done = request->second, result] { done(result); });
     waiting.erase(first, last);
   };
-  if (const auto* uploaded = std::get_if<job::BlobUploaded>(&event)) settle(uploads_, uploaded->hash, ok());
-  if (const auto* refused = std::get_if<job::BlobRefused>(&event)) settle(uploads_, refused->hash, Status(refused->error));
-  if (const auto* accepted = std::get_if<job::JobAccepted>(&event)) settle(submits_, accepted->job, Result<job::JobId>(accepted->job));
-  if (const auto* refused = std::get_if<job::JobRefused>(&event)) settle(submits_, refused->job, Result<job::JobId>(refused->error));
+  if (const auto* uploaded = std::get_if<job::BlobUploaded>(&event)) answer(uploads_, uploaded->hash, ok());
+  if (const auto* refused = std::get_if<job::BlobRefused>(&event)) answer(uploads_, refused->hash, Status(refused->error));
+  if (const auto* accepted = std::get_if<job::JobAccepted>(&event)) answer(submits_, accepted->job, Result<job::JobId>(accepted->job));
+  if (const auto* refused = std::get_if<job::JobRefused>(&event)) answer(submits_, refused->job, Result<job::JobId>(refused->error));
   if (const auto* answered = std::get_if<job::GridAnswered>(&event)) on_grid_answer(*answered);
-  if (const auto* over = std::get_if<job::JobOver>(&event)) settle(cancels_, over->job, ok());
+  if (const auto* over = std::get_if<job::JobOver>(&event)) answer(cancels_, over->job, ok());
 }
 
 void Driver::fail_requests(const Error& why) {
@@ -154,7 +154,7 @@ std::vector<PeerView> Driver::peers() const {
 }
 
 Result<JobView> Driver::job(const job::JobId& id) const {
-  GW_TRY(JobView view, book_->view(id));
+  GW_TRY(JobView view, job_views_->view(id));
   for (JobPeerView& peer : view.peers) {
     const bool self = peer.id.hash == identity_.id();
     peer.state = self ? PeerView::State::self : peer_->grids().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
@@ -230,7 +230,7 @@ std::string Driver::metrics() {
 
 void Driver::read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                          std::function<void(Result<OutputPiece>)> done) {
-  const auto plan = book_->output(id, stream, offset, std::min(limit, kMaxOutputPiece));
+  const auto plan = job_views_->output(id, stream, offset, std::min(limit, kMaxOutputPiece));
   if (!plan || reads_ >= kMaxPending) return post([done, why = plan ? too_much() : plan.error()] { done(why); });
   ++reads_;
   disk_.with_records([this, id, plan = *plan, done = std::move(done)](RecordStore& records) {
@@ -242,11 +242,11 @@ void Driver::read_output(const job::JobId& id, Stream stream, std::uint64_t offs
 }
 
 Result<std::vector<JobEvent>> Driver::events(const job::JobId& id, std::uint64_t from, std::size_t limit) const {
-  return book_->events(id, from, limit);
+  return job_views_->events(id, from, limit);
 }
 
 Result<std::unique_ptr<Subscription>> Driver::watch(const job::JobId& id, std::function<void()> changed) {
-  return book_->watch(id, std::move(changed));
+  return job_views_->watch(id, std::move(changed));
 }
 
 }  // namespace gw::node

@@ -57,28 +57,28 @@ GridView view_of_grid(const peer::Grid& grid) {
   return view;
 }
 
-using Asked = decltype(peer::GridRequest::what);
+using GridRequestKind = decltype(peer::GridRequest::what);
 
-Result<Asked> request_of(const CreateGrid& order, std::uint64_t, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const CreateGrid& order, std::uint64_t, const std::vector<std::string>&) {
   GW_TRY(const peer::GridCredentials::Secret secret, new_secret());
-  return Asked(peer::CreateGrid{order.name, secret});
+  return GridRequestKind(peer::CreateGrid{order.name, secret});
 }
 
-Result<Asked> request_of(const JoinGrid& order, std::uint64_t number, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const JoinGrid& order, std::uint64_t number, const std::vector<std::string>&) {
   if (!wire::looks_like_invitation(order.what)) {
     if (!order.as.empty()) return fail(Kind::invalid, "an open grid is called the same everywhere: leave --as out");
-    return Asked(peer::JoinOpenGrid{order.what});
+    return GridRequestKind(peer::JoinOpenGrid{order.what});
   }
   GW_TRY(wire::Invitation invitation, wire::parse_invitation(order.what));
   std::string name = order.as.empty() ? invitation.name : order.as;
-  return Asked(peer::Joining::JoinRequest{std::move(invitation), std::move(name), machine_name(), number});
+  return GridRequestKind(peer::Joining::JoinRequest{std::move(invitation), std::move(name), machine_name(), number});
 }
 
-Result<Asked> request_of(const LeaveGrid& order, std::uint64_t, const std::vector<std::string>&) {
-  return Asked(peer::LeaveGrid{order.grid});
+Result<GridRequestKind> request_of(const LeaveGrid& order, std::uint64_t, const std::vector<std::string>&) {
+  return GridRequestKind(peer::LeaveGrid{order.grid});
 }
 
-Result<Asked> request_of(const InviteToGrid& order, std::uint64_t, const std::vector<std::string>& own_addresses) {
+Result<GridRequestKind> request_of(const InviteToGrid& order, std::uint64_t, const std::vector<std::string>& own_addresses) {
   peer::InvitationTerms terms{.lasts = order.lasts, .addresses = order.addresses.empty() ? own_addresses : order.addresses};
   if (order.uses > 0xffff) return fail(Kind::invalid, "an invitation is for 65535 at most, not {}", order.uses);
   terms.uses = static_cast<std::uint16_t>(order.uses);
@@ -90,12 +90,12 @@ Result<Asked> request_of(const InviteToGrid& order, std::uint64_t, const std::ve
       return fail(Kind::invalid, "'{}' is too long for an invitation: an address has at most {} characters", address,
                   wire::kMaxInvitationAddressBytes);
   }
-  return Asked(peer::Invite{order.grid, std::move(terms)});
+  return GridRequestKind(peer::Invite{order.grid, std::move(terms)});
 }
 
-Result<Asked> request_of(const RevokeInGrid& order, std::uint64_t, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const RevokeInGrid& order, std::uint64_t, const std::vector<std::string>&) {
   if (order.serials.size() + order.peers.size() == 0) return fail(Kind::invalid, "nothing is named that could be revoked");
-  return Asked(peer::Revoke{order.grid, order.serials, order.peers});
+  return GridRequestKind(peer::Revoke{order.grid, order.serials, order.peers});
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ Status InputFiles::add_file(const fs::path& host, InputEntry entry) {
     if (bytes.empty()) break;
     if (chunks_.size() >= kMaxChunks) return fail(Kind::invalid, "the inputs are larger than {} GiB", kMaxChunks / 1024);
     const Hash256 hash = sha256(bytes);
-    chunks_.try_emplace(hash, Place{host, offset, bytes.size()});
+    chunks_.try_emplace(hash, FileRange{host, offset, bytes.size()});
     entry.add_chunks(std::string(as_text(hash.bytes)));
     offset += bytes.size();
     if (bytes.size() < kChunkBytes) break;
@@ -95,11 +95,11 @@ Status InputFiles::add_file(const fs::path& host, InputEntry entry) {
 Result<Bytes> InputFiles::read_chunk(const Hash256& hash) const {
   const auto found = chunks_.find(hash);
   if (found == chunks_.end()) return fail(Kind::not_found, "no input has this content");
-  const Place& place = found->second;
-  os::UniqueFd fd(::open(place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return cannot_read(place.file, errno);
-  GW_TRY(Bytes bytes, read_piece(fd.get(), place.offset, place.size, place.file));
-  if (sha256(bytes) != hash) return fail(Kind::corrupt, "the input {} has changed while the program runs", place.file.string());
+  const FileRange& range = found->second;
+  os::UniqueFd fd(::open(range.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return cannot_read(range.file, errno);
+  GW_TRY(Bytes bytes, read_piece(fd.get(), range.offset, range.size, range.file));
+  if (sha256(bytes) != hash) return fail(Kind::corrupt, "the input {} has changed while the program runs", range.file.string());
   return bytes;
 }
 

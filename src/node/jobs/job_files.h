@@ -38,7 +38,7 @@ class InputFiles {
   Result<Bytes> read_chunk(const Hash256& hash) const;
 
  private:
-  struct Place {
+  struct FileRange {
     std::filesystem::path file;
     std::uint64_t offset;
     std::size_t size;
@@ -50,7 +50,7 @@ class InputFiles {
   Status add_file(const std::filesystem::path& host, wire::pb::InputEntry entry);
 
   std::vector<wire::pb::InputEntry> entries_;
-  std::unordered_map<Hash256, Place> chunks_;
+  std::unordered_map<Hash256, FileRange> chunks_;
 };
 
 // Collects the output files of one job beside their places and puts them there when the job has ended well or not: whole files, by rename.

@@ -41,12 +41,12 @@ void JobHistory::on_failed(WallTime now, const job::ThreadFailed& failed) {
 
 void JobHistory::on_over(WallTime now, const wire::pb::JobRecord& record) {
   output_.on_over();
-  settle(now);  // what was written comes before the end
+  end_turn(now);  // what was written comes before the end
   over_ = true;
   add(now, JobEvent::Over{state_of(record), record.exit_code()});
 }
 
-bool JobHistory::settle(WallTime now) {
+bool JobHistory::end_turn(WallTime now) {
   for (const Stream stream : {Stream::output, Stream::errors}) {
     const std::uint64_t size = output_.final_size(stream);
     if (std::exchange(told_[stream], size) != size) add(now, JobEvent::OutputGrew{stream, size});
@@ -56,7 +56,7 @@ bool JobHistory::settle(WallTime now) {
 
 std::vector<JobEvent> JobHistory::events(std::uint64_t from, std::size_t limit) const {
   std::vector<JobEvent> out;
-  auto kept = std::ranges::lower_bound(events_, from, {}, [](const Kept& one) { return one.event.number; });
+  auto kept = std::ranges::lower_bound(events_, from, {}, [](const StoredEvent& one) { return one.event.number; });
   for (; kept != events_.end() && out.size() < limit; ++kept) out.push_back(kept->event);
   return out;
 }

@@ -36,7 +36,7 @@ class JobHistory {
   template <class Kind>
   void add(WallTime now, Kind kind, std::size_t bytes = 0);
   // The end of a turn: output that grew in it is one event. True if there were events since the last call.
-  bool settle(WallTime now);
+  bool end_turn(WallTime now);
 
   // The end has been told.
   bool over() const { return over_; }
@@ -44,7 +44,7 @@ class JobHistory {
   const OutputIndex& output() const { return output_; }
 
  private:
-  struct Kept {
+  struct StoredEvent {
     JobEvent event;
     std::size_t bytes;
   };
@@ -52,7 +52,7 @@ class JobHistory {
   OutputIndex output_;
   std::map<Stream, std::uint64_t> told_;  // sizes of the output in the last event
   std::uint64_t next_number_;
-  std::deque<Kept> events_;
+  std::deque<StoredEvent> events_;
   std::size_t event_bytes_ = 0;
   bool fresh_ = false;
   bool over_ = false;

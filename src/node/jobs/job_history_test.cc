@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/jobs/job_views.h"
+#include "node/jobs/build_job_view.h"
 
 namespace gw::node {
 namespace {
@@ -84,8 +84,8 @@ TEST(OutputIndex, ForkedThreadsComeLastAndOnlyWhenTheJobIsOver) {
 TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
   JobHistory job(1, kFirst);
   job.add(kNow, JobEvent::Accepted{});
-  EXPECT_TRUE(job.settle(kNow));
-  EXPECT_FALSE(job.settle(kNow));
+  EXPECT_TRUE(job.end_turn(kNow));
+  EXPECT_FALSE(job.end_turn(kNow));
   EXPECT_EQ(job.events(0, 10).front().number, kFirst);
   Effect report;
   report.set_thread(1);
@@ -102,7 +102,7 @@ TEST(JobHistory, TellsOfOutputOnceATurnAndBeforeTheEnd) {
   JobHistory job(1, kFirst);
   job.on_effect(kNow, output(job::kMainThread, 1, "a"));
   job.on_effect(kNow, output(job::kMainThread, 2, "b"));
-  job.settle(kNow);
+  job.end_turn(kNow);
   job.on_effect(kNow, output(job::kMainThread, 3, "c"));
   job.on_effect(kNow, end(job::kMainThread, 4));
   wire::pb::JobRecord record;
@@ -133,9 +133,9 @@ TEST(JobViews, AJobRunsUntilItsEndHasBeenTold) {
   snapshot.record.set_ended_at_ns(5);
   snapshot.record.mutable_counters()->set_resumed(3);
   snapshot.threads.push_back({.id = job::kMainThread, .task = 0, .state = wire::pb::ThreadRecord::ENDED, .exit_code = 4});
-  EXPECT_EQ(summary_of({}, snapshot, Told::not_yet).state, JobState::running);
-  EXPECT_FALSE(summary_of({}, snapshot, Told::not_yet).ended_at);
-  const JobView view = view_of({}, snapshot, Told::over);
+  EXPECT_EQ(summary_of({}, snapshot, EndAnnounced::not_yet).state, JobState::running);
+  EXPECT_FALSE(summary_of({}, snapshot, EndAnnounced::not_yet).ended_at);
+  const JobView view = view_of({}, snapshot, EndAnnounced::over);
   EXPECT_EQ(view.summary.state, JobState::done);
   EXPECT_TRUE(view.summary.ended_at);
   EXPECT_EQ(view.summary.counters.resumed, 3u);

@@ -1,16 +1,81 @@
 #pragma once
-// How a job stands, in the words of node/control.h.
+// The jobs whose home this peer is, as people see them.
 
-#include "job/job_snapshot.h"
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "node/control.h"
+#include "node/jobs/build_job_view.h"
+#include "node/jobs/job_history.h"
+#include "peer/peer.h"
 
 namespace gw::node {
 
-// `told`: whether the end of the job has been told. Before that it runs, whatever its record says, which is ahead of the disk.
-enum class Told : std::uint8_t { not_yet, over };
+// Follows what the peer says about its jobs and answers what people ask about them. Reads the peer, never changes it.
+//
+// Belongs to the node thread. Limits: a history for each job the peer knows, kMaxWatchers.
+class JobViews {
+ public:
+  static constexpr std::size_t kMaxWatchers = 1024;
 
-JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, Told told);
-// The state of its peers is not known here.
-JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, Told told);
+  // REQUIRES: the peer outlives it.
+  JobViews(const peer::Peer& peer, std::uint64_t boot) : peer_(peer), first_number_((boot << 32) + 1) {}
+
+  // After the peer has started: what lives before have written. Kind::corrupt.
+  Status recall(const std::map<std::string, std::string>& records, WallTime now);
+
+  void on_event(WallTime now, const job::Event& event);
+  // The end of a turn. True if somebody has to be woken.
+  bool end_turn(WallTime now);
+  void wake();
+
+  bool knows(const job::JobId& id) const { return peer_.homes().contains(id) || peer_.past().find(id) != nullptr; }
+  bool over(const job::JobId& id) const;
+  std::vector<JobSummary> summaries() const;
+  Result<JobView> view(const job::JobId& id) const;
+  Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const;
+  Result<OutputIndex::Plan> output(const job::JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const;
+  Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed);
+
+ private:
+  struct Watcher {
+    job::JobId job;
+    std::function<void()> changed;
+    bool due = false;
+  };
+  using Watchers = std::map<std::uint64_t, Watcher>;
+  class Watching;
+
+  std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
+  JobHistory* history(const job::JobId& id);
+  Result<const JobHistory*> find(const job::JobId& id) const;
+
+  void on(WallTime now, const job::JobAccepted& accepted);
+  void on(WallTime now, const job::EffectStored& stored);
+  void on(WallTime now, const job::ThreadPlaced& placed);
+  void on(WallTime now, const job::ThreadResumed& resumed);
+  void on(WallTime now, const job::ThreadRestarted& again);
+  void on(WallTime now, const job::HostLost& lost);
+  void on(WallTime now, const job::ThreadFailed& failed);
+  void on(WallTime now, const job::JobOver& over);
+  // What is no event of a job.
+  void on(WallTime, const job::BlobUploaded&) {}
+  void on(WallTime, const job::BlobRefused&) {}
+  void on(WallTime, const job::JobRefused&) {}
+  void on(WallTime, const job::PeerSeen&) {}
+  void on(WallTime, const job::GridAnswered&) {}
+  void on(WallTime, const job::PeerRefused&) {}
+
+  const peer::Peer& peer_;
+  const std::uint64_t first_number_;
+  std::map<job::JobId, JobHistory> jobs_;
+  std::shared_ptr<Watchers> watchers_ = std::make_shared<Watchers>();  // a subscription may outlive the views
+  std::uint64_t next_watcher_ = 0;
+};
 
 }  // namespace gw::node

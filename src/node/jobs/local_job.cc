@@ -54,7 +54,7 @@ LocalJob::LocalJob(const Config& config, JobSpec spec, Bytes module)
       module_(std::move(module)),
       module_hash_(sha256(module_)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  delivery_.emplace(Delivery::Descriptors{config.output, config.errors}, config.observer);
+  delivery_.emplace(EffectDelivery::Descriptors{config.output, config.errors}, config.observer);
 }
 
 LocalJob::~LocalJob() = default;

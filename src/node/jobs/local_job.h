@@ -13,7 +13,7 @@
 
 #include "job/effect_ledger.h"
 #include "node/disk/journal.h"
-#include "node/jobs/delivery.h"
+#include "node/jobs/effect_delivery.h"
 #include "node/jobs/job_files.h"
 #include "node/worker/native_code.h"
 #include "node/worker/worker_process.h"
@@ -22,7 +22,7 @@
 namespace gw::node {
 
 // What a person may want to see while a job runs. On the thread of run().
-class JobObserver : public Delivery::Observer {
+class JobObserver : public EffectDelivery::Observer {
  public:
   struct Checkpoint {
     std::uint64_t number;  // 1, 2, ... of this command
@@ -111,7 +111,7 @@ class LocalJob {
   Status handle_requests();
   Status handle_timers();
   Status hear_worker();
-  Status settle();
+  Status finish_turn();
   Status acknowledge();
   bool wants_input() const;
   Status read_input();
@@ -146,7 +146,7 @@ class LocalJob {
   const job::EffectLedger& ledger() const { return journal_ ? journal_->ledger() : memory_; }
   std::optional<InputFiles> inputs_;
   std::optional<OutputFiles> outputs_;
-  std::optional<Delivery> delivery_;
+  std::optional<EffectDelivery> delivery_;
   std::unique_ptr<WorkerProcess> worker_;  // null: a journal whose threads have all ended
   isolate::CodeKind code_kind_ = isolate::CodeKind::start;
   os::UniqueFd wake_;  // eventfd: somebody asked for something

@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kLongestWait{60'000};
 }  // namespace
 
 Result<JobOutcome> LocalJob::run() {
-  GW_TRY_VOID(settle());
+  GW_TRY_VOID(finish_turn());
   while (!finished()) GW_TRY_VOID(wait_and_handle());
   if (worker_) worker_->kill(DeathCause::finished, "");
   return outcome();
@@ -65,7 +65,7 @@ Status LocalJob::wait_and_handle() {
   if (entries[1].revents != 0) GW_TRY_VOID(read_input());
   GW_TRY_VOID(hear_worker());
   GW_TRY_VOID(handle_timers());
-  return settle();
+  return finish_turn();
 }
 
 Status LocalJob::hear_worker() {
@@ -77,7 +77,7 @@ Status LocalJob::hear_worker() {
     }
   }
   if (!worker_->death() || finished()) return ok();
-  GW_TRY_VOID(settle());  // what it said before it died counts
+  GW_TRY_VOID(finish_turn());  // what it said before it died counts
   if (threads_.empty()) return ok();
   return lost_worker();
 }
@@ -142,7 +142,7 @@ Status LocalJob::begin_suspend() {
 }
 
 // The end of a turn: what came in is made stable, then it shows, then the worker hears of it.
-Status LocalJob::settle() {
+Status LocalJob::finish_turn() {
   if (journal_) {
     GW_TRY_VOID(journal_->commit());
     if (!images_to_acknowledge_.empty()) config_.observer.on_checkpoint({result_.checkpoints, journal_->file_bytes()});

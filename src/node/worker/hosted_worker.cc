@@ -28,27 +28,27 @@ HostedWorker::~HostedWorker() { *alive_ = false; }
 // --- frames to it
 
 void HostedWorker::send(wire::pb::ToWorker frame, std::vector<os::UniqueFd> beside) {
-  add({.place = 0, .frame = std::move(frame), .beside = std::move(beside), .complete = true});
+  add({.position = 0, .frame = std::move(frame), .beside = std::move(beside), .complete = true});
   flush();
 }
 
-HostedWorker::Place HostedWorker::reserve(wire::pb::ToWorker frame) { return add({.place = 0, .frame = std::move(frame)}); }
+HostedWorker::Position HostedWorker::reserve(wire::pb::ToWorker frame) { return add({.position = 0, .frame = std::move(frame)}); }
 
-HostedWorker::Place HostedWorker::add(Waiting waiting) {
+HostedWorker::Position HostedWorker::add(PendingFrame waiting) {
   if (frames_.size() >= kMaxWaiting) kill(DeathCause::broke_rules, "the worker has too much to take in and was ended");
-  waiting.place = ++next_place_;
+  waiting.position = ++next_position_;
   frames_.push_back(std::move(waiting));
-  return next_place_;
+  return next_position_;
 }
 
-HostedWorker::Waiting& HostedWorker::find(Place place) {
-  const auto found = std::ranges::find(frames_, place, &Waiting::place);
+HostedWorker::PendingFrame& HostedWorker::find(Position position) {
+  const auto found = std::ranges::find(frames_, position, &PendingFrame::position);
   GW_ASSERT(found != frames_.end());
   return *found;
 }
 
-void HostedWorker::complete(Place place, std::vector<os::UniqueFd> beside) {
-  Waiting& waiting = find(place);
+void HostedWorker::complete(Position position, std::vector<os::UniqueFd> beside) {
+  PendingFrame& waiting = find(position);
   waiting.beside = std::move(beside);
   waiting.complete = true;
   flush();

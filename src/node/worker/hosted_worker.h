@@ -31,11 +31,11 @@ class HostedWorker {
   // A frame that can go, after those before it.
   void send(wire::pb::ToWorker frame, std::vector<os::UniqueFd> beside);
   // A frame that cannot go yet; complete() says what goes beside it.
-  using Place = std::uint64_t;
-  Place reserve(wire::pb::ToWorker frame);
-  void complete(Place place, std::vector<os::UniqueFd> beside);
+  using Position = std::uint64_t;
+  Position reserve(wire::pb::ToWorker frame);
+  void complete(Position position, std::vector<os::UniqueFd> beside);
   // The frame of this name, to be changed before it is completed.
-  wire::pb::ToWorker& reserved(Place place) { return find(place).frame; }
+  wire::pb::ToWorker& reserved(Position position) { return find(position).frame; }
 
   // Everything that has come. Afterwards death() may be set; nothing comes any more then.
   std::vector<WorkerProcess::Received> take();
@@ -47,16 +47,16 @@ class HostedWorker {
   std::uint64_t resident_bytes() const { return process_->resident_bytes(); }
 
  private:
-  struct Waiting {
-    Place place;
+  struct PendingFrame {
+    Position position;
     wire::pb::ToWorker frame;
     std::vector<os::UniqueFd> beside;
     bool complete = false;
   };
 
   HostedWorker(boost::asio::io_context& io, std::unique_ptr<WorkerProcess> process, WatchSet set, std::function<void()> ready);
-  Waiting& find(Place place);
-  Place add(Waiting waiting);
+  PendingFrame& find(Position position);
+  Position add(PendingFrame waiting);
   void flush();
   void watch();
 
@@ -66,8 +66,8 @@ class HostedWorker {
   std::function<void()> ready_;
   std::shared_ptr<bool> alive_;  // shared with the handler that waits: it must not touch what has gone
   bool waiting_ = false;
-  std::deque<Waiting> frames_;
-  Place next_place_ = 0;
+  std::deque<PendingFrame> frames_;
+  Position next_position_ = 0;
 };
 
 }  // namespace gw::node

@@ -14,12 +14,12 @@ namespace gw::worker {
 
 // A queue with a descriptor that wakes the loop. At most kMaxWaiting frames: a pool thread that makes more, images above all, waits until
 // the loop has taken some.
-class Outbound {
+class OutgoingFrames {
  public:
   static constexpr std::size_t kMaxWaiting = 16;
 
   // `wake` is an eventfd: it must be opened before the cage is shut.
-  explicit Outbound(os::UniqueFd wake) : wake_(std::move(wake)) {}
+  explicit OutgoingFrames(os::UniqueFd wake) : wake_(std::move(wake)) {}
 
   // Pool threads. May wait.
   void put(const wire::pb::FromWorker& frame, std::vector<os::UniqueFd> descriptors = {});

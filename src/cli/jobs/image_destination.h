@@ -9,20 +9,20 @@ namespace gw::cli {
 
 // Where the image or the journal of a program goes: the file that was named, or NAME.gwi in this folder, NAME-2.gwi, NAME-3.gwi, ... if
 // that exists. An unnamed image never replaces a file, also if several commands choose at the same moment.
-class ImagePlace {
+class ImageDestination {
  public:
   // `named` empty: none was. `program` is the source, module or image the name is taken from. Fails if the folder cannot be written.
-  static Result<ImagePlace> make(const std::string& named, const std::filesystem::path& program);
+  static Result<ImageDestination> make(const std::string& named, const std::filesystem::path& program);
 
   bool is_named() const { return named_; }
-  // Where to write an image. settle() then puts it into its place and says which that is.
+  // Where to write an image. rename_temporary() then puts it into its place and says which that is.
   std::filesystem::path temporary() const;
-  Result<std::filesystem::path> settle() const;
+  Result<std::filesystem::path> rename_temporary() const;
   // A place for a journal, which is written at once and refuses a file that exists.
   Result<std::filesystem::path> for_journal() const;
 
  private:
-  ImagePlace(std::filesystem::path file, bool named) : file_(std::move(file)), named_(named) {}
+  ImageDestination(std::filesystem::path file, bool named) : file_(std::move(file)), named_(named) {}
   std::filesystem::path numbered(int number) const;
 
   std::filesystem::path file_;

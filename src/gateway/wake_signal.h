@@ -13,11 +13,11 @@ namespace gw::gateway {
 
 // raise() ends the wait that is going on, or else the next one; stop() ends all of them. Shared by the session and the callbacks it has
 // handed out, which may come after the session has gone. One thread.
-class Wake {
+class WakeSignal {
  public:
   enum class Woken : std::uint8_t { raised, late, stopped };
 
-  explicit Wake(const asio::any_io_executor& executor) : timer_(executor) {}
+  explicit WakeSignal(const asio::any_io_executor& executor) : timer_(executor) {}
 
   void raise() {
     raised_ = true;
@@ -43,7 +43,7 @@ class Wake {
 
 // What `start` hands to the callback it is given. Kind::timeout: nothing came; Kind::disconnected: the gateway stops.
 template <class T, class Start>
-asio::awaitable<Result<T>> answer_of(std::shared_ptr<Wake> wake, std::chrono::milliseconds patience, Start start) {
+asio::awaitable<Result<T>> answer_of(std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience, Start start) {
   auto answer = std::make_shared<std::optional<Result<T>>>();  // the callback owns it too: it may come when nobody waits any more
   start([wake, answer](Result<T> result) {
     answer->emplace(std::move(result));
@@ -52,10 +52,11 @@ asio::awaitable<Result<T>> answer_of(std::shared_ptr<Wake> wake, std::chrono::mi
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!*answer) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    const Wake::Woken woken = co_await wake->wait(std::max(left, std::chrono::milliseconds(0)));
+    const WakeSignal::Woken woken = co_await wake->wait(std::max(left, std::chrono::milliseconds(0)));
     if (*answer) break;
-    if (woken == Wake::Woken::stopped) co_return fail(Kind::disconnected, "the daemon stops");
-    if (woken == Wake::Woken::late) co_return fail(Kind::timeout, "the daemon has not got it done within {} s", patience.count() / 1000);
+    if (woken == WakeSignal::Woken::stopped) co_return fail(Kind::disconnected, "the daemon stops");
+    if (woken == WakeSignal::Woken::late)
+      co_return fail(Kind::timeout, "the daemon has not got it done within {} s", patience.count() / 1000);
   }
   co_return std::move(**answer);
 }

@@ -13,7 +13,7 @@ namespace gw::worker {
 
 // When to wake whom. A thread may be in it several times or without need: waking early does no harm. At most one entry per thread matters,
 // and the number of threads is bounded, so the set is.
-class Sleepers {
+class SleepingThreads {
  public:
   using Time = std::chrono::nanoseconds;  // os::monotonic_now()
 

@@ -15,7 +15,7 @@ namespace gw::node {
 // Never blocks: a descriptor that does not take more (a stopped terminal, a full pipe) holds up everything behind it, and through the
 // effects that are then not acknowledged the guest itself. A descriptor whose reader has gone takes everything and forgets it: broken()
 // says so. Belongs to one thread; bounded by what the gates of the job may have outside (EffectGate::Config).
-class Delivery {
+class EffectDelivery {
  public:
   class Observer {
    public:
@@ -27,7 +27,7 @@ class Delivery {
     int errors = 2;
   };
 
-  Delivery(Descriptors descriptors, Observer& observer) : descriptors_(descriptors), observer_(observer) {}
+  EffectDelivery(Descriptors descriptors, Observer& observer) : descriptors_(descriptors), observer_(observer) {}
 
   void add(job::Effect effect) { waiting_.push_back(std::move(effect)); }
   bool empty() const { return waiting_.empty(); }

@@ -11,9 +11,9 @@ namespace gw::worker {
 
 class VirtualThread;
 
-// Counts the threads that are alive, so that a program cannot fork without end, and holds the newborn until the loop takes them. Any
+// Counts the threads that are alive, so that a program cannot fork without end, and holds the children until the loop takes them. Any
 // thread.
-class Nursery {
+class ForkedThreads {
  public:
   // REQUIRES: no thread is alive yet.
   void set_limit(std::uint64_t threads) { limit_ = threads; }
@@ -32,17 +32,17 @@ class Nursery {
 
   void put(std::shared_ptr<VirtualThread> child) {
     std::lock_guard lock(mutex_);
-    newborn_.push_back(std::move(child));
+    children_.push_back(std::move(child));
   }
   std::vector<std::shared_ptr<VirtualThread>> take() {
     std::lock_guard lock(mutex_);
-    return std::exchange(newborn_, {});
+    return std::exchange(children_, {});
   }
 
  private:
   std::mutex mutex_;
-  std::uint64_t limit_ = 0, alive_ = 0;                  // guarded by mutex_
-  std::vector<std::shared_ptr<VirtualThread>> newborn_;  // guarded by mutex_; shared with nobody until it is taken
+  std::uint64_t limit_ = 0, alive_ = 0;                   // guarded by mutex_
+  std::vector<std::shared_ptr<VirtualThread>> children_;  // guarded by mutex_; shared with nobody until it is taken
 };
 
 }  // namespace gw::worker

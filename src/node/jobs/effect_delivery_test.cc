@@ -1,4 +1,4 @@
-#include "node/jobs/delivery.h"
+#include "node/jobs/effect_delivery.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 namespace gw::node {
 namespace {
 
-struct Reports final : Delivery::Observer {
+struct Reports final : EffectDelivery::Observer {
   void on_report(job::ThreadId, ByteView bytes) override { all.emplace_back(as_text(bytes)); }
   std::vector<std::string> all;
 };
@@ -32,7 +32,7 @@ class DeliveryTest : public testing::Test {
     GW_ASSERT(::pipe2(ends, O_CLOEXEC) == 0);
     reader_.reset(ends[0]);
     writer_.reset(ends[1]);
-    delivery_.emplace(Delivery::Descriptors{writer_.get(), writer_.get()}, reports_);
+    delivery_.emplace(EffectDelivery::Descriptors{writer_.get(), writer_.get()}, reports_);
   }
   std::string read_some() {
     std::string bytes(1u << 20, '\0');
@@ -43,7 +43,7 @@ class DeliveryTest : public testing::Test {
 
   os::UniqueFd reader_, writer_;
   Reports reports_;
-  std::optional<Delivery> delivery_;
+  std::optional<EffectDelivery> delivery_;
 };
 
 TEST_F(DeliveryTest, DeliversInOrderAndSaysHowFar) {

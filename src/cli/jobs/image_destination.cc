@@ -1,4 +1,4 @@
-#include "cli/jobs/image_place.h"
+#include "cli/jobs/image_destination.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -42,30 +42,30 @@ Error no_free_name(const fs::path& file) {
 
 }  // namespace
 
-Result<ImagePlace> ImagePlace::make(const std::string& named, const fs::path& program) {
-  if (named.empty()) return ImagePlace(stem_of(program) + ".gwi", false);
+Result<ImageDestination> ImageDestination::make(const std::string& named, const fs::path& program) {
+  if (named.empty()) return ImageDestination(stem_of(program) + ".gwi", false);
   GW_TRY_VOID(check_folder(named));
-  return ImagePlace(named, true);
+  return ImageDestination(named, true);
 }
 
-fs::path ImagePlace::numbered(int number) const {
+fs::path ImageDestination::numbered(int number) const {
   if (number == 1) return file_;
   return fmt::format("{}-{}.gwi", file_.stem().string(), number);
 }
 
-fs::path ImagePlace::temporary() const { return named_ ? file_ : fs::path(fmt::format(".{}.{}", file_.string(), ::getpid())); }
+fs::path ImageDestination::temporary() const { return named_ ? file_ : fs::path(fmt::format(".{}.{}", file_.string(), ::getpid())); }
 
-Result<fs::path> ImagePlace::settle() const {
+Result<fs::path> ImageDestination::rename_temporary() const {
   if (named_) return file_;
   for (int number = 1; number <= kMaxNumber; ++number) {
-    const fs::path place = numbered(number);
-    if (::renameat2(AT_FDCWD, temporary().c_str(), AT_FDCWD, place.c_str(), RENAME_NOREPLACE) == 0) return place;
-    if (errno != EEXIST) return fail(Kind::internal, "cannot put the image into {}: {}", place.string(), os::reason(errno));
+    const fs::path numbered_file = numbered(number);
+    if (::renameat2(AT_FDCWD, temporary().c_str(), AT_FDCWD, numbered_file.c_str(), RENAME_NOREPLACE) == 0) return numbered_file;
+    if (errno != EEXIST) return fail(Kind::internal, "cannot put the image into {}: {}", numbered_file.string(), os::reason(errno));
   }
   return no_free_name(file_);
 }
 
-Result<fs::path> ImagePlace::for_journal() const {
+Result<fs::path> ImageDestination::for_journal() const {
   std::error_code failure;
   if (named_) {
     if (fs::exists(file_, failure))

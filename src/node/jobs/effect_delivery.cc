@@ -1,4 +1,4 @@
-#include "node/jobs/delivery.h"
+#include "node/jobs/effect_delivery.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,12 +22,12 @@ bool is_writable(int fd) {
 
 }  // namespace
 
-int Delivery::blocked_on() const {
+int EffectDelivery::blocked_on() const {
   if (waiting_.empty() || !waiting_.front().has_output()) return -1;
   return waiting_.front().output().stream() == 1 ? descriptors_.output : descriptors_.errors;
 }
 
-Result<Delivery::Progress> Delivery::write_output(const job::Effect::Output& output) {
+Result<EffectDelivery::Progress> EffectDelivery::write_output(const job::Effect::Output& output) {
   const int fd = output.stream() == 1 ? descriptors_.output : descriptors_.errors;
   const ByteView bytes = as_bytes(output.bytes());
   while (written_ < bytes.size()) {
@@ -45,7 +45,7 @@ Result<Delivery::Progress> Delivery::write_output(const job::Effect::Output& out
   return Progress::done;
 }
 
-Status Delivery::advance() {
+Status EffectDelivery::advance() {
   while (!waiting_.empty()) {
     const job::Effect& effect = waiting_.front();
     if (effect.has_output()) {

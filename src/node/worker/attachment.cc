@@ -1,4 +1,4 @@
-#include "node/worker/assembly.h"
+#include "node/worker/attachment.h"
 
 #include "job/image_manifest.h"
 #include "wire/image.h"

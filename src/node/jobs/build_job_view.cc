@@ -1,0 +1,69 @@
+#include "node/jobs/build_job_view.h"
+
+#include "node/jobs/job_history.h"
+
+namespace gw::node {
+namespace {
+
+std::optional<WallTime> time_of(std::uint64_t ns) {
+  if (ns == 0) return std::nullopt;
+  return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
+}
+
+ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
+  switch (state) {
+    case wire::pb::ThreadRecord::PLACED:
+      return ThreadView::State::running;
+    case wire::pb::ThreadRecord::ENDED:
+      return ThreadView::State::ended;
+    case wire::pb::ThreadRecord::FAILED:
+      return ThreadView::State::failed;
+    default:
+      return ThreadView::State::waiting;
+  }
+}
+
+}  // namespace
+
+JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
+  const wire::pb::JobRecord& record = snapshot.record;
+  const bool over = told == EndAnnounced::over;
+  return {.id = id,
+          .name = record.name(),
+          .state = over ? state_of(record) : JobState::running,
+          .submitted_at = time_of(record.submitted_at_ns()),
+          .ended_at = over ? time_of(record.ended_at_ns()) : std::nullopt,
+          .tasks = record.tasks(),
+          .slots = record.slots(),
+          .threads = record.threads(),
+          .waiting = snapshot.waiting,
+          .running = snapshot.running,
+          .ended = snapshot.ended,
+          .failed = snapshot.failed,
+          .exit_code = record.exit_code(),
+          .counters = {.lost = record.counters().lost(),
+                       .resumed = record.counters().resumed(),
+                       .restarted = record.counters().restarted(),
+                       .peers_lost = record.counters().peers_lost()}};
+}
+
+JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
+  JobView view{.summary = summary_of(id, snapshot, told)};
+  for (const job::ThreadSnapshot& thread : snapshot.threads)
+    view.threads.push_back({.id = thread.id,
+                            .task = thread.task,
+                            .state = state_of(thread.state),
+                            .host = thread.host,
+                            .epoch = thread.epoch,
+                            .resumed = thread.resumed,
+                            .restarted = thread.restarted,
+                            .exit_code = thread.exit_code,
+                            .sentence = thread.sentence,
+                            .reason = thread.reason});
+  for (const job::HostSnapshot& peer : snapshot.peers)
+    view.peers.push_back(
+        {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});
+  return view;
+}
+
+}  // namespace gw::node
