@@ -51,6 +51,7 @@ lint: setup
 	@tools/layers.py
 	@tools/ratchet.py
 	@tools/pointers.py
+	@tools/words.py
 
 test: lint build build-asan
 	@echo "== unit tests, address and undefined-behaviour sanitizers"
