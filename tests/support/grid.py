@@ -17,8 +17,10 @@ import unittest
 from pathlib import Path
 
 from support.harness import GODWIT, Finished, run
+from support.loop_disk import LoopDisk
 
 PATIENCE_SECONDS = 90  # for what must happen; never what decides a test
+ANSWER_SECONDS = 30  # of a daemon that is not paused
 
 
 def wait_until(what: str, holds, explain=lambda: "") -> None:
@@ -140,6 +142,13 @@ class Network:
         if done.returncode != 0:
             raise AssertionError(f"ip {' '.join(words)}: {done.stderr.strip()}")
 
+    def cut(self, number: int) -> None:
+        """The cable of a host is pulled."""
+        self._ip("-n", self._hub, "link", "set", f"to{number}", "down")
+
+    def mend(self, number: int) -> None:
+        self._ip("-n", self._hub, "link", "set", f"to{number}", "up")
+
     def namespace(self, number: int) -> str:
         return f"{self._prefix}-{number}"
 
@@ -238,22 +247,25 @@ class NatNetwork(Network):
 
 class _LocalConnection(http.client.HTTPConnection):
     def __init__(self, path: Path):
-        super().__init__("localhost", timeout=PATIENCE_SECONDS)
+        super().__init__("localhost", timeout=ANSWER_SECONDS)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
 
 
 class Peer:
     """One daemon. Killed, the whole host dies: it and its workers; started again it has its disk."""
 
-    def __init__(self, network: Network, folder: Path, number: int, slots: int, join: int | None):
+    def __init__(self, network: Network, folder: Path, number: int, slots: int, join: int | None, disk_mib: int | None = None):
         self._network, self._number, self._slots, self._join = network, number, slots, join
         self.name = f"peer{number}"
         self._folder = folder / self.name
         self._folder.mkdir()
+        self.disk = LoopDisk(self._folder / "disk.img", self._folder / "disk", disk_mib) if disk_mib else None
+        self.state = (self.disk.folder if self.disk else self._folder) / "state"
         self.socket = self._folder / "socket"
         self.log = self._folder / "log"
         self._process: subprocess.Popen | None = None
@@ -265,7 +277,7 @@ class Peer:
     def launch(self) -> None:
         address = f"{self._network.host(self._number)}:{Network.PORT}"
         words = ["ip", "netns", "exec", self._network.namespace(self._number), GODWIT, "up", "--foreground", "--socket", self.socket,
-                 "--state", self._folder / "state", "--slots", self._slots, "--listen", address]
+                 "--state", self.state, "--slots", self._slots, "--listen", address]
         if self._join:
             words += ["--join", f"{self._network.host(self._join)}:{Network.PORT}"]
         environment = dict(os.environ, XDG_CACHE_HOME=str(self._folder / "cache"), XDG_CONFIG_HOME=str(self._folder / "config"))
@@ -277,18 +289,49 @@ class Peer:
         wait_until(f"{self.name} answers", self._answers, self.last_words)
 
     def _answers(self) -> bool:
-        if self._process.poll() is not None:
-            raise AssertionError(f"{self.name} ended: {self.last_words()}")
+        self.check_alive()
         return self.ask("peer", "list").code == 0
+
+    def check_alive(self) -> None:
+        """A daemon ends when it is told to, and never by itself."""
+        if self._process and self._process.poll() is not None:
+            raise AssertionError(f"{self.name} ended by itself with {self._process.returncode}: {self.last_words()}")
 
     def kill(self) -> None:
         """As if the power went."""
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self.check_alive()
+        process, self._process = self._process, None
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         _reap_orphans()
 
+    def pause(self) -> None:
+        """As if the machine slept: the daemon and its workers stop where they are."""
+        self._signal_all(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        """The daemon first, so that it starts no worker meanwhile."""
+        if not self.is_up():
+            return
+        waiting = [self._process.pid]
+        while waiting:
+            pid = waiting.pop(0)
+            try:
+                os.kill(pid, number)
+                for thread in os.listdir(f"/proc/{pid}/task"):
+                    waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+            except (ProcessLookupError, FileNotFoundError):
+                pass
+
+    def is_up(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     def stop(self) -> None:
-        if self._process and self._process.poll() is None:
+        if self.is_up():
+            self.resume()
             os.killpg(self._process.pid, signal.SIGTERM)
             try:
                 self._process.wait(20)
@@ -314,11 +357,26 @@ class Peer:
         """What it says of itself."""
         return self._get("/v1/node")
 
+    def job(self, job: str) -> dict:
+        return self._get(f"/v1/jobs/{job}")
+
+    def output(self, job: str) -> bytes:
+        """What the job has printed so far and will never change."""
+        return self._read(f"/v1/jobs/{job}/output")
+
     def _get(self, path: str) -> dict:
+        return json.loads(self._read(path))
+
+    def _read(self, path: str) -> bytes:
+        """Raises OSError or HTTPException while the daemon is down or paused."""
         connection = _LocalConnection(self.socket)
         try:
             connection.request("GET", path)
-            return json.loads(connection.getresponse().read())
+            answer = connection.getresponse()
+            content = answer.read()
+            if answer.status != 200:
+                raise AssertionError(f"{self.name}, {path}: {answer.status} {content.decode(errors='replace')}")
+            return content
         finally:
             connection.close()
 
@@ -342,13 +400,17 @@ class Peer:
 class Grid:
     """Peers 1 to n; the others join the first. Bystanders are hosts with the numbers after theirs, without a daemon."""
 
-    def __init__(self, case: unittest.TestCase, peers: int, slots: int, bystanders: int = 0):
+    def __init__(self, case: unittest.TestCase, peers: int, slots: int, bystanders: int = 0, disk_mib: int | None = None):
         folder = tempfile.TemporaryDirectory(prefix="gw-grid-")  # sockets have short paths
         case.addCleanup(folder.cleanup)
         self.network = network = Network(peers + bystanders)
         case.addCleanup(network.close)
-        self.peers = [Peer(network, Path(folder.name), n, slots, join=None if n == 1 else 1) for n in range(1, peers + 1)]
-        for peer in self.peers:
+        self.peers: list[Peer] = []
+        for number in range(1, peers + 1):
+            peer = Peer(network, Path(folder.name), number, slots, join=None if number == 1 else 1, disk_mib=disk_mib)
+            self.peers.append(peer)
+            if peer.disk:
+                case.addCleanup(peer.disk.close)
             case.addCleanup(peer.stop)
             peer.start()
         wait_until("all peers know each other", lambda: all(self.alive(peer) == peers for peer in self.peers), self.logs)
