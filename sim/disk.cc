@@ -1,7 +1,9 @@
 #include "disk.h"
 
+#include <iterator>
 #include <set>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 
 namespace gw::sim {
@@ -18,24 +20,37 @@ std::optional<peer::DiskDone> Disk::complete() {
   return apply(operation);
 }
 
+void Disk::write(RecordsWritten& undo, const std::string& key, const std::optional<std::string>& value) {
+  const auto found = records_.find(key);
+  undo.before.push_back({key, found == records_.end() ? std::nullopt : std::optional(found->second)});
+  if (value) {
+    records_[key] = *value;
+  } else if (found != records_.end()) {
+    records_.erase(found);
+  }
+}
+
 std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
   if (const auto* persist = std::get_if<job::Persist>(&operation)) {
-    for (const job::Record& record : persist->records) {
-      if (record.value) {
-        records_[record.key] = *record.value;
-      } else {
-        records_.erase(record.key);
-      }
-    }
+    RecordsWritten undo;
+    for (const job::Record& record : persist->records) write(undo, record.key, record.value);
+    cached_.emplace_back(std::move(undo));
+    flush();
     return peer::Persisted{persist->ticket};
   }
   if (const auto* store = std::get_if<job::StoreBlob>(&operation)) {
     blobs_[store->hash] = store->bytes;
+    cached_.emplace_back(BlobWritten{store->hash});
     return peer::BlobStored{store->hash};
   }
   if (const auto* load = std::get_if<job::LoadBlob>(&operation)) return peer::BlobLoaded{load->hash, blob(load->hash)};
   if (const auto* dropped = std::get_if<job::DropRecords>(&operation)) {
-    std::erase_if(records_, [&](const auto& entry) { return entry.first.starts_with(dropped->prefix); });
+    RecordsWritten undo;
+    std::vector<std::string> keys;
+    for (auto at = records_.lower_bound(dropped->prefix); at != records_.end() && at->first.starts_with(dropped->prefix); ++at)
+      keys.push_back(at->first);
+    for (const std::string& key : keys) write(undo, key, std::nullopt);
+    cached_.emplace_back(std::move(undo));
   } else if (const auto* drop = std::get_if<job::DropBlob>(&operation)) {
     blobs_.erase(drop->hash);
   } else {
@@ -46,17 +61,64 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
   return std::nullopt;
 }
 
-void Disk::crash(Rng& rng) {
+// 35: records are answered as durable while only the operating system has them. 36: a record may reach the medium before the blobs it
+// names.
+void Disk::flush() {
+  if (GW_BUG(35)) return;
+  if (GW_BUG(36)) {
+    std::erase_if(cached_, [](const Cached& cached) { return std::holds_alternative<RecordsWritten>(cached); });
+    return;
+  }
+  cached_.clear();
+}
+
+void Disk::crash(CrashKind kind, Rng& rng) {
   std::size_t done = under_way_.empty() ? 0 : rng.below(under_way_.size() + 1);
   for (; done > 0; --done) complete();
-  if (!under_way_.empty()) {
-    if (auto* store = std::get_if<job::StoreBlob>(&under_way_.front()); store != nullptr && !store->bytes.empty()) {
-      GW_REACHED("sim: a blob was torn");
-      blobs_[store->hash] = store->bytes.substr(0, rng.below(store->bytes.size()));
-    }
-  }
+  if (!under_way_.empty())
+    if (const auto* store = std::get_if<job::StoreBlob>(&under_way_.front()); store != nullptr && !blobs_.contains(store->hash))
+      tear(store->hash, store->bytes, rng);
   under_way_.clear();
   busy_until_ = Time(0);
+  if (kind == CrashKind::power) lose_cache(rng);
+  cached_.clear();
+}
+
+void Disk::lose_cache(Rng& rng) {
+  GW_REACHED("sim: power was lost");
+  std::size_t batches = rng.below(cached_.size() + 1);  // of everything after so many, records are lost
+  while (!cached_.empty()) {
+    if (const auto* records = std::get_if<RecordsWritten>(&cached_.back()); records != nullptr && cached_.size() > batches) {
+      for (auto record = records->before.rbegin(); record != records->before.rend(); ++record) {
+        if (record->value) {
+          records_[record->key] = *record->value;
+        } else {
+          records_.erase(record->key);
+        }
+      }
+    } else if (const auto* written = std::get_if<BlobWritten>(&cached_.back())) {
+      const auto blob = blobs_.find(written->hash);
+      const std::uint64_t fate = rng.below(3);
+      if (blob != blobs_.end() && fate == 0) blobs_.erase(blob);
+      if (blob != blobs_.end() && fate == 1) tear(written->hash, std::string(blob->second), rng);
+    }
+    cached_.pop_back();
+  }
+}
+
+void Disk::tear(const Hash256& hash, const std::string& bytes, Rng& rng) {
+  if (bytes.empty()) return;
+  GW_REACHED("sim: a blob was torn");
+  blobs_[hash] = bytes.substr(0, rng.below(bytes.size()));
+}
+
+bool Disk::rot(Rng& rng) {
+  if (blobs_.empty()) return false;
+  std::string& bytes = std::next(blobs_.begin(), static_cast<std::ptrdiff_t>(rng.below(blobs_.size())))->second;
+  if (bytes.empty()) return false;
+  GW_REACHED("sim: a blob has rotted");
+  bytes[rng.below(bytes.size())] ^= static_cast<char>(1u << rng.below(8));
+  return true;
 }
 
 peer::Stored Disk::stored() const {

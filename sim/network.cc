@@ -7,7 +7,7 @@ namespace gw::sim {
 // Exponential: most are quick, some overtake.
 Time Network::delay() {
   const double uniform = static_cast<double>(1 + rng_.below(1'000'000)) / 1e6;
-  return std::chrono::microseconds(200) + Time(static_cast<std::int64_t>(-std::log(uniform) * static_cast<double>(faults_.delay.count())));
+  return std::chrono::microseconds(200) + Time(static_cast<std::int64_t>(-std::log(uniform) * faults_.delay_ms * 1e6));
 }
 
 std::vector<Time> Network::arrivals(Time now, std::size_t from, std::size_t to) {
@@ -27,8 +27,7 @@ bool Network::reachable(Time now, std::size_t from, std::size_t to) const {
 void Network::heal() {
   cut_until_.clear();
   clogged_until_.clear();
-  faults_.loss = faults_.duplicate = faults_.damage = 0;
-  faults_.delay = std::chrono::milliseconds(1);
+  faults_ = FaultMix::none();
 }
 
 }  // namespace gw::sim

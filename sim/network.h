@@ -3,12 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/rng.h"
-#include "scenario.h"
+#include "fault_script.h"
 
 namespace gw::sim {
 
@@ -21,6 +20,7 @@ class Network {
   std::vector<Time> arrivals(Time now, std::size_t from, std::size_t to);
   // Whether something that arrives now gets through.
   bool reachable(Time now, std::size_t from, std::size_t to) const;
+  bool both_reachable(Time now, std::size_t a, std::size_t b) const { return reachable(now, a, b) && reachable(now, b, a); }
   bool damages() { return chance(faults_.damage); }
 
   void cut(std::size_t from, std::size_t to, Time until) { cut_until_[{from, to}] = until; }

@@ -40,20 +40,4 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   return scenario;
 }
 
-FaultMix FaultMix::draw(Rng& rng) {
-  FaultMix mix;
-  const auto some = [&](double most) { return rng.below(2) == 0 ? 0.0 : most * static_cast<double>(1 + rng.below(100)) / 100; };
-  mix.loss = some(0.2);
-  mix.duplicate = some(0.2);
-  mix.damage = some(0.1);
-  mix.delay = milliseconds(1 + rng.below(rng.below(2) == 0 ? 10 : 80));
-  mix.partition = some(0.05);
-  mix.clog = some(0.2);
-  mix.crash = some(0.15);
-  mix.worker_crash = some(0.1);
-  mix.pause = some(0.1);
-  mix.disk = std::chrono::microseconds(100 + rng.below(rng.below(2) == 0 ? 500 : 30'000));
-  return mix;
-}
-
 }  // namespace gw::sim

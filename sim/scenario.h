@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "base/rng.h"
 #include "outcome.h"
 
 namespace gw::sim {
@@ -31,22 +30,6 @@ struct Scenario {
 
   // Kind::invalid with the line, for unknown keys too.
   static Result<Scenario> read(const std::filesystem::path& file);
-};
-
-// Which faults, and how many: some of them are left out in each run, so that the others get their turn (swarm testing).
-struct FaultMix {
-  double loss = 0;
-  double duplicate = 0;
-  double damage = 0;  // of a blob on its way
-  Time delay{std::chrono::milliseconds(1)};
-  double partition = 0;  // each per second
-  double clog = 0;
-  double crash = 0;
-  double worker_crash = 0;
-  double pause = 0;
-  Time disk{std::chrono::microseconds(200)};
-
-  static FaultMix draw(Rng& rng);
 };
 
 }  // namespace gw::sim

@@ -2,84 +2,136 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include "base/reached.h"
+#include "wire/peer_messages.h"
 
 namespace gw::sim {
 namespace {
 
-constexpr std::uint64_t kFnvPrime = 1099511628211u;
+using std::chrono::seconds;
 
-Rng named(std::uint64_t seed, std::uint64_t name) { return Rng(Rng(seed * 1000003 + name).next()); }
+// Each part draws from a sequence of its own: one draw more in one of them does not shift the others.
+enum class Sequence : std::uint64_t { nodes = 4, mix = 2, faults = 5, network = 3, byzantine = 6 };
+Rng sequence(std::uint64_t seed, Sequence name) { return Rng(Rng(seed * 1000003 + static_cast<std::uint64_t>(name)).next()); }
+
+FaultMix draw_mix(const Scenario& scenario, std::uint64_t seed) {
+  Rng rng = sequence(seed, Sequence::mix);
+  return scenario.faults ? FaultMix::draw(rng) : FaultMix::none();
+}
 
 }  // namespace
 
 World::World(const Scenario& scenario, std::uint64_t seed, Trace trace)
     : scenario_(scenario),
-      trace_(trace),
-      world_rng_(named(seed, 1)),
-      fault_rng_(named(seed, 2)),
-      faults_(scenario.faults ? FaultMix::draw(fault_rng_) : FaultMix()),
-      network_(faults_, named(seed, 3)),
-      module_(fmt::format("module of seed {}", seed)) {
-  outcome_.trace = 1469598103934665603u;
-  for (std::size_t i = 0; i < scenario.peers; ++i) {
-    auto& node = nodes_.emplace_back(std::make_unique<Node>());
-    node->index = i;
-    node->key = key_of(i).public_key();
-    node->id = {sha256(node->key)};
-    node->signer = std::make_unique<WorldSigner>(node->key);
-  }
-  for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home, seed));
+      seed_(seed),
+      rng_(sequence(seed, Sequence::nodes)),
+      mix_(draw_mix(scenario, seed)),
+      log_(timeline_, trace),
+      transport_(nodes_, mix_, timeline_, log_, sequence(seed, Sequence::network)),
+      faults_(nodes_, transport_, timeline_, log_),
+      workload_(scenario, seed, nodes_, timeline_),
+      byzantine_rng_(sequence(seed, Sequence::byzantine)) {
+  for (std::size_t i = 0; i < scenario.peers; ++i) nodes_.push_back(std::make_unique<SimulatedNode>(setup_of(i), timeline_, log_, *this));
+  transport_.learn_nodes();
+  if (scenario.liars > 0) transport_.on_sent = [this](std::size_t, std::size_t to, const Bytes& bytes) { replay_as_byzantine(to, bytes); };
 }
 
-void World::schedule(Time at, std::function<void()> happen) { events_.push({at, next_order_++, std::move(happen)}); }
-
-void World::trace(std::size_t peer, std::string_view what, std::string_view detail) {
-  const auto fold = [&](std::uint64_t word) { outcome_.trace = (outcome_.trace ^ word) * kFnvPrime; };
-  fold(static_cast<std::uint64_t>(now_.count()));
-  fold(peer);
-  for (const char c : what) fold(static_cast<std::uint8_t>(c));
-  for (const char c : detail) fold(static_cast<std::uint8_t>(c));
-  if (trace_ == Trace::printed)
-    std::printf("%12.6f peer %zu %.*s\n", static_cast<double>(now_.count()) / 1e9, peer, static_cast<int>(what.size()), what.data());
-}
-
-void World::complain(Verdict verdict, const std::string& complaint) {
-  if (complaint.empty() || outcome_.verdict != Verdict::good) return;
-  outcome_.verdict = verdict;
-  outcome_.complaint = fmt::format("at {:.3f} s: {}", static_cast<double>(now_.count()) / 1e9, complaint);
-}
-
-void World::advance_to(Time until, const std::function<bool()>& done) {
-  while (outcome_.verdict == Verdict::good && !events_.empty() && events_.top().at <= until && !done()) {
-    Event event = std::move(const_cast<Event&>(events_.top()));
-    events_.pop();
-    now_ = event.at;
-    ++outcome_.events;
-    event.happen();
-  }
+SimulatedNode::Setup World::setup_of(std::size_t node) {
+  peer::Peer::Config config;
+  config.grids.grids = {"world"};
+  config.grids.overlay.address = address_of(node);
+  config.grids.overlay.known = {address_of(0), address_of(1)};
+  config.reachability.address = address_of(node);
+  config.slots.slots = scenario_.slots;
+  config.uploads.keep = seconds(20);
+  config.home.keeper_patience = scenario_.keeper_patience;
+  if (scenario_.home_dies) config.keeper.orphan_after = seconds(30);
+  return {.index = node,
+          .key = key_of(node).public_key(),
+          .config = config,
+          .machine = {.disk = Time(static_cast<std::int64_t>(mix_.disk_ms * 1e6))},
+          .module = workload_.module(),
+          .step = scenario_.step,
+          .seed = rng_.next()};
 }
 
 Outcome World::run() {
-  for (auto& node : nodes_) schedule(Time(world_rng_.below(1'000'000'000)), [this, &node] { boot(*node); });
-  for (const Job& job : jobs_) {
-    schedule(std::chrono::seconds(2), [this, &job] { submit(job); });
-    if (scenario_.cancelled) schedule(std::chrono::seconds(4), [this, &job] { cancel(job); });
-  }
-  if (scenario_.faults) schedule(std::chrono::seconds(3), [this] { make_faults(); });
-  if (scenario_.home_dies) schedule(std::chrono::seconds(5), [this] { kill_permanently(*nodes_[0]); });
+  for (auto& node : nodes_) timeline_.schedule(Time(rng_.below(1'000'000'000)), [&node = *node] { node.boot(); });
+  workload_.submit_all(seconds(2));
+  if (scenario_.cancelled) workload_.cancel_all(seconds(4));
+  timeline_.schedule(seconds(3), [this] { start_faults(); });
+  if (scenario_.home_dies)
+    timeline_.schedule(seconds(5), [this] {
+      workload_.give_up(0);
+      faults_.kill_for_good(*nodes_[0]);
+    });
   for (std::size_t i = 0; i < scenario_.graves; ++i)
-    schedule(std::chrono::seconds(3 + i), [this, i] { kill_permanently(*nodes_[nodes_.size() - 1 - i]); });
-  advance_to(scenario_.fault_time, [this] { return all_over(); });
-  heal();
-  advance_to(now_ + scenario_.heal_time, [this] { return all_over(); });
-  outcome_.ended = now_;
-  if (!all_over()) complain(Verdict::liveness, "a job has not ended although everything is healed");
-  over_ = true;
-  // Leases run out, keepers ask their home: then nothing must be left.
-  advance_to(now_ + std::chrono::seconds(90), [] { return false; });
-  check_end();
-  return outcome_;
+    timeline_.schedule(seconds(3 + i), [this, i] { faults_.kill_for_good(*nodes_[nodes_.size() - 1 - i]); });
+  const auto unfinished = [this] { return running() && !workload_.all_over(); };
+  timeline_.run_until(scenario_.fault_time, unfinished);
+  faults_.heal();
+  for (auto& node : nodes_) node->set_machine({});
+  timeline_.run_until(timeline_.now() + scenario_.heal_time, unfinished);
+  log_.outcome().ended = timeline_.now();
+  if (!workload_.all_over()) log_.complain(Verdict::liveness, "a job has not ended although everything is healed");
+  workload_.stop();
+  timeline_.run_until(timeline_.now() + seconds(90), [this] { return running(); });
+  if (running()) check_end();
+  log_.outcome().events = timeline_.events();
+  return log_.outcome();
+}
+
+void World::start_faults() {
+  if (script_) {
+    faults_.replay(script_->faults);
+  } else if (scenario_.faults) {
+    faults_.draw_from(mix_, sequence(seed_, Sequence::faults));
+  }
+}
+
+FaultScript World::script() const {
+  return {.scenario = "", .seed = seed_, .peers = scenario_.peers, .tasks = scenario_.tasks, .mix = mix_, .faults = faults_.done()};
+}
+
+void World::check_end() {
+  if (!scenario_.cancelled) log_.complain(Verdict::safety, workload_.check_results());
+  for (const auto& node : nodes_)
+    if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(node->peer(), node->slots(), node->disk().blobs()));
+}
+
+// --- what nodes do
+
+void World::on_event(SimulatedNode& node, const job::Event& event) {
+  if (const auto* stored = std::get_if<job::EffectStored>(&event))
+    log_.complain(Verdict::safety, notices_.on_effect(stored->job, stored->effect));
+  if (const auto* failed = std::get_if<job::ThreadFailed>(&event))
+    log_.complain(Verdict::safety, fmt::format("thread {} failed: {}", failed->thread.value(), failed->sentence));
+  if (const auto* refused = std::get_if<job::JobRefused>(&event); refused != nullptr && refused->error.kind != Kind::not_found)
+    log_.complain(Verdict::safety, "the job was refused: " + refused->error.detail);
+  log_.trace(node.index(), "notice", fmt::format("{}", event.index()));
+}
+
+void World::on_thread_started(SimulatedNode& node, const job::JobId& job, ThreadId thread, std::uint64_t epoch) {
+  log_.complain(Verdict::safety, lives_.on_started(node.index(), job, thread, epoch));
+}
+
+void World::on_turn(SimulatedNode& node) { log_.complain(Verdict::safety, check_slots(node.peer(), node.slots())); }
+
+// A Byzantine peer says, in its own name, what it has overheard; of effects also that they are of the next life, and of overlays that they
+// are of another grid.
+void World::replay_as_byzantine(std::size_t to, const Bytes& overheard) {
+  if (faults_.healed() || byzantine_rng_.below(20) != 0) return;
+  const SimulatedNode& liar = *nodes_[nodes_.size() - 1 - byzantine_rng_.below(scenario_.liars)];
+  if (!liar.up() || to == liar.index()) return;
+  auto message = wire::decode_peer_message(overheard).value();
+  message.set_boot(byzantine_rng_.below(10) == 0 ? 1 : liar.boot_number());
+  if (message.has_overlay() && byzantine_rng_.below(4) == 0) message.mutable_overlay()->set_grid(std::string(32, 'g'));
+  if (message.has_effects() && byzantine_rng_.below(2) == 0) {
+    message.mutable_effects()->set_epoch(message.effects().epoch() + 1);
+    for (Effect& effect : *message.mutable_effects()->mutable_effects()) effect.set_epoch(message.effects().epoch());
+  }
+  GW_REACHED("sim: a liar spoke");
+  transport_.deliver(liar.index(), to, wire::encode(message).value());
 }
 
 }  // namespace gw::sim

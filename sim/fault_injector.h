@@ -1,0 +1,50 @@
+#pragma once
+// What goes wrong in a world, second by second.
+
+#include <set>
+
+#include "fault_script.h"
+#include "simulated_transport.h"
+
+namespace gw::sim {
+
+// Draws faults from a mix, or takes them from a script, and does them. Every fault done is written down. A value of the simulation; the
+// other parts outlive it.
+class FaultInjector {
+ public:
+  FaultInjector(Nodes& nodes, SimulatedTransport& transport, Timeline& timeline, RunLog& log)
+      : nodes_(nodes), transport_(transport), timeline_(timeline), log_(log) {}
+
+  // From now on, until heal().
+  void draw_from(const FaultMix& mix, Rng rng);
+  void replay(const std::vector<Fault>& faults);
+  // Faults end; whatever is down and not dead for good starts again.
+  void heal();
+
+  void kill_for_good(SimulatedNode& node);
+  bool dead_for_good(const SimulatedNode& node) const { return dead_.contains(node.index()); }
+  // Now.
+  void crash(SimulatedNode& node, const Fault& fault);
+
+  bool healed() const { return healed_; }
+  const std::vector<Fault>& done() const { return done_; }
+
+ private:
+  bool chance(double per_second) { return static_cast<double>(rng_.below(1'000'000)) < per_second * 1e6; }
+  void draw_second();
+  void draw(FaultKind kind, std::size_t node, Time longest);
+  void happen(const Fault& fault);
+  void partition(const Fault& fault);
+
+  Nodes& nodes_;
+  SimulatedTransport& transport_;
+  Timeline& timeline_;
+  RunLog& log_;
+  FaultMix mix_;
+  Rng rng_{0};
+  std::set<std::size_t> dead_;
+  std::vector<Fault> done_;
+  bool healed_ = false;
+};
+
+}  // namespace gw::sim

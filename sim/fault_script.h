@@ -1,0 +1,69 @@
+#pragma once
+// The faults of one run: how often each kind comes, and those that came.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "outcome.h"
+
+namespace gw::sim {
+
+// Which faults, and how many: some of them are left out in each run, so that the others get their turn (swarm testing).
+struct FaultMix {
+  // Of each message.
+  double loss = 0;
+  double duplicate = 0;
+  double damage = 0;  // of a blob on its way
+  double delay_ms = 1;
+  // Each per node and second.
+  double partition = 0;
+  double clog = 0;
+  double kill = 0;
+  double power = 0;
+  double worker_crash = 0;
+  double pause = 0;
+  // The slowest operation of a disk.
+  double disk_ms = 0.2;
+
+  static FaultMix draw(Rng& rng);
+  // What is left when everything is healed.
+  static FaultMix none() { return {}; }
+
+  struct Field {
+    std::string_view name;
+    double FaultMix::* value;
+  };
+  static const std::vector<Field>& fields();
+};
+
+enum class FaultKind : std::uint8_t { kill, power, pause, worker_crash, clog, partition };
+
+// Something that goes wrong. What is random about it follows from `seed`, so that it is the same without the faults before it.
+struct Fault {
+  Time at{0};
+  FaultKind kind = FaultKind::kill;
+  std::uint32_t node = 0;
+  Time lasts{0};
+  std::uint64_t seed = 0;
+};
+
+// A run that can be repeated without its faults, or with some of them. As text: a line for each setting and each fault.
+struct FaultScript {
+  std::string scenario;  // a file
+  std::uint64_t seed = 0;
+  std::uint32_t peers = 0;  // 0: those of the scenario
+  std::uint32_t tasks = 0;
+  FaultMix mix;
+  std::vector<Fault> faults;
+
+  std::string to_text() const;
+  static Result<FaultScript> parse(std::string_view text);
+  static Result<FaultScript> read(const std::filesystem::path& file);
+};
+
+}  // namespace gw::sim
