@@ -34,6 +34,7 @@ class Session {
   // Ends when the client goes, breaks a rule or is too slow, or after stop().
   asio::awaitable<void> run();
   void stop();
+  std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return exchange_.waiting_since(); }
 
  private:
   using Answer = httpd::Answer;

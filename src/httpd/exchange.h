@@ -34,10 +34,31 @@ class Exchange {
 
   beast::basic_stream<Protocol>& stream() { return stream_; }
 
+  // Since when the client owes us a request; nothing while a request is answered.
+  std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return waiting_since_; }
+
   // `route` gets the head and returns how many bytes the body may have, or the answer that refuses. Nothing: the connection is over, and
   // whatever could be said was.
   template <class Route>
   asio::awaitable<std::optional<Request>> read(Route route) {
+    waiting_since_ = std::chrono::steady_clock::now();
+    std::optional<Request> request = co_await read_request(std::move(route));
+    waiting_since_.reset();
+    co_return request;
+  }
+
+  asio::awaitable<After> send(Answer answer, After after) {
+    const std::string text = text_of(answer, after);
+    stream_.expires_after(config_.send);
+    auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(text), kAsTuple);
+    co_return error ? After::close : after;
+  }
+
+ private:
+  static Error too_long(std::size_t limit) { return fail(Kind::invalid, "the body is longer than {} bytes", limit); }
+
+  template <class Route>
+  asio::awaitable<std::optional<Request>> read_request(Route route) {
     http::request_parser<http::string_body> parser;
     parser.header_limit(config_.header_bytes);
     parser.body_limit(boost::none);  // until it is known what is asked for
@@ -56,16 +77,6 @@ class Exchange {
     if (!co_await read_body(parser, limit)) co_return std::nullopt;
     co_return parser.release();
   }
-
-  asio::awaitable<After> send(Answer answer, After after) {
-    const std::string text = text_of(answer, after);
-    stream_.expires_after(config_.send);
-    auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(text), kAsTuple);
-    co_return error ? After::close : after;
-  }
-
- private:
-  static Error too_long(std::size_t limit) { return fail(Kind::invalid, "the body is longer than {} bytes", limit); }
 
   asio::awaitable<std::optional<Request>> give_up(unsigned status, Error why) {
     co_await send({.status = status, .body = config_.error_body(why)}, After::close);
@@ -103,6 +114,7 @@ class Exchange {
   beast::basic_stream<Protocol> stream_;
   const Config config_;
   beast::flat_buffer buffer_;
+  std::optional<std::chrono::steady_clock::time_point> waiting_since_;
 };
 
 }  // namespace gw::httpd

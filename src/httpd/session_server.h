@@ -1,6 +1,7 @@
 #pragma once
-// Where connections come in.
+// Accepts the connections of a server.
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -12,10 +13,14 @@
 
 namespace gw::httpd {
 
-// Accepts connections and runs a Session for each, which has run() (a coroutine: its whole life) and stop().
+// Accepts connections and runs a Session for each. A Session has run() (a coroutine: its whole life), stop(), and waiting_since(): since
+// when its client owes it a request, if it does.
 //
-// Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes. Limit: Config::connections; who comes then is
-// closed at once, with a line in the log of `area`.
+// Limit: Config::connections. When it is reached, the session that has waited longest for its client is closed in favour of the new
+// connection, so that silent clients keep nobody out; if every session is at work the new connection is refused. Both write a line to the
+// log of `area`.
+//
+// Belongs to the thread of its io_context. REQUIRES: stop() has returned before the destructor runs.
 template <class Protocol, class Session>
 class SessionServer {
  public:
@@ -41,12 +46,16 @@ class SessionServer {
     stopping_ = true;
     error_code ignored;
     acceptor_.close(ignored);
-    for (const auto& session : sessions_) session->stop();
+    for (const Entry& entry : sessions_) entry.session->stop();
     co_await tasks_.wait();
   }
 
  private:
-  using Sessions = std::list<std::unique_ptr<Session>>;
+  struct Entry {
+    std::unique_ptr<Session> session;
+    bool closing = false;  // stopped to make room; its coroutine ends in one of the next turns
+  };
+  using Sessions = std::list<Entry>;
   static constexpr std::chrono::milliseconds kPause{100};  // when the system has no descriptors left
 
   asio::awaitable<void> accept() {
@@ -65,17 +74,34 @@ class SessionServer {
   }
 
   void admit(Socket socket) {
-    if (sessions_.size() >= config_.connections)
-      return log::warn(config_.area, "connection refused", kv("why", "there are too many already"), kv("limit", config_.connections));
+    if (open_ >= config_.connections && !close_longest_waiting())
+      return log::warn(config_.area, "connection refused", kv("why", "every connection is in use"), kv("limit", config_.connections));
     auto session = config_.make(std::move(socket));
     if (!session) return log::warn(config_.area, "connection refused", kv("why", session.error().detail));
-    sessions_.push_back(*std::move(session));
+    sessions_.push_back({*std::move(session)});
+    ++open_;
     tasks_.spawn("session", serve(std::prev(sessions_.end())));
   }
 
-  asio::awaitable<void> serve(typename Sessions::iterator session) {
-    co_await (*session)->run();
-    sessions_.erase(session);
+  // Returns whether there was one.
+  bool close_longest_waiting() {
+    auto longest = sessions_.end();
+    for (auto entry = sessions_.begin(); entry != sessions_.end(); ++entry) {
+      const auto since = entry->closing ? std::nullopt : entry->session->waiting_since();
+      if (since && (longest == sessions_.end() || since < longest->session->waiting_since())) longest = entry;
+    }
+    if (longest == sessions_.end()) return false;
+    log::warn(config_.area, "closed an idle connection to make room for a new one", kv("limit", config_.connections));
+    longest->closing = true;
+    --open_;
+    longest->session->stop();
+    return true;
+  }
+
+  asio::awaitable<void> serve(typename Sessions::iterator entry) {
+    co_await entry->session->run();
+    if (!entry->closing) --open_;
+    sessions_.erase(entry);
   }
 
   asio::io_context& io_;
@@ -83,6 +109,7 @@ class SessionServer {
   typename Protocol::acceptor acceptor_;
   bool stopping_ = false;
   Sessions sessions_;
+  std::size_t open_ = 0;  // sessions that are not closing
   transport::TaskGroup tasks_;
 };
 

@@ -90,12 +90,26 @@ Result<UniqueFd> connect_local(const fs::path& path) {
   return fail(Kind::disconnected, "cannot connect to {}: {}", path.string(), reason(errno));
 }
 
-Result<uid_t> peer_user(int socket) {
+namespace {
+
+Result<ucred> peer_credentials(int socket) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
-    return fail(Kind::internal, "the system does not say who connected: {}", reason(errno));
+    return fail(Kind::internal, "the system does not say which process is at the other end of a socket: {}", reason(errno));
+  return credentials;
+}
+
+}  // namespace
+
+Result<uid_t> peer_user(int socket) {
+  GW_TRY(const ucred credentials, peer_credentials(socket));
   return credentials.uid;
+}
+
+Result<pid_t> peer_process(int socket) {
+  GW_TRY(const ucred credentials, peer_credentials(socket));
+  return credentials.pid;
 }
 
 }  // namespace gw::os

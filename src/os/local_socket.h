@@ -35,7 +35,8 @@ class LocalListener {
 // Kind::not_found: nobody listens there.
 Result<UniqueFd> connect_local(const std::filesystem::path& path);
 
-// The user at the other end of a connected unix socket.
+// The user and the process at the other end of a connected unix socket; of a listener, those that opened it.
 Result<uid_t> peer_user(int socket);
+Result<pid_t> peer_process(int socket);
 
 }  // namespace gw::os

@@ -14,6 +14,7 @@ class Session {
 
   asio::awaitable<void> run();
   void stop() { exchange_.stream().close(); }
+  std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return exchange_.waiting_since(); }
 
  private:
   httpd::Exchange<httpd::Tcp> exchange_;

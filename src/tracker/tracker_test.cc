@@ -175,6 +175,20 @@ TEST_F(TrackerOnLoopback, PeersFindEachOtherAlsoAfterItsRestart) {
   run(talk());
 }
 
+TEST_F(TrackerOnLoopback, SilentConnectionsDoNotKeepPeersOut) {
+  open();
+  const auto talk = [&]() -> asio::awaitable<void> {
+    std::vector<asio::ip::tcp::socket> silent;
+    for (std::size_t i = 0; i < Tracker::Config{}.connections + 44; ++i) {
+      auto& socket = silent.emplace_back(io);
+      co_await socket.async_connect(tracker->listening(), httpd::kAsTuple);
+    }
+    EXPECT_TRUE(co_await list_peers(where(), kGrid));
+    co_await close();
+  };
+  run(talk());
+}
+
 TEST_F(TrackerOnLoopback, WhoAsksTooOftenIsTold) {
   open();
   const auto talk = [&]() -> asio::awaitable<void> {

@@ -72,6 +72,12 @@ TEST(Certificate, ItsKeyIsItsName) {
   EXPECT_EQ(check_certificate(identity.certificate().get(), kNow).value(), identity.id());
 }
 
+TEST(Certificate, IsTakenByPeersWhoseClocksAreDaysOff) {
+  const Identity identity = Identity::make().value();
+  for (const hours off : {hours(-24 * 300), hours(-30), hours(30), hours(24 * 300)})
+    EXPECT_TRUE(check_certificate(identity.certificate().get(), kNow + off)) << off.count();
+}
+
 TEST(Certificate, IsDated) {
   Identity identity = Identity::make().value();
   EXPECT_TRUE(check_certificate(certificate(identity, -2, 1, identity.key()).get(), kNow));
