@@ -21,7 +21,8 @@ class Determinants {
   // The choice recorded here by an earlier life of the guest, which has to be made again; none once the guest has caught up with it. Fails
   // if that life was asked something else here.
   virtual Result<std::optional<std::uint64_t>> recorded(DeterminantKind kind, std::uint32_t what) = 0;
-  // The guest gets `value`: the recorded choice is used up, or there is a new one to record. May wait.
+  // The guest gets `value`: the recorded choice is used up, or there is a new one to record. Never waits: a call that may make
+  // choices asks ThreadHost::has_room() before.
   virtual Status given(DeterminantKind kind, std::uint32_t what, std::uint64_t value) = 0;
 };
 

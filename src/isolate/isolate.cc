@@ -222,6 +222,10 @@ bool Isolate::wait_in_place(const Wait& wait) {
     host_.chunks.wait(kInputSlice);
     return control_->wait_in_place(now);
   }
+  if (const auto* room = std::get_if<AwaitRoom>(&wait)) {
+    host_.thread.wait_for_room(room->outlet, kInputSlice);
+    return control_->wait_in_place(now);
+  }
   const auto* sleep = std::get_if<SleepUntil>(&wait);
   if (sleep != nullptr && !sleep->input_too) return control_->wait_in_place(sleep->deadline);
   host_.input.wait(sleep == nullptr ? kInputSlice

@@ -17,6 +17,7 @@
 #include "isolate/engine/pool_thread.h"
 #include "isolate/engine/wasm_engine.h"
 #include "isolate/files/input_files.h"
+#include "isolate/files/output_walk.h"
 #include "isolate/fork_point.h"
 #include "isolate/limits.h"
 #include "isolate/module.h"
@@ -72,16 +73,6 @@ struct SaveOptions {
   Bytes job_state = {};  // of the layers above; goes into the image as it is
 };
 
-// A part of an output, as Isolate::visit_outputs() gives it.
-struct OutputPiece {
-  static constexpr std::size_t kMaxBytes = 1u << 20;
-  std::string_view path;
-  NodeType type = NodeType::file;
-  std::uint64_t offset = 0;  // in a file
-  ByteView bytes;            // of a file; the target of a link
-  bool last = true;          // nothing more of this path comes
-};
-
 struct RestoreFrom {
   const wire::Image& image;
   std::span<const wire::Image> ancestors = {};  // where the pages are that an incremental image lacks; in any order
@@ -123,9 +114,9 @@ class Isolate final : private ImportHost {
   // There shall be no more threads: the guest's call fails with EAGAIN. REQUIRES: it is parked on ForkRequested.
   void refuse_fork();
 
-  // Visits what the guest has left at the paths that were declared as outputs, in ascending order of paths, a directory before what is in
-  // it, a file in pieces. Paths where there is nothing are left out. Stops at the first failure of the visitor and returns it.
-  Status visit_outputs(const std::function<Status(const OutputPiece&)>& visit);
+  // What the guest has left at the paths that were declared as outputs. The walk is used on the pool thread and goes before the isolate
+  // runs again or is destroyed.
+  OutputWalk outputs() { return {wasi_.files(), wasi_.saved_state().outputs}; }
 
   // --- any thread ---
 

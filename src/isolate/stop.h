@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "isolate/limits.h"
+#include "isolate/thread_host.h"
 
 namespace gw::isolate {
 
@@ -26,7 +27,10 @@ struct ForkRequested {};  // it called godwit.fork(): the owner calls Isolate::f
 struct AwaitChunk {       // a part of an input file is not here yet
   Hash256 hash;
 };
-using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk>;
+struct AwaitRoom {  // its owner has no room for what the call would put there
+  Outlet outlet;
+};
+using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk, AwaitRoom>;
 
 // It waits, holding no thread. resume() may come early: it then parks again on the same thing.
 struct Parked {

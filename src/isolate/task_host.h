@@ -41,6 +41,8 @@ class TaskHost final : private ThreadHost {
   Status renew();
 
   std::uint64_t id() const override { return outer_.thread.id(); }
+  bool has_room(Outlet outlet) const override { return outer_.thread.has_room(outlet); }
+  void wait_for_room(Outlet outlet, std::chrono::milliseconds timeout) override { outer_.thread.wait_for_room(outlet, timeout); }
   Status report(ByteView bytes) override { return outer_.thread.report(bytes); }
   const Task* task() const override { return task_ ? &*task_ : nullptr; }
   Status task_result(ByteView bytes) override;

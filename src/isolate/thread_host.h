@@ -1,6 +1,7 @@
 #pragma once
 // The virtual thread that an isolate is, seen from inside.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,11 +18,19 @@ struct Task {
   ByteView argument;
 };
 
+// What a call of the guest needs room in: a stream of effects, or the log of its choices.
+enum class Outlet : std::uint8_t { output, log, determinants };
+
 // Called on the isolate's pool thread.
 class ThreadHost {
  public:
   virtual ~ThreadHost() = default;
   virtual std::uint64_t id() const = 0;
+  // Whether a call of the guest may go on that puts something into `outlet`: as much as one call can. Without room the guest parks before
+  // the call has done anything, and its owner resumes it.
+  virtual bool has_room(Outlet) const { return true; }
+  // Waits until there may be room, at most `timeout`. Only for guests that cannot park (level off).
+  virtual void wait_for_room(Outlet, std::chrono::milliseconds) {}
   // A partial result, at most kMaxReportBytes. The guest sees a failure as EIO.
   virtual Status report(ByteView bytes) = 0;
   // What it is to do now, if it carries out tasks; else null.

@@ -149,8 +149,6 @@ Status EffectGate::given(Determinant::Kind kind, std::uint32_t what, std::uint64
     replay_.pop_front();
     return ok();
   }
-  if (next_determinant_ - stable_determinants_ >= config_.unstable_determinants)
-    return fail(Kind::overloaded, "thread {} has {} determinants that are not stable", thread_.value(), config_.unstable_determinants);
   Determinant determinant;
   determinant.set_index(next_determinant_++);
   determinant.set_kind(kind);

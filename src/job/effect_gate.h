@@ -60,8 +60,10 @@ class EffectGate {
 
   // --- effects
 
-  // The outbox has reached its limit: wait before the next emit(), which is possible all the same.
+  // The outbox has reached its limit: the thread waits before the next emit(), which is possible all the same.
   bool full() const { return outbox_.size() >= config_.outbox_effects || outbox_bytes_ >= config_.outbox_bytes; }
+  // So much of it is free again that it pays to let a waiting thread go on.
+  bool roomy() const { return outbox_.size() <= config_.outbox_effects / 2 && outbox_bytes_ <= config_.outbox_bytes / 2; }
   std::uint64_t next_sequence() const { return next_sequence_; }
   // `effect` has its kind set; thread, epoch and sequence are set here. Returns the sequence.
   std::uint64_t emit(Effect effect);
@@ -77,8 +79,10 @@ class EffectGate {
   // What the guest was told here in the life before, if it is still in that part; looking does not use it up. Kind::guest_fault if it asked
   // something else there: the program is not deterministic.
   Result<std::optional<std::uint64_t>> recorded(Determinant::Kind kind, std::uint32_t what) const;
-  // The guest has been told this: what was recorded, or something new. Kind::overloaded when too many are not stable yet: wait and try
-  // again. Kind::guest_fault as above.
+  // As many as may be are not stable: the thread waits before the next given(), which is possible all the same. roomy: as for the outbox.
+  bool determinants_full() const { return unstable_determinants() >= config_.unstable_determinants; }
+  bool determinants_roomy() const { return unstable_determinants() <= config_.unstable_determinants / 2; }
+  // The guest has been told this: what was recorded, or something new. Kind::guest_fault as above.
   Status given(Determinant::Kind kind, std::uint32_t what, std::uint64_t value);
   std::uint64_t next_determinant() const { return next_determinant_; }
   std::vector<Determinant> take_new_determinants();
@@ -92,6 +96,8 @@ class EffectGate {
   void on_input_taken() { ++input_pieces_; }
 
  private:
+  std::uint64_t unstable_determinants() const { return next_determinant_ - stable_determinants_; }
+
   struct PendingEffect {
     Effect effect;
     std::size_t bytes;

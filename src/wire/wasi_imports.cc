@@ -20,7 +20,7 @@ constexpr std::array kHostFunctions = {
     HostFunction{kWasiModule, "args_get", never},
     HostFunction{kWasiModule, "args_sizes_get", never},
     HostFunction{kWasiModule, "clock_res_get", never},
-    HostFunction{kWasiModule, "clock_time_get", never},
+    HostFunction{kWasiModule, "clock_time_get", maybe},
     HostFunction{kWasiModule, "environ_get", never},
     HostFunction{kWasiModule, "environ_sizes_get", never},
     HostFunction{kWasiModule, "fd_advise", never},

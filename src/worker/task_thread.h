@@ -30,6 +30,8 @@ class TaskThread final : private isolate::ThreadHost {
   void carry_out(const wire::pb::ToWorker::CallTask& request);
   std::uint64_t id() const override { return id_; }
   Status report(ByteView bytes) override;
+  bool has_room(isolate::Outlet outlet) const override { return gate_.has_room(outlet); }
+  void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout) override { gate_.wait_for_room(outlet, timeout); }
 
   ThreadEnvironment& environment_;
   Lane& lane_;

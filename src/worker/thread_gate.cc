@@ -5,6 +5,8 @@
 namespace gw::worker {
 namespace {
 
+using isolate::Outlet;
+
 constexpr std::size_t kOutputPiece = 64u << 10;
 constexpr std::size_t kEffectBytesPerFrame = 512u << 10;  // one effect may have 1 MiB more
 constexpr std::size_t kDeterminantsPerFrame = 16384;
@@ -14,10 +16,29 @@ job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_
 
 }  // namespace
 
-void ThreadGate::emit(job::Effect effect, Patience patience) {
+bool ThreadGate::has_room_locked(Outlet outlet) const {
+  if (abandoned_) return true;
+  return outlet == Outlet::determinants ? !gate_.determinants_full() : !gate_.full();
+}
+
+bool ThreadGate::has_room(Outlet outlet) const {
+  std::lock_guard lock(mutex_);
+  return has_room_locked(outlet);
+}
+
+bool ThreadGate::is_roomy(Outlet outlet) const {
+  std::lock_guard lock(mutex_);
+  return abandoned_ || (outlet == Outlet::determinants ? gate_.determinants_roomy() : gate_.roomy());
+}
+
+void ThreadGate::wait_for_room(Outlet outlet, std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [&] { return has_room_locked(outlet); });
+}
+
+void ThreadGate::emit(job::Effect effect) {
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return abandoned_ || (open_ && patience == Patience::until_let_through) || !gate_.full(); });
+    std::lock_guard lock(mutex_);
     if (abandoned_) return;
     gate_.emit(std::move(effect));
   }
@@ -58,11 +79,8 @@ Result<std::optional<std::uint64_t>> ThreadGate::recorded(isolate::DeterminantKi
 Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) {
   Status status = ok();
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      status = gate_.given(wire_kind(kind), what, value);
-      return abandoned_ || status || status.error().kind != Kind::overloaded;
-    });
+    std::lock_guard lock(mutex_);
+    status = gate_.given(wire_kind(kind), what, value);
   }
   outgoing_.wake();
   return status;
@@ -88,19 +106,6 @@ void ThreadGate::on_saved(const Hash256& image) {
   if (images_.size() >= kMaxUnstableImages)
     images_.erase(std::ranges::min_element(images_, {}, [](const auto& entry) { return entry.second; }));
   images_[image] = gate_.next_determinant();
-}
-
-void ThreadGate::close() {
-  std::lock_guard lock(mutex_);
-  open_ = false;
-}
-
-void ThreadGate::let_through() {
-  {
-    std::lock_guard lock(mutex_);
-    open_ = true;
-  }
-  changed_.notify_all();
 }
 
 void ThreadGate::abandon() {

@@ -1,6 +1,7 @@
 #pragma once
 // The effect gate of one virtual thread, between the pool thread that runs it and the loop that talks to the parent.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -9,23 +10,25 @@
 
 #include "base/hash.h"
 #include "isolate/determinants.h"
+#include "isolate/thread_host.h"
 #include "isolate/wasi/stdio.h"
 #include "job/effect_gate.h"
 #include "worker/outgoing_frames.h"
 
 namespace gw::worker {
 
-// A job::EffectGate with a lock and the waiting that the gate itself, being pure, leaves to its owner (001-effects.md, "Back-pressure"):
-// whoever emits into a full outbox waits here until home has stored some of it, or until it is let through because the thread is to stop.
+// A job::EffectGate with a lock. Nothing waits in it (001-effects.md, "Back-pressure"): a guest asks for room before a call and parks
+// without; only one that cannot park waits, in wait_for_room().
 class ThreadGate final : public isolate::Determinants {
  public:
   ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing) : outgoing_(outgoing), epoch_(gate.epoch()), gate_(std::move(gate)) {}
 
   // --- the pool thread
 
-  enum class Patience : std::uint8_t { until_let_through, endless };
-  // Waits for room first.
-  void emit(job::Effect effect, Patience patience = Patience::until_let_through);
+  bool has_room(isolate::Outlet outlet) const;
+  void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout);
+  // Always possible; back-pressure is has_room().
+  void emit(job::Effect effect);
   std::uint64_t epoch() const { return epoch_; }
   std::uint64_t next_sequence() const;
   // The name of the child, if the next effect is its fork; and its gate.
@@ -34,21 +37,18 @@ class ThreadGate final : public isolate::Determinants {
   // As many effects as it takes.
   void emit_output(std::uint32_t stream, ByteView bytes);
   Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;
-  // Waits while too many determinants are not stable.
   Status given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) override;
   std::uint64_t input_pieces() const;
   void on_input_taken();
   Bytes save() const;
   // When that image is stable, so are the determinants before it.
   void on_saved(const Hash256& image);
-  // From here on emit() waits again.
-  void close();
 
   // --- the loop
 
-  // Nothing waits here any more, for good or until close().
-  void let_through();
-  // Nothing waits here any more, and what is emitted is forgotten: the thread is elsewhere, or over.
+  // So much room that it pays to resume a thread that is parked for it.
+  bool is_roomy(isolate::Outlet outlet) const;
+  // What is emitted from here on is forgotten, and there is room for it: the thread is elsewhere, or over.
   void abandon();
   // What may leave: determinants first, then effects.
   std::vector<wire::pb::FromWorker> take_frames();
@@ -58,12 +58,13 @@ class ThreadGate final : public isolate::Determinants {
   bool all_stored() const;
 
  private:
+  bool has_room_locked(isolate::Outlet outlet) const;
+
   OutgoingFrames& outgoing_;
   const std::uint64_t epoch_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   job::EffectGate gate_;  // guarded by mutex_, like all below
-  bool open_ = false;     // let_through() was the last word
   bool abandoned_ = false;
   std::map<Hash256, std::uint64_t> images_;  // not known to be stable -> number of determinants before
 };

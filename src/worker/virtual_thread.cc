@@ -43,7 +43,6 @@ void VirtualThread::enqueue_locked() {
 void VirtualThread::ask_to_stop_locked() {
   if (!request_deadline_) request_deadline_ = os::monotonic_now() + kPatience;
   if (running_) isolate_->suspend(kNoPause);
-  gate_.let_through();  // afterwards: what is let through stops at its next poll
   enqueue_locked();
 }
 
@@ -62,7 +61,6 @@ void VirtualThread::request_checkpoint() {
 void VirtualThread::request_terminate() {
   std::lock_guard lock(mutex_);
   terminate_wanted_ = true;
-  gate_.let_through();
   if (running_) isolate_->terminate();
   enqueue_locked();
 }
@@ -72,6 +70,11 @@ void VirtualThread::wake() { enqueue(); }
 void VirtualThread::wake_from_chunk() {
   std::lock_guard lock(mutex_);
   if (queued_ || waits_for_chunk_) enqueue_locked();
+}
+
+void VirtualThread::wake_for_room() {
+  std::lock_guard lock(mutex_);
+  if (waits_for_room_ && gate_.is_roomy(*waits_for_room_)) enqueue_locked();
 }
 
 void VirtualThread::abandon() {
@@ -114,9 +117,12 @@ void VirtualThread::step() {
   {
     std::lock_guard lock(mutex_);
     again_ = false;
+    waits_for_room_.reset();
   }
   Next next = Next::over;
-  if (Status made = make_isolate(); !made) {
+  if (outputs_) {
+    next = hand_out_files();
+  } else if (Status made = make_isolate(); !made) {
     not_made(made.error());
   } else if (answer_requests()) {
     next = follow(resume());
@@ -176,11 +182,7 @@ isolate::Stop VirtualThread::resume() {
     std::lock_guard lock(mutex_);
     running_ = true;
     if (terminate_wanted_) isolate_->terminate();
-    if (suspend_wanted_ || checkpoint_wanted_) {
-      isolate_->suspend(kNoPause);
-    } else if (!terminate_wanted_) {
-      gate_.close();
-    }
+    if (suspend_wanted_ || checkpoint_wanted_) isolate_->suspend(kNoPause);
   }
   environment_.guests_running.add(1);
   isolate::Stop stop = isolate_->resume({.polls = polls_});
@@ -197,8 +199,14 @@ VirtualThread::Next VirtualThread::follow(const isolate::Stop& stop) {
     return Next::run_again;
   }
   if (const auto* parked = std::get_if<isolate::Parked>(&stop)) return follow_wait(parked->on);
-  end(stop);
-  return Next::over;
+  return end(stop);
+}
+
+// Looks again after it has said what it waits for: what came before that has woken nobody.
+VirtualThread::Next VirtualThread::wait_for_room(isolate::Outlet outlet) {
+  std::lock_guard lock(mutex_);
+  waits_for_room_ = outlet;
+  return gate_.is_roomy(outlet) ? Next::run_again : Next::wait;
 }
 
 VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
@@ -210,6 +218,7 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
     fork_child();
     return Next::run_again;
   }
+  if (const auto* room = std::get_if<isolate::AwaitRoom>(&wait)) return wait_for_room(room->outlet);
   std::lock_guard lock(mutex_);
   waits_for_chunk_ = std::holds_alternative<isolate::AwaitChunk>(wait);
   if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
@@ -302,16 +311,14 @@ Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   return image.id();
 }
 
-void VirtualThread::end(const isolate::Stop& stop) {
-  Effect::End end = wire_end(stop);
+VirtualThread::Next VirtualThread::end(const isolate::Stop& stop) {
+  end_ = wire_end(stop);
   if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) {
-    if (const Status handed = hand_out_files(); !handed) {
-      end = {};
-      end.set_reason(Effect::End::TRAPPED);
-      end.set_sentence("its output files could not be handed out: " + handed.error().detail);
-    }
+    outputs_.emplace(isolate_->outputs());
+    return hand_out_files();
   }
-  say_end(std::move(end));
+  say_end(end_);
+  return Next::over;
 }
 
 void VirtualThread::say_end(Effect::End end) {
@@ -329,14 +336,30 @@ void VirtualThread::say_end(Effect::End end) {
   gate_.emit(std::move(effect));
 }
 
-// A program that has ended cannot be suspended, so there is nothing to be let through for: it waits until home has stored what came before.
-Status VirtualThread::hand_out_files() {
-  return isolate_->visit_outputs([this](const isolate::OutputPiece& piece) {
+// A program that has ended cannot be suspended: whoever asks for it sees the end instead.
+VirtualThread::Next VirtualThread::hand_out_files() {
+  {
+    std::lock_guard lock(mutex_);
+    if (abandoned_) return Next::over;
+    suspend_wanted_ = checkpoint_wanted_ = false;
+    request_deadline_.reset();
+  }
+  while (gate_.has_room(isolate::Outlet::output)) {
+    const auto piece = outputs_->next();
+    if (!piece) {
+      end_.Clear();
+      end_.set_reason(Effect::End::TRAPPED);
+      end_.set_sentence("its output files could not be handed out: " + piece.error().detail);
+    }
+    if (!piece || !*piece) {
+      say_end(end_);
+      return Next::over;
+    }
     Effect effect;
-    *effect.mutable_file() = wire_file(piece);
-    gate_.emit(std::move(effect), ThreadGate::Patience::endless);
-    return ok();
-  });
+    *effect.mutable_file() = wire_file(**piece);
+    gate_.emit(std::move(effect));
+  }
+  return wait_for_room(isolate::Outlet::output);
 }
 
 void VirtualThread::fail_request(ThreadFate fate, const Error& error) {

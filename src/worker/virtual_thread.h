@@ -42,7 +42,8 @@ struct ThreadEnvironment {
 };
 
 // Lives on its lane's pool thread, step by step: the first step makes the isolate, each further one does what was asked (save, stop) and
-// runs the guest until it stops. Between steps it is ready, or waits for time, input or a chunk, holding no thread.
+// runs the guest until it stops. Between steps it is ready, or waits for time, input, a chunk or
+// room for its effects, holding no thread. One that has exited hands out its files the same way before it says its end.
 //
 // Requests come from the loop and are answered with frames: Image, Stopped or Failed. After `gone()` it does nothing any more; it stays in
 // the worker's table until its effects are stored.
@@ -85,6 +86,8 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   void wake();
   // The same, if it waits for a chunk.
   void wake_from_chunk();
+  // The same, if it waits for room and its gate has some.
+  void wake_for_room();
   // Another thread wants its turn.
   void give_way();
   // A request it should have stopped for long ago is given up. Returns whether there was one.
@@ -112,12 +115,15 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Next follow_wait(const isolate::Wait& wait);
   void fork_child();
   void start_child(job::ThreadId id, isolate::ForkPoint point);
-  Status hand_out_files();
+  Next wait_for_room(isolate::Outlet outlet);
+  Next hand_out_files();
   Status report(ByteView bytes) override;
+  bool has_room(isolate::Outlet outlet) const override { return gate_.has_room(outlet); }
+  void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout) override { gate_.wait_for_room(outlet, timeout); }
   // False: it has left.
   bool answer_requests();
   Result<Hash256> save(wire::pb::FromWorker::Image::Why why);
-  void end(const isolate::Stop& stop);
+  Next end(const isolate::Stop& stop);
   void say_end(wire::pb::Effect::End end);
   void fail_request(ThreadFate fate, const Error& error);
   isolate::IsolateHost host() { return {input_, output_, errors_, clock_, gate_, environment_.chunks, *this}; }
@@ -135,15 +141,18 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   const bool forked_;
 
   // --- the pool thread only
-  std::optional<StartSource> start_source_;  // until the isolate is made
-  std::atomic<bool> moved_ = false;          // its effects are in an image, or are not wanted
-  bool tracked_ = false;                     // an image was saved, so that the next one may hold the changes only
+  std::optional<StartSource> start_source_;     // until the isolate is made
+  std::atomic<bool> moved_ = false;             // its effects are in an image, or are not wanted
+  bool tracked_ = false;                        // an image was saved, so that the next one may hold the changes only
+  std::optional<isolate::OutputWalk> outputs_;  // has exited, and hands out what it leaves
+  wire::pb::Effect::End end_;                   // what it says after that
 
   mutable std::mutex mutex_;
   // All guarded by mutex_. The isolate is set and destroyed on the pool thread; others only ask it to stop, and only while running_.
   std::unique_ptr<isolate::Isolate> isolate_;
   bool abandoned_ = false;
   bool waits_for_chunk_ = false;
+  std::optional<isolate::Outlet> waits_for_room_;
   bool queued_ = false;  // in its lane, or making a step
   bool again_ = false;   // something came during the step: make another
   bool running_ = false;

@@ -141,9 +141,7 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
     case ToWorker::kStored:
       return go_on(on_stored(frame.stored()));
     case ToWorker::kDeterminantsStable:
-      if (ThreadGate* gate = find_gate(frame.determinants_stable().thread()))
-        return go_on(gate->on_determinants_stable(frame.determinants_stable().count()));
-      return Flow::on;
+      return go_on(on_determinants_stable(frame.determinants_stable()));
     case ToWorker::kImageStable:
       return go_on(on_image_stable(frame.image_stable()));
     case ToWorker::kSuspend:
@@ -357,7 +355,22 @@ Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
 
 Status Worker::on_stored(const ToWorker::Stored& stored) {
   ThreadGate* gate = find_gate(stored.thread());
-  return gate == nullptr ? ok() : gate->on_stored(stored.sequence());
+  if (gate == nullptr) return ok();
+  GW_TRY_VOID(gate->on_stored(stored.sequence()));
+  wake_for_room(stored.thread());
+  return ok();
+}
+
+Status Worker::on_determinants_stable(const ToWorker::Stable& stable) {
+  ThreadGate* gate = find_gate(stable.thread());
+  if (gate == nullptr) return ok();
+  GW_TRY_VOID(gate->on_determinants_stable(stable.count()));
+  wake_for_room(stable.thread());
+  return ok();
+}
+
+void Worker::wake_for_room(std::uint64_t id) {
+  if (VirtualThread* thread = find(id)) thread->wake_for_room();
 }
 
 Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {
@@ -365,7 +378,9 @@ Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {
   if (thread == nullptr) return ok();
   Hash256 image;
   std::ranges::copy(stable.image(), image.bytes.begin());
-  return thread->gate().on_image_stable(image);
+  GW_TRY_VOID(thread->gate().on_image_stable(image));
+  thread->wake_for_room();
+  return ok();
 }
 
 Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*request)()) {

@@ -80,6 +80,7 @@ class Worker {
   Status on_input(const wire::pb::ToWorker::Input& input);
   Status on_chunk(const wire::pb::ToWorker::Chunk& chunk);
   Status on_stored(const wire::pb::ToWorker::Stored& stored);
+  Status on_determinants_stable(const wire::pb::ToWorker::Stable& stable);
   Status on_image_stable(const wire::pb::ToWorker::ImageStable& stable);
   Status on_drop(const wire::pb::ToWorker::Thread& which);
   Status on_call_task(const wire::pb::ToWorker::CallTask& request);
@@ -93,6 +94,7 @@ class Worker {
   // None: it has ended and its parent may not know yet.
   VirtualThread* find(std::uint64_t id);
   ThreadGate* find_gate(std::uint64_t id);
+  void wake_for_room(std::uint64_t id);
   Status queue_effects(ThreadGate& gate);
   void not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error);
   void not_done(VirtualThread& thread, const Error& error);

@@ -26,8 +26,9 @@ std::vector<os::UniqueFd> one(os::UniqueFd fd) {
 
 }  // namespace
 
-Bytes build_guest(const std::string& name) {
+Bytes build_guest(const std::string& name, wire::Level level) {
   toolchain::BuildRequest request;
+  request.mobility.level = level;
   request.inputs = {std::filesystem::path(GODWIT_TEST_GUESTS) / (name + ".c")};
   auto output = toolchain::build(request);
   GW_ASSERT(output.has_value());

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "node/worker/worker_process.h"
+#include "wire/module_info.h"
 
 namespace gw::test {
 
 // The mobile module of tests/guests/<name>.c.
-Bytes build_guest(const std::string& name);
+Bytes build_guest(const std::string& name, wire::Level level = wire::Level::fine);
 
 // Acknowledges effects and determinants as they come, unless told not to. Waits are bounded: a worker that says nothing for a minute fails
 // the test.

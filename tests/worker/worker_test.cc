@@ -6,6 +6,7 @@
 #include <csignal>
 #include <set>
 
+#include "os/clock.h"
 #include "wire/image.h"
 #include "worker_driver.h"
 
@@ -136,6 +137,55 @@ TEST(Worker, AFullOutboxMakesTheProgramWaitButNotUnstoppable) {
   auto image = wire::Image::decode(Bytes(driver.images[0].memory->bytes().begin(), driver.images[0].memory->bytes().end()));
   ASSERT_TRUE(image);
   EXPECT_GE(image->content().job_state.size(), 4u << 20);
+}
+
+// One lane, and the thread that waits for room does not hold it: the other one runs, and a request is answered at once.
+class WorkerWithoutRoom : public testing::TestWithParam<const char*> {};
+
+TEST_P(WorkerWithoutRoom, ParksTheThreadAndNotItsLane) {
+  WorkerDriver driver({.acknowledge = false});
+  driver.load(build_guest(GetParam()));
+  driver.start(1);  // without end
+  const auto is_full = [&] { return driver.output().size() >= (4u << 20) || driver.determinants().size() >= 65536; };
+  ASSERT_TRUE(driver.run_until(is_full));
+  driver.start(2, {"guest", "3"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 1; }));
+  const auto begin = os::monotonic_now();
+  driver.ask(Ask::suspend, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
+  EXPECT_LT(os::monotonic_now() - begin, std::chrono::seconds(10)) << "before the patience of a request is over";
+  EXPECT_EQ(driver.failed, 0u);
+  EXPECT_EQ(driver.end_of(1), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Outlets, WorkerWithoutRoom, testing::Values("output_flood", "clock_flood"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class WorkerWithRoomAgain : public testing::TestWithParam<std::tuple<const char*, wire::Level>> {};
+
+TEST_P(WorkerWithRoomAgain, LetsTheProgramGoOn) {
+  WorkerDriver driver;
+  driver.load(build_guest(std::get<0>(GetParam()), std::get<1>(GetParam())));
+  driver.start(1, {"guest", std::get<0>(GetParam()) == std::string_view("clock_flood") ? "200000" : "200"});
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.end_of()->exit_code(), 7u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, WorkerWithRoomAgain,
+                         testing::Combine(testing::Values("output_flood", "clock_flood"),
+                                          testing::Values(wire::Level::off, wire::Level::fine)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + (std::get<1>(info.param) == wire::Level::off ? "_off" : "_fine");
+                         });
+
+TEST(Worker, TerminatesAProgramThatWaitsInPlaceForRoom) {
+  WorkerDriver driver({.acknowledge = false});
+  driver.load(build_guest("output_flood", wire::Level::off));
+  driver.start(1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.output().size() >= (4u << 20); }));
+  driver.ask(Ask::terminate, 1);
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.end_of()->reason(), Effect::End::TERMINATED);
 }
 
 // Stopped may come before the effects of the thread, so those count.

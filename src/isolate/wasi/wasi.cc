@@ -71,6 +71,7 @@ CallResult Wasi::clock_res_get(GuestMemory memory, std::uint32_t clock, std::uin
 CallResult Wasi::clock_time_get(GuestMemory memory, std::uint32_t clock, std::uint64_t, std::uint32_t out) {
   auto which = clock_of(clock);
   if (!which) return clock <= 3 ? Errno::notsup : Errno::inval;
+  if (!world_.thread.has_room(Outlet::determinants)) return park_for_room(Outlet::determinants);
   auto time = world_.clock.read(*which);
   if (!time) return host_failure(time.error());
   if (*which == Clock::realtime) state_.files.on_wall_clock(*time);
@@ -96,6 +97,7 @@ CallResult Wasi::checkpoint(GuestMemory) {
 }
 
 Wait Wasi::waiting() const {
+  if (awaited_room_) return AwaitRoom{*awaited_room_};
   switch (state_.parked) {
     case ParkedCall::sleep:
       return SleepUntil{std::chrono::nanoseconds(world_.clock.host_time_of(state_.deadline)), input_ends_sleep_};

@@ -175,7 +175,13 @@ class Wasi {
   Result<std::uint64_t> sleep_deadline(const Subscription& subscription);
   Status choose_sleeper(std::span<const Subscription> list);
 
+  // Nothing of the call has happened, so nothing of the wait is saved: in an image the guest is just about to make the call.
+  CallResult park_for_room(Outlet outlet) {
+    awaited_room_ = outlet;
+    return After::park;
+  }
   CallResult park(ParkedCall call) {
+    awaited_room_.reset();
     if (call != ParkedCall::sleep) state_.deadline = 0, state_.sleeper = 0;
     state_.parked = call;
     return After::park;
@@ -197,7 +203,8 @@ class Wasi {
   ChunkCache chunks_;
   std::uint64_t max_output_;
   bool input_ends_sleep_ = false;
-  Hash256 awaited_;  // while it is parked for a chunk
+  Hash256 awaited_;                     // while it is parked for a chunk
+  std::optional<Outlet> awaited_room_;  // while it is parked for room
   std::optional<Stop> ending_;
 };
 

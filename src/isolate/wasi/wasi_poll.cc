@@ -101,6 +101,7 @@ CallResult Wasi::poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t
   if (count == 0 || count > kMaxSubscriptions) return Errno::inval;
   if (!memory.span(in, count * kSubscriptionBytes) || !memory.span(out, count * kEventBytes) || !memory.span(stored, 4))
     return Errno::fault;
+  if (state_.parked == ParkedCall::none && !world_.thread.has_room(Outlet::determinants)) return park_for_room(Outlet::determinants);
   EventWriter events(memory, out);
   std::vector<Subscription> clocks, inputs;
   for (std::uint32_t i = 0; i < count; i++) {

@@ -61,6 +61,7 @@ CallResult Wasi::read_input(GuestMemory memory, const GuestBuffers& buffers, std
 }
 
 CallResult Wasi::write_output(GuestMemory memory, Descriptor::Kind stream, const GuestBuffers& buffers, std::uint32_t done) {
+  if (!world_.thread.has_room(Outlet::output)) return park_for_room(Outlet::output);
   std::uint64_t bytes = std::min(buffers.bytes, kMaxWrite);
   if (!memory.store(done, static_cast<std::uint32_t>(bytes))) return Errno::fault;
   if (state_.output_bytes > max_output_ || bytes > max_output_ - state_.output_bytes) return end(LimitReached{LimitKind::output, ""});

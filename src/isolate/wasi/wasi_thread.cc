@@ -14,6 +14,7 @@ CallResult Wasi::report(GuestMemory memory, std::uint32_t address, std::uint32_t
   auto bytes = memory.span(address, length);
   if (!bytes) return Errno::fault;
   if (length > kMaxReportBytes) return Errno::inval;
+  if (!world_.thread.has_room(Outlet::output)) return park_for_room(Outlet::output);
   return world_.thread.report(*bytes) ? Errno::success : Errno::io;
 }
 
@@ -55,6 +56,7 @@ CallResult Wasi::fork(GuestMemory memory, std::uint32_t child) {
       unpark();
       return Errno::again;
     default:
+      if (!world_.thread.has_room(Outlet::log)) return park_for_room(Outlet::log);
       return park(ParkedCall::fork);
   }
 }
