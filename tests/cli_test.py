@@ -16,6 +16,7 @@ from support.programs import SOURCE_ROOT
 
 PROBE = SOURCE_ROOT / "tests/guests/cli_probe.c"
 SCHEMAS = json.loads((SOURCE_ROOT / "docs/cli-json-schema.json").read_text())
+PLACES = ((), ("--workers", "1"))  # in the command itself, and on a peer
 FAILED, USAGE, LIMIT, SUSPENDED, INTERRUPTED = 1, 2, 5, 75, 130
 
 
@@ -89,18 +90,33 @@ class Programs(CommandLine):
     def test_inputs_and_outputs(self):
         (self.folder / "data").mkdir()
         (self.folder / "data/in").write_bytes(b"content\0")
-        done = self.probe("copy", "data/in", "/result", options=("--input", "data", "--output", "copy:/result"))
-        self.assertEqual(done.code, 0, done)
-        self.assertEqual((self.folder / "copy").read_bytes(), b"content\0")
-        self.assertEqual(self.probe("copy", "/etc/passwd", "/x").code, 9)
+        for where in PLACES:
+            with self.subTest(where=where):
+                done = self.probe("copy", "data/in", "/result", options=("--input", "data", "--output", "copy:/result", *where))
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual((self.folder / "copy").read_bytes(), b"content\0")
+                (self.folder / "copy").unlink()
+                self.assertEqual(self.probe("copy", "/etc/passwd", "/x", options=where).code, 9)
+
+    def test_files_of_many_pieces(self):
+        content = os.urandom((3 << 20) + 5)
+        (self.folder / "in").write_bytes(content)
+        for where in PLACES:
+            with self.subTest(where=where):
+                done = self.probe("copy", "in", "out", options=("--input", "in", "--output", "out", *where))
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual((self.folder / "out").read_bytes(), content)
+                (self.folder / "out").unlink()
 
     def test_an_output_that_is_a_folder_is_there_for_the_program(self):
         (self.folder / "in").write_bytes(b"content")
         (self.folder / "there").mkdir()
-        for typed, folder in (("there", "there"), ("new/", "new")):
-            done = self.probe("copy", "in", f"{folder}/copy", options=("--input", "in", "--output", typed))
-            self.assertEqual(done.code, 0, done)
-            self.assertEqual((self.folder / folder / "copy").read_bytes(), b"content")
+        for where in PLACES:
+            for typed, folder in (("there", "there"), ("new/", "new")):
+                done = self.probe("copy", "in", f"{folder}/copy", options=("--input", "in", "--output", typed, *where))
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual((self.folder / folder / "copy").read_bytes(), b"content")
+                (self.folder / folder / "copy").unlink()
 
     def test_a_reader_that_goes_ends_the_program(self):
         process = self.start("run", mobile(PROBE), "--", "yes")
@@ -268,6 +284,8 @@ class BadInput(CommandLine):
                 ((*run, "--stdin", "missing"), "--stdin missing"),
                 ((*run, "--image", "no/folder/x.gwi", "--suspend-after", "1s"), "no/folder does not exist"),
                 ((*run, "--suspend-after-polls", "5"), "--poll=counter"),
+                ((*run, "--output", "out", "--tasks", "2"), "--output does not go with --tasks"),
+                ((*run, "--output", "out", "--workers", "1", "--detach"), "--output does not go with --detach"),
                 (("build", "bad.c", "--output", "bad.c"), "would overwrite"),
                 (("build", "bad.c", module), "build it alone"),
                 (("build", "bad.c", "--cflag=-c"), "is not available"),

@@ -226,9 +226,9 @@ Status Client::stop() {
 }
 
 Status Client::read_output(const job::JobId& id, node::Stream which, std::uint64_t from, ReadUntil until, const TakeBytes& take) {
-  return stream(fmt::format("/v1/jobs/{}/output?stream={}&from={}&follow={}", id.hash.hex(),
-                            which == node::Stream::output ? "stdout" : "stderr", from, until == ReadUntil::end ? 1 : 0),
-                take);
+  return stream(
+      fmt::format("/v1/jobs/{}/output?stream={}&from={}&follow={}", id.hash.hex(), name(which), from, until == ReadUntil::end ? 1 : 0),
+      take);
 }
 
 Status Client::watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "gateway/view_json.h"
+
 namespace gw::gateway {
 namespace {
 
@@ -43,10 +45,17 @@ Result<bool> is_second(const Query& query, std::string_view name, std::string_vi
   return fail(Kind::invalid, "{}={} is neither {} nor {}", name, found->second, first, second);
 }
 
+Result<node::Stream> stream(const Query& query) {
+  const auto found = query.find("stream");
+  if (found == query.end()) return node::Stream::output;
+  for (const node::Stream stream : {node::Stream::output, node::Stream::errors, node::Stream::files})
+    if (found->second == name(stream)) return stream;
+  return fail(Kind::invalid, "stream={} is neither stdout nor stderr nor files", found->second);
+}
+
 Result<Call> read_output(const Match& match) {
   ReadOutput call{.job = {match.name}};
-  GW_TRY(const bool errors, is_second(match.query, "stream", "stdout", "stderr"));
-  if (errors) call.stream = node::Stream::errors;
+  GW_TRY(call.stream, stream(match.query));
   GW_TRY(const bool follow, is_second(match.query, "follow", "0", "1"));
   if (follow) call.until = ReadOutput::ReadUntil::end;
   GW_TRY(call.from, number(match.query, "from"));

@@ -19,6 +19,9 @@ TEST(Route, ValuesAreReadFromPathAndQuery) {
   const auto& call = std::get<ReadOutput>(asked->call);
   EXPECT_EQ(call.job.hash.hex(), kId);
   EXPECT_EQ(call.stream, node::Stream::errors);
+  const auto files = parse_request("GET", "/v1/jobs/" + kId + "/output?stream=files");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(std::get<ReadOutput>(files->call).stream, node::Stream::files);
   EXPECT_EQ(call.from, 42u);
   EXPECT_EQ(call.until, ReadOutput::ReadUntil::end);
   const auto plain = parse_request("GET", "/v1/jobs/" + kId + "/output");

@@ -11,6 +11,7 @@ using node::JobState;
 using node::PeerView;
 using node::ThreadView;
 
+constexpr std::array<std::string_view, node::kStreams> kStreamNames{"stdout", "stderr", "files"};
 constexpr std::array<std::string_view, 4> kJobStates{"running", "done", "failed", "cancelled"};
 constexpr std::array<std::string_view, 4> kPeerStates{"self", "alive", "suspected", "silent"};
 constexpr std::array<std::string_view, 4> kReaches{"unknown", "open", "outbound", "relay_only"};
@@ -30,6 +31,7 @@ Json array_of(const std::vector<View>& views) {
 }  // namespace
 
 std::string_view name(JobState state) { return kJobStates[static_cast<std::size_t>(state)]; }
+std::string_view name(node::Stream stream) { return kStreamNames[static_cast<std::size_t>(stream) - 1]; }
 std::string_view name(PeerView::State state) { return kPeerStates[static_cast<std::size_t>(state)]; }
 std::string_view name(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 std::string_view name(ThreadView::State state) { return kThreadStates[static_cast<std::size_t>(state)]; }
@@ -154,9 +156,7 @@ struct EventFields {
     return {{"event", "thread_restarted"}, {"thread", thread_text(e.thread)}, {"epoch", e.epoch}, {"host", e.host.hash.hex()}};
   }
   Json operator()(const Event::PeerLost& e) const { return {{"event", "peer_lost"}, {"peer", e.peer.hash.hex()}, {"threads", e.threads}}; }
-  Json operator()(const Event::OutputGrew& e) const {
-    return {{"event", "output_grew"}, {"stream", e.stream == node::Stream::output ? "stdout" : "stderr"}, {"size", e.size}};
-  }
+  Json operator()(const Event::OutputGrew& e) const { return {{"event", "output_grew"}, {"stream", name(e.stream)}, {"size", e.size}}; }
   Json operator()(const Event::ThreadEnded& e) const {
     return {{"event", "thread_ended"}, {"thread", thread_text(e.thread)}, {"exit_code", e.exit_code}};
   }

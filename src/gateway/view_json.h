@@ -39,6 +39,7 @@ Result<node::JobView> job_view(std::string_view text);
 Result<node::JobEvent> job_event(std::string_view line);
 
 std::string_view name(node::JobState state);
+std::string_view name(node::Stream stream);
 std::string_view name(node::PeerView::State state);
 std::string_view name(Reach reach);
 std::string_view name(node::ThreadView::State state);

@@ -130,7 +130,9 @@ struct JobView {
   std::vector<JobPeerView> peers;   // by id
 };
 
-enum class Stream : std::uint8_t { output = 1, errors = 2 };  // numbered as in pb::Effect::Output
+// What a job writes: output and errors are numbered as in pb::Effect::Output, files are those of wire/output_file_frames.h.
+enum class Stream : std::uint8_t { output = 1, errors = 2, files = 3 };
+inline constexpr std::size_t kStreams = 3;
 
 // A part of what a job has written.
 struct OutputPiece {
@@ -223,7 +225,8 @@ class Control {
   virtual void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) = 0;
 
   // What the job wrote, from byte `offset` on, at most `limit` bytes: task 0 from beginning to end, then task 1, ..., then forked threads
-  // by id. Only what will never change is given: after a thread that has not ended, nothing of the next one.
+  // by id. Only what will never change is given: after a thread that has not ended, nothing of the next one. Output files come when the
+  // program has ended, as a sequence of wire/output_file_frames.h.
   virtual void read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                            std::function<void(Result<OutputPiece>)> done) = 0;
 

@@ -88,13 +88,17 @@ Status check_mobility(const RunOptions& options, const wire::pb::JobSpec& spec, 
   return ok();
 }
 
+std::vector<node::Mount> to_mounts(const google::protobuf::RepeatedPtrField<wire::pb::JobSpec::Mount>& mounts) {
+  std::vector<node::Mount> out;
+  for (const wire::pb::JobSpec::Mount& mount : mounts) out.push_back({mount.host(), mount.guest()});
+  return out;
+}
+
 constexpr std::chrono::nanoseconds kCheckpointEvery = std::chrono::seconds(5);  // on peers, unless somebody has chosen
 
-// Peers do not carry files, standard input or suspended programs yet: what cannot be had is refused before anything is built.
+// Peers do not carry standard input or suspended programs yet: what cannot be had is refused before anything is built.
 Status check_grid_options(const StartOptions& options) {
-  const std::pair<bool, std::string_view> local[] = {{!options.inputs.empty(), "--input"},
-                                                     {!options.outputs.empty(), "--output"},
-                                                     {!options.run.stdin_file.empty(), "--stdin"},
+  const std::pair<bool, std::string_view> local[] = {{!options.run.stdin_file.empty(), "--stdin"},
                                                      {!options.run.image.empty(), "--image"},
                                                      {!options.run.suspend_after.empty(), "--suspend-after"},
                                                      {options.run.suspend_after_polls.has_value(), "--suspend-after-polls"},
@@ -103,6 +107,11 @@ Status check_grid_options(const StartOptions& options) {
     if (given)
       return fail(Kind::unsupported,
                   "{} does not go with --workers or --tasks: peers do not carry it yet; leave it out, or run on this machine alone", name);
+  if (!options.outputs.empty() && options.tasks)
+    return fail(Kind::invalid, "--output does not go with --tasks: all tasks would write the same file; leave out one of them");
+  if (!options.outputs.empty() && options.detach)
+    return fail(Kind::invalid,
+                "--output does not go with --detach: this command writes the files, so it has to stay; leave out one of them");
   if (!options.grid.empty()) GW_TRY_VOID(wire::check_grid_name(options.grid));
   if (options.workers == 0u || options.tasks == 0u) return fail(Kind::invalid, "--workers and --tasks are at least 1");
   return ok();
@@ -116,8 +125,11 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   GW_TRY(const wire::ModuleInfo info, wire::read_module_info(wasm));
   if (!invocation.settings.is_chosen(Key::checkpoint_every) && info.level != wire::Level::off)
     spec.set_checkpoint_every_ns(static_cast<std::uint64_t>(kCheckpointEvery.count()));
+  GW_TRY(auto inputs, node::InputFiles::look_at(to_mounts(spec.inputs())));
   const GridJob job{.module = std::move(wasm),
                     .config = std::move(*spec.mutable_config()),
+                    .inputs = std::move(inputs),
+                    .outputs = to_mounts(spec.outputs()),
                     .tasks = options.tasks,
                     .grid = options.grid,
                     .workers = options.workers.value_or(options.tasks.value_or(1)),

@@ -50,6 +50,7 @@ wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const st
   module.set_size(job.module.size());
   for (const ByteView piece : pieces_of(job.module)) module.add_chunks(wire::bytes_of(sha256(piece)));
   *manifest.mutable_config() = job.config;
+  for (const wire::pb::InputEntry& entry : job.inputs.entries()) *manifest.mutable_config()->add_inputs() = entry;
   add_tasks(job, manifest);
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(job.workers);
@@ -68,6 +69,11 @@ Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const Sig
   GW_TRY_VOID(job::Manifest::check(manifest));  // what is wrong is said before anything is sent
   std::uint64_t sent = 0;
   for (const ByteView piece : pieces_of(job.module)) {
+    GW_TRY_VOID(client.store_blob(piece));
+    stored(sent += piece.size());
+  }
+  for (const Hash256& chunk : job.inputs.chunks()) {
+    GW_TRY(const Bytes piece, job.inputs.read_chunk(chunk));
     GW_TRY_VOID(client.store_blob(piece));
     stored(sent += piece.size());
   }

@@ -7,6 +7,7 @@
 
 #include "base/signature.h"
 #include "gateway/client.h"
+#include "node/jobs/job_files.h"
 #include "wire/names.h"
 #include "wire/peer.pb.h"
 
@@ -15,7 +16,9 @@ namespace gw::cli {
 // A job for peers, as `run --workers` puts it together: one program, its configuration, an array of tasks.
 struct GridJob {
   Bytes module;                           // mobile
-  wire::pb::ThreadConfig config;          // of all tasks
+  wire::pb::ThreadConfig config;          // of all tasks, without input files
+  node::InputFiles inputs;                // seen by all tasks
+  std::vector<node::Mount> outputs;       // of a job of one task
   std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
   std::string grid;                       // its name; empty: the first of the peer it is handed to
   std::uint32_t workers = 1;              // at most so many threads at once
@@ -26,8 +29,8 @@ struct GridJob {
 // How many times a worker may die under one thread before the thread is given up.
 inline constexpr std::uint32_t kMaxFailures = 5;
 
-// Its manifest without the submitter: the module by the hashes of its pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of task k
-// of M. `nonce` makes the same thing submitted twice two jobs. `grid`: the id of that of the job.
+// Its manifest without the submitter: the module and the inputs by the hashes of their pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the
+// environment of task k of M. `nonce` makes the same thing submitted twice two jobs. `grid`: the id of that of the job.
 wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid = std::nullopt);
 
 // Hands the pieces, then the signed manifest to the daemon. `stored` is told how many bytes are there.

@@ -10,11 +10,13 @@
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
 #include "os/file.h"
+#include "wire/output_file_frames.h"
 
 namespace gw::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using wire::OutputFileReader;
 
 // The daemon a job goes to: one that was there, or one of our own in a folder that goes with it.
 struct Home {
@@ -44,11 +46,13 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
 // One call of `run --workers` after the job was accepted.
 class GridRun {
  public:
-  GridRun(Invocation& invocation, Home& home, const job::JobId& id, std::uint64_t tasks)
+  GridRun(Invocation& invocation, Home& home, const job::JobId& id, const GridJob& job)
       : invocation_(invocation),
         home_(home),
         id_(id),
-        screen_(invocation.console, JobProgress(tasks)),
+        has_outputs_(!job.outputs.empty()),
+        files_(job.outputs),
+        screen_(invocation.console, JobProgress(job.tasks.value_or(1))),
         follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
 
   Result<int> carry_out(Interrupts& interrupts);
@@ -56,6 +60,8 @@ class GridRun {
   int leave();
 
  private:
+  void on_output(node::Stream stream, std::string_view bytes);
+  Status place_files();
   int tell_end(const node::JobEvent::Over& over);
   Result<int> tell_detached();
   void print_end(std::string_view reason, int exit_code, const std::string& sentence);
@@ -63,6 +69,10 @@ class GridRun {
   Invocation& invocation_;
   Home& home_;
   const job::JobId id_;
+  const bool has_outputs_;
+  node::OutputFiles files_;
+  OutputFileReader reader_;  // of the stream of files, like the next one on the thread of that stream
+  Status received_ = ok();
   GridScreen screen_;
   JobFollower follower_;
 };
@@ -81,13 +91,28 @@ int GridRun::leave() {
 Result<int> GridRun::carry_out(Interrupts& interrupts) {
   if (invocation_.console.format() == Format::json) screen_.print("submitted", {{"job", id_.hash.hex()}});
   interrupts.watch({[this] { follower_.detach(); }, [] {}});
-  const auto over = follower_.follow({.streams = {node::Stream::output, node::Stream::errors},
-                                      .output = [this](node::Stream stream, std::string_view bytes) { screen_.on_output(stream, bytes); },
+  std::vector<node::Stream> streams = {node::Stream::output, node::Stream::errors};
+  if (has_outputs_) streams.push_back(node::Stream::files);
+  const auto over = follower_.follow({.streams = std::move(streams),
+                                      .output = [this](node::Stream stream, std::string_view bytes) { on_output(stream, bytes); },
                                       .event = [this](const node::JobEvent& event) { screen_.on_event(event); }});
   interrupts.stop();
   screen_.finish();
   if (!over) return over.error();
-  return *over ? Result<int>(tell_end(**over)) : tell_detached();
+  if (!*over) return tell_detached();
+  GW_TRY_VOID(place_files());
+  return tell_end(**over);
+}
+
+void GridRun::on_output(node::Stream stream, std::string_view bytes) {
+  if (stream != node::Stream::files) return screen_.on_output(stream, bytes);
+  if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
+}
+
+Status GridRun::place_files() {
+  GW_TRY_VOID(received_);
+  if (!reader_.complete()) return fail(Kind::corrupt, "the daemon sent the output files of the program only in part");
+  return files_.place();
 }
 
 int GridRun::tell_end(const node::JobEvent::Over& over) {
@@ -113,8 +138,8 @@ Result<int> GridRun::tell_detached() {
   }
   print_end("detached", kCode, "the job goes on");
   invocation_.console.note(fmt::format(
-      "detached; job {} goes on. Its output: godwit job logs {} --follow; its end: godwit job wait {}; to end it: godwit job cancel {}",
-      name, name, name, name));
+      "detached; job {} goes on{}. Its output: godwit job logs {} --follow; its end: godwit job wait {}; to end it: godwit job cancel {}",
+      name, has_outputs_ ? ", and its output files stay with the daemon" : "", name, name, name));
   return kCode;
 }
 
@@ -138,7 +163,7 @@ Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& i
   gateway::Client client(home.socket);
   const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("handing over {}...", human_bytes(stored))); };
   GW_TRY(const job::JobId id, submit(client, job, key, show));
-  GridRun run(invocation, home, id, job.tasks.value_or(1));
+  GridRun run(invocation, home, id, job);
   if (attachment == Attachment::detached) return run.leave();
   auto code = run.carry_out(*interrupts);
   if (home.own) home.own->stop();

@@ -8,7 +8,7 @@ namespace {
 using gateway::Client;
 
 constexpr std::chrono::milliseconds kPause(300);
-constexpr std::size_t kMostStreams = 2;
+constexpr std::size_t kMostStreams = node::kStreams;
 
 }  // namespace
 

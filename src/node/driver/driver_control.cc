@@ -42,9 +42,9 @@ Result<OutputPiece> read_parts(RecordStore& records, const job::JobId& job, cons
     const job::RecordKey key{.kind = job::RecordKind::effect, .job = job, .thread = part.thread, .number = part.sequence};
     GW_TRY(const std::string value, records.read(key.encode()));
     wire::pb::Effect effect;
-    if (!effect.ParseFromString(value) || effect.output().bytes().size() < part.skip + part.size)
+    if (!effect.ParseFromString(value) || stream_bytes(effect) < part.skip + part.size)
       return fail(Kind::corrupt, "a record of the job's output is not what was written");
-    piece.bytes.append(effect.output().bytes(), part.skip, part.size);
+    piece.bytes.append(stream_content(effect), part.skip, part.size);
   }
   return piece;
 }

@@ -92,6 +92,14 @@ Status InputFiles::add_file(const fs::path& host, InputEntry entry) {
   return ok();
 }
 
+std::vector<Hash256> InputFiles::chunks() const {
+  std::vector<Hash256> hashes;
+  hashes.reserve(chunks_.size());
+  for (const auto& [hash, range] : chunks_) hashes.push_back(hash);
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
 Result<Bytes> InputFiles::read_chunk(const Hash256& hash) const {
   const auto found = chunks_.find(hash);
   if (found == chunks_.end()) return fail(Kind::not_found, "no input has this content");

@@ -35,6 +35,8 @@ class InputFiles {
   static Result<InputFiles> look_at(const std::vector<Mount>& mounts);
 
   const std::vector<wire::pb::InputEntry>& entries() const { return entries_; }
+  // The pieces of all files, each once.
+  std::vector<Hash256> chunks() const;
   Result<Bytes> read_chunk(const Hash256& hash) const;
 
  private:

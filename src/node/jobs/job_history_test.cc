@@ -69,6 +69,22 @@ TEST(OutputIndex, CutsPiecesAtTheBordersAsked) {
   EXPECT_EQ(parts(index, ~0ull, 100), std::vector<std::string>{});
 }
 
+TEST(OutputIndex, OutputFilesAreAStreamOfTheirOwn) {
+  OutputIndex index(1);
+  const ThreadId main = job::thread_of_task(0, 1);
+  Effect file;
+  file.set_thread(main.value());
+  file.set_sequence(2);
+  file.mutable_file()->set_path("result");
+  file.mutable_file()->set_bytes("content");
+  index.add(output(main, 1, "text"));
+  index.add(file);
+  index.on_ended(main);
+  EXPECT_EQ(index.final_size(Stream::output), 4u);
+  ASSERT_EQ(index.final_size(Stream::files), stream_content(file).size());
+  EXPECT_EQ(index.plan(Stream::files, 0, 1000).parts.at(0).sequence, 2u);
+}
+
 TEST(OutputIndex, ForkedThreadsComeLastAndOnlyWhenTheJobIsOver) {
   OutputIndex index(1);
   index.add(output(ThreadId{5}, 1, "child"));

@@ -2,9 +2,25 @@
 
 #include <algorithm>
 
+#include "wire/output_file_frames.h"
+
 namespace gw::node {
 
 using job::ThreadId;
+
+std::optional<Stream> stream_of(const job::Effect& effect) {
+  if (effect.has_file()) return Stream::files;
+  if (!effect.has_output()) return std::nullopt;
+  return effect.output().stream() == 1 ? Stream::output : Stream::errors;
+}
+
+std::uint64_t stream_bytes(const job::Effect& effect) {
+  return effect.has_file() ? wire::output_file_frame_bytes(effect.file()) : effect.output().bytes().size();
+}
+
+std::string stream_content(const job::Effect& effect) {
+  return effect.has_file() ? wire::frame_output_file(effect.file()) : effect.output().bytes();
+}
 
 OutputIndex::OutputIndex(std::uint32_t tasks) {
   for (std::uint32_t task = 0; task < tasks; ++task) order_.push_back(job::thread_of_task(task, tasks));
@@ -21,11 +37,12 @@ const OutputIndex::Written* OutputIndex::find(ThreadId thread) const {
 }
 
 void OutputIndex::add(const job::Effect& effect) {
-  if (!effect.has_output() || effect.output().bytes().empty()) return;
-  const auto stream = effect.output().stream() == 1 ? Stream::output : Stream::errors;
+  const auto stream = stream_of(effect);
+  const std::uint64_t bytes = stream_bytes(effect);
+  if (!stream || bytes == 0) return;
   Written& written = threads_[ThreadId{effect.thread()}];
-  const std::uint64_t before = written.size(stream);
-  written.pieces[slot(stream)].push_back({effect.sequence(), before + effect.output().bytes().size()});
+  const std::uint64_t before = written.size(*stream);
+  written.pieces[slot(*stream)].push_back({effect.sequence(), before + bytes});
 }
 
 void OutputIndex::on_ended(ThreadId thread) {
@@ -48,7 +65,7 @@ void OutputIndex::advance() {
     const Written* written = find(order_[open_]);
     if (!over_ && (written == nullptr || !written->ended)) return;
     if (written == nullptr) continue;
-    for (const Stream stream : {Stream::output, Stream::errors}) closed_[slot(stream)] += written->size(stream);
+    for (const Stream stream : {Stream::output, Stream::errors, Stream::files}) closed_[slot(stream)] += written->size(stream);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,11 @@
 #include "node/control.h"
 
 namespace gw::node {
+
+// What an effect adds to a stream of its job. Without a stream it adds nothing.
+std::optional<Stream> stream_of(const job::Effect& effect);
+std::uint64_t stream_bytes(const job::Effect& effect);
+std::string stream_content(const job::Effect& effect);
 
 // The output of a job is that of task 0 from beginning to end, then task 1, and so on, then that of forked threads by id. Final is what
 // stands before the first thread that has not ended, and what that thread has written so far; of forked threads only when the job is over,
@@ -49,7 +56,7 @@ class OutputIndex {
     std::uint64_t end;  // so many bytes of the thread's stream up to and with this one
   };
   struct Written {
-    std::array<std::vector<Piece>, 2> pieces;  // by stream
+    std::array<std::vector<Piece>, kStreams> pieces;  // by stream
     bool ended = false;
     std::uint64_t size(Stream stream) const;
   };
@@ -60,8 +67,8 @@ class OutputIndex {
 
   std::vector<job::ThreadId> order_;  // tasks; with the forked threads once the job is over
   std::map<job::ThreadId, Written> threads_;
-  std::size_t open_ = 0;                   // the first of order_ that has not ended
-  std::array<std::uint64_t, 2> closed_{};  // bytes before it
+  std::size_t open_ = 0;                          // the first of order_ that has not ended
+  std::array<std::uint64_t, kStreams> closed_{};  // bytes before it
   bool over_ = false;
 };
 
