@@ -6,28 +6,22 @@
 
 #include "base/rate_limit.h"
 #include "base/rng.h"
-#include "overlay/contacts.h"
-#include "overlay/coordinates.h"
-#include "overlay/failure_detector.h"
-#include "overlay/last_seen.h"
-#include "overlay/link_watch.h"
+#include "overlay/descriptor_intake.h"
 #include "overlay/lookup.h"
 #include "overlay/membership_filter.h"
-#include "overlay/neighbours.h"
 #include "overlay/output.h"
+#include "overlay/peer_tables.h"
 #include "overlay/ranging.h"
 #include "overlay/rejoin.h"
-#include "overlay/ring.h"
-#include "overlay/sampler.h"
 #include "overlay/size_estimate.h"
 
 namespace gw::overlay {
 
-// Who else is in the grid, as far as this peer has to know; docs/design/005-overlay.md. Owns the machines, which do not know each other,
-// gives each what concerns it, and is the only place where a message is taken apart, a signature checked, a table asked to let go.
+// The peers of a grid, as far as this peer has to know them; docs/design/005-overlay.md. Hands each message to the machine it is for and
+// starts what happens once a round. PeerTables holds the peers, DescriptorIntake decides what is believed about them.
 //
-// Invariants: whatever is in a table was signed by its owner and is not this peer; nothing an authenticated stranger sends can do more
-// than fill its share of a bounded table. Memory and traffic do not depend on the size of the grid. A machine without I/O or threads:
+// Invariants: every descriptor in a table was signed by its owner, and none is of this peer; a message of an authenticated stranger can at
+// most fill its share of a bounded table. Memory and traffic do not depend on the size of the grid. A machine without I/O or threads:
 // equal calls give equal outputs. Stays where it was made.
 class Overlay {
  public:
@@ -36,7 +30,7 @@ class Overlay {
     std::optional<MembershipFilter::Config> members;  // none: an open grid
     std::string address;                              // where this peer is reached; empty: nowhere
     std::vector<std::string> known;                   // addresses to join through, always tried again
-    Time youth = std::chrono::seconds(30);            // ten thousand that start at once find their places in seventeen rounds
+    Time youth = std::chrono::seconds(30);            // ten thousand peers started at once find their leafsets in seventeen rounds
     Time young_round = std::chrono::seconds(1);
     Time round = std::chrono::seconds(5);
     Sampler::Config sampler{};
@@ -49,7 +43,7 @@ class Overlay {
     Neighbours::Config neighbours{};
     SizeEstimate::Config size{};
     LastSeen::Config last_seen{};
-    Time strangers = std::chrono::seconds(60);  // without a word, until somebody who is in no table counts as gone
+    Time strangers = std::chrono::seconds(60);  // silence after which a peer that is in no table counts as gone
     Rejoin::Config rejoin{};
   };
   struct Self {
@@ -57,12 +51,13 @@ class Overlay {
     PublicKey key;
     std::uint64_t boot;  // higher than in all lives before
   };
+  using Known = KnownPeer;
 
   Overlay(const Config& config, const Self& self, const Signer& signer, Rng rng);
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // First of all, once. `remembered`: addresses from lives before.
+  // First of all, once. `remembered`: addresses from earlier boots.
   void start(Time now, const std::vector<std::string>& remembered, Output& out);
 
   // A message that was decoded (wire/overlay_messages.h), from an authenticated peer. Nothing in it is believed without a signature.
@@ -72,9 +67,9 @@ class Overlay {
   void on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out);
   // The connection broke without a goodbye.
   void on_reset(Time now, const PeerId& peer, Output& out);
-  // Any message of that peer, of another part of this one.
+  // A message of that peer arrived for another part of this one.
   void on_seen(Time now, const PeerId& from, Output& out);
-  // A job is done together with that peer: from now on, and for a while after the last call, it is watched closely.
+  // A job is done together with that peer: its connection is watched closely from now on, and for a while after the last call.
   void watch_peer(Time now, const PeerId& with, Output& out);
   void on_tick(Time now, Output& out);
   Time next_deadline() const;
@@ -82,76 +77,56 @@ class Overlay {
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
   // How this peer is reached, as it has found out.
   void set_contact(const Contact& contact);
-  // Members are members no more. REQUIRES: a private grid; a list that was checked.
+  // Ends memberships. REQUIRES: a private grid; a list that was checked.
   void revoke(Time now, Revocations list, Output& out);
-  // Somebody said to be there, by who is not of the grid.
+  // A tracker, or a beacon in the local network, names a peer of the grid. Neither is a member, so the descriptor is verified.
   void on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out);
   void on_rumoured(Time now, const std::string& address, Output& out) { rejoin_.try_address(now, address, out); }
   // Leaves on purpose.
   void leave(Time now, Output& out);
 
-  // Who answers for a key, or who has `demand` slots free near it. Returns the number of the Located that answers.
+  // Finds the peer that answers for a key, or one near it with `demand` slots free. Returns the number of the Located that answers.
   std::uint64_t locate(Time now, const Hash256& key, Output& out);
   std::uint64_t place(Time now, const Hash256& key, std::uint32_t demand, Output& out);
 
   // For the machines of jobs, for people and checkers.
-  bool alive(const PeerId& peer) const;
-  // May speak in this grid, as far as is known here: everybody in an open one.
-  bool admits(Time now, const PeerId& peer) const { return !membership_filter_ || membership_filter_->admits(now, peer); }
+  bool alive(const PeerId& peer) const { return tables_.is_alive(peer); }
+  // Whether the peer may speak in this grid, as far as is known here: every peer in an open one.
+  bool admits(Time now, const PeerId& peer) const { return intake_.is_admitted(now, peer); }
   // nullptr: an open grid.
   const MembershipFilter* membership_filter() const { return membership_filter_ ? &*membership_filter_ : nullptr; }
-  struct Known {
-    Descriptor descriptor;
-    using State = FailureDetector::State;
-    State state;
-    Time last_seen = kNever;  // kNever: not heard from, only heard of
-    Time distance{0};         // round trip, measured or estimated
-  };
-  std::vector<Known> all() const;  // the others, by id
-  // nullptr: nobody of that id is in a table.
+  std::vector<Known> all() const { return tables_.known_peers(); }
+  // nullptr: no table has a peer of that id.
   const Descriptor* find(const PeerId& peer) const { return tables_.find(peer); }
   const Descriptor& self() const { return own_; }
-  const Sampler& sampler() const { return sampler_; }
-  const Ring& ring() const { return ring_; }
-  const FailureDetector& detector() const { return detector_; }
-  const Neighbours& neighbours() const { return neighbours_; }
+  const Sampler& sampler() const { return tables_.sampler; }
+  const Ring& ring() const { return tables_.ring; }
+  const FailureDetector& detector() const { return tables_.detector; }
+  const Neighbours& neighbours() const { return tables_.neighbours; }
   // The estimated number of peers in the grid, this one included.
   double size() const;
-  std::vector<std::string> to_remember() const;
+  std::vector<std::string> to_remember() const { return tables_.addresses_to_remember(config_.rejoin.remembered); }
 
  private:
-  // What machines see of each other's tables.
-  class Tables : public Contacts {
-   public:
-    explicit Tables(const Overlay& overlay) : overlay_(overlay) {}
-    const Descriptor* find(const PeerId& peer) const override;
-    std::vector<PeerId> all() const override;
-    bool is_suspected(const PeerId& peer) const override;
-    bool was_seen(const PeerId& peer) const override { return overlay_.last_seen_.last(peer) != kNever; }
-
-   private:
-    const Overlay& overlay_;
-  };
-
+  // Rounds.
   void begin_round(Time now, Output& out);
   void forget_strangers(Time now, Output& out);
-  void renew_self();
+  void measure_distances(Time now, Output& out);
   Time round_length(Time now) const { return now - born_ < config_.youth ? config_.young_round : config_.round; }
-  void serve(Sampler::Need need, Time now, Output& out);
-  // The end of every input: what the machines have found out, then grid, rumours and addresses of everything that was added to `out` since
-  // it had `before` messages.
+  // Signs a newer descriptor of this peer.
+  void renew_self();
+  // Contradicts a report that this peer is dead, at most once a second.
+  void refute_death(Time now);
+  void rejoin_if_needed(Sampler::Need need, Time now, Output& out);
+
+  // The end of every input. Applies what the machines have found out, then completes the messages that were added to `out` since it had
+  // `before` of them: grid, failure reports, contact, proof of membership.
   void finish(Time now, std::size_t before, Output& out);
   void apply_component_results(Time now, Output& out);
-  void measure(Time now, Output& out);
-  void take_ranges();
-  // The round trip to it as the coordinates have it.
-  Time distance_to(const Descriptor& descriptor) const;
-  float seconds_to(const Descriptor& descriptor) const;
-  void hear(Time now, const PeerId& from, Output& out);
   void record_death(const PeerId& peer, Output& out);
-  // Makes a newer descriptor, if the last one is not from this very second: somebody takes this peer for dead.
-  void refute(Time now);
+  void note_seen(Time now, const PeerId& from, Output& out);
 
+  // Messages.
   void dispatch(Time now, const PeerId& from, const Message& message, Output& out);
   void on_gossip(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
   void on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out);
@@ -163,42 +138,26 @@ class Overlay {
   void on_route(Time now, const PeerId& from, const Message::Route& request, Output& out);
   void on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out);
   void refuse(const PeerId& peer, std::string sentence, Output& out);
-  // Signed by its owner, and by a member if the grid is private.
-  bool genuine(Time now, const Descriptor& descriptor) const;
-
-  bool wanted(const Descriptor& descriptor) const;
-  // Reads it, and stores it where it is wanted and genuine.
-  void learn(Time now, const wire::pb::Descriptor& message, Output& out);
-  void learn(Time now, const Descriptor& descriptor, Output& out);
-  // The sender's own. Nothing: it is not its own, or forged, which is reported.
-  std::optional<Descriptor> learn_sender(Time now, const PeerId& from, const wire::pb::Descriptor& message, Output& out);
-  void store(Time now, const Descriptor& descriptor, Output& out);
 
   const Config config_;
   const Signer& signer_;
   std::optional<MembershipFilter> membership_filter_;  // of a private grid
   Rng rng_;
   Descriptor own_;
+  PeerTables tables_;
+  Lookup lookup_;
+  Ranging ranging_;
+  SizeEstimate size_;
+  Rejoin rejoin_;
+  DescriptorIntake intake_;
   Time born_{0};
   Time round_at_ = kNever;
-  const Tables tables_{*this};
-  Sampler sampler_;
-  Ring ring_;
-  FailureDetector detector_;
-  LinkWatch links_;
-  Lookup lookup_;
-  Coordinates coordinates_;
-  Ranging ranging_;
-  Neighbours neighbours_;
-  SizeEstimate size_;
   std::uint64_t measurements_ = 0;
   Time measured_at_{0};
   Time strangers_at_{0};
-  RateLimit reported_lies_{std::chrono::seconds(10), 1};
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
-  LastSeen last_seen_;
-  Rejoin rejoin_;
+  RateLimit reported_lies_{std::chrono::seconds(10), 1};
 };
 
 }  // namespace gw::overlay
