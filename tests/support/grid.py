@@ -297,6 +297,10 @@ class Peer:
         if self._process and self._process.poll() is not None:
             raise AssertionError(f"{self.name} ended by itself with {self._process.returncode}: {self.last_words()}")
 
+    def forget(self) -> None:
+        """It has ended by itself, as it should."""
+        self._process = None
+
     def kill(self) -> None:
         """As if the power went."""
         self.check_alive()
@@ -351,20 +355,20 @@ class Peer:
 
     def peers(self) -> list[dict]:
         """The rows of `peer list`, without the cost of a command."""
-        return self._get("/v1/peers")["peers"]
+        return self.get("/v1/peers")["peers"]
 
     def node(self) -> dict:
         """What it says of itself."""
-        return self._get("/v1/node")
+        return self.get("/v1/node")
 
     def job(self, job: str) -> dict:
-        return self._get(f"/v1/jobs/{job}")
+        return self.get(f"/v1/jobs/{job}")
 
     def output(self, job: str) -> bytes:
         """What the job has printed so far and will never change."""
         return self._read(f"/v1/jobs/{job}/output")
 
-    def _get(self, path: str) -> dict:
+    def get(self, path: str) -> dict:
         return json.loads(self._read(path))
 
     def _read(self, path: str) -> bytes:

@@ -1,0 +1,54 @@
+#pragma once
+// Messages that look right, and the same with one field out of range.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "protocol.h"
+
+namespace gw::hostile {
+
+// What the stranger has heard: values that are somebody's.
+struct Knowledge {
+  std::uint32_t protocol = 0;
+  std::vector<std::string> jobs;  // 32 bytes each, as are the next two
+  std::vector<std::string> peers;
+  std::vector<std::string> grids;
+  std::vector<std::uint64_t> threads;
+};
+
+// A place in a message where a value can be wrong: a field, or one element of a repeated one.
+struct Site {
+  pb::Message* message;
+  const pb::FieldDescriptor* field;
+  int index;  // -1: the field itself
+};
+
+class Mutator {
+ public:
+  Mutator(const Protocol& protocol, Knowledge knowledge, std::uint64_t seed);
+
+  // A message of this kind with every field set to something that is, or could be, real.
+  std::unique_ptr<pb::Message> plausible(const MessageKind& kind);
+  // All sites of it, in the same order for each message of the kind.
+  static std::vector<Site> sites(pb::Message& message);
+  static int variants(const Site& site);
+  // The variants of a field are its edges: too small, too large, too long, too many, absent.
+  void mutate(const Site& site, int variant);
+
+ private:
+  void fill(pb::Message& message, int depth);
+  void fill_field(pb::Message& message, const pb::FieldDescriptor& field, int depth);
+  std::string some_bytes(const pb::FieldDescriptor& field);
+  std::uint64_t some_number(const pb::FieldDescriptor& field, int depth);
+  std::string random_bytes(std::size_t size);
+
+  const Protocol& protocol_;
+  Knowledge knowledge_;
+  Rng rng_;
+  std::uint64_t thread_ = 1;  // that the message being made is about
+};
+
+}  // namespace gw::hostile

@@ -1,0 +1,56 @@
+#pragma once
+// A peer that has a key and a connection, and no manners.
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "transport/task_group.h"
+#include "transport/transport.h"
+
+namespace gw::hostile {
+
+// Sends bytes to one peer and counts what comes back. When the other side has had enough of it, it comes again under another key.
+// One thread, which drives everything from inside the calls.
+class Stranger final : transport::Receiver {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Heard = std::function<void(std::string message)>;
+
+  Stranger(transport::Endpoint target, Heard heard) : target_(std::move(target)), heard_(std::move(heard)) {}
+  ~Stranger();
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+  // Connects if there is no connection, and returns when the target has dealt with the message: what it sends back, and whether it has hung
+  // up, is known then. Kind::timeout, disconnected: nobody is there. Kind::invalid: the message is longer than any may be.
+  Status send(const std::string& message);
+  // Listens for a while.
+  void listen(std::chrono::milliseconds duration);
+  // The next message comes from somebody else.
+  void leave();
+  const transport::Identity& identity() const { return *identity_; }
+
+  std::size_t identities() const { return identities_; }
+  std::size_t disconnected() const { return disconnected_; }
+
+ private:
+  Status connect();
+  Status deliver(const std::string& message);
+  bool connected() const { return transport_ != nullptr && peer_ && transport_->connected(*peer_); }
+  void on_connected(const transport::PeerId&, const transport::ConnectionOrigin&) override {}
+  void on_message(const transport::PeerId&, transport::Lane, Bytes message) override { heard_(std::string(as_text(message))); }
+  void on_request(const transport::RequestId&, Bytes) override {}
+  void on_disconnected(const transport::PeerId&, const transport::Ended&) override { ++disconnected_; }
+
+  transport::Endpoint target_;
+  Heard heard_;
+  transport::asio::io_context io_{1};
+  std::optional<transport::Identity> identity_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::optional<transport::PeerId> peer_;
+  std::size_t identities_ = 0, disconnected_ = 0;
+};
+
+}  // namespace gw::hostile
