@@ -16,9 +16,9 @@ namespace gw::hostile {
 class Stranger final : transport::Receiver {
  public:
   using Clock = std::chrono::steady_clock;
-  using Heard = std::function<void(std::string message)>;
+  using Received = std::function<void(std::string message)>;
 
-  Stranger(transport::Endpoint target, Heard heard) : target_(std::move(target)), heard_(std::move(heard)) {}
+  Stranger(transport::Endpoint target, Received received) : target_(std::move(target)), received_(std::move(received)) {}
   ~Stranger();
   Stranger(const Stranger&) = delete;
   Stranger& operator=(const Stranger&) = delete;
@@ -40,12 +40,12 @@ class Stranger final : transport::Receiver {
   Status deliver(const std::string& message);
   bool connected() const { return transport_ != nullptr && peer_ && transport_->connected(*peer_); }
   void on_connected(const transport::PeerId&, const transport::ConnectionOrigin&) override {}
-  void on_message(const transport::PeerId&, transport::Lane, Bytes message) override { heard_(std::string(as_text(message))); }
+  void on_message(const transport::PeerId&, transport::Lane, Bytes message) override { received_(std::string(as_text(message))); }
   void on_request(const transport::RequestId&, Bytes) override {}
   void on_disconnected(const transport::PeerId&, const transport::Ended&) override { ++disconnected_; }
 
   transport::Endpoint target_;
-  Heard heard_;
+  Received received_;
   transport::asio::io_context io_{1};
   std::optional<transport::Identity> identity_;
   std::unique_ptr<transport::Transport> transport_;
