@@ -30,7 +30,6 @@ JobWorkload::JobWorkload(const Scenario& scenario, std::uint64_t seed, Nodes& no
 JobWorkload::Job JobWorkload::make_job(std::size_t home) {
   constexpr std::uint64_t kForks = 2;
   wire::pb::Manifest manifest;
-  manifest.set_nonce(seed_ * 1000 + home);
   manifest.mutable_module()->set_hash(wire::bytes_of(sha256(as_bytes(module_))));
   manifest.mutable_module()->set_size(module_.size());
   manifest.mutable_module()->add_chunks(manifest.module().hash());
@@ -43,9 +42,14 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home) {
     beginning.pure = scenario_.pure ? 1 : 0;
     manifest.add_tasks()->add_args(encode_program(beginning));
   }
-  Job job{.home = home, .manifest = job::Manifest::sign(manifest, key_of(~seed_))};
+  Job job{.home = home, .manifest = job::Manifest::encode(manifest)};
+  wire::pb::JobCharter charter;
+  charter.set_nonce(seed_ * 1000 + home);
+  charter.set_first_home(wire::bytes_of(sha256(key_of(home).public_key())));
+  charter.set_manifest(wire::bytes_of(sha256(job.manifest)));
+  job.charter = job::Charter::sign(charter, key_of(~seed_));
+  job.id = {sha256(job.charter)};
   const job::Manifest checked = job::Manifest::check(job.manifest).value();
-  job.id = checked.id();
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task)
     expected_effects(checked.thread_of(task), decode_program(checked.config_of(task)), job.expected);
   return job;
@@ -69,8 +73,9 @@ void JobWorkload::submit(const Job& job) {
       peer.on_local(now, peer::Upload{{sha256(as_bytes(module_)), module_}}, out);
     });
     timeline_.schedule_in(milliseconds(300), [&home, &job, boot = home.boot_number()] {
-      home.call(boot,
-                [&job](peer::Peer& peer, Time now, std::vector<job::Action>& out) { peer.on_local(now, peer::Submit{job.manifest}, out); });
+      home.call(boot, [&job](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+        peer.on_local(now, peer::Submit{job.charter, job.manifest}, out);
+      });
     });
   }
   timeline_.schedule_in(seconds(1), [this, &job] { submit(job); });

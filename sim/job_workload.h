@@ -19,6 +19,7 @@ class JobWorkload {
  public:
   struct Job {
     std::size_t home = 0;
+    Bytes charter;
     Bytes manifest;
     job::JobId id;
     std::map<ThreadId, std::vector<std::string>> expected;

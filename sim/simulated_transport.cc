@@ -33,7 +33,7 @@ void SimulatedTransport::send(SimulatedNode& from, const job::Send& what) {
   const Time sent = timeline_.now();
   for (const Time at : network_.arrivals(sent, from.index(), to)) {
     Bytes bytes = *encoded;
-    if (what.message.has_blob() && !bytes.empty() && network_.damages()) bytes.back() ^= 1;
+    if (what.message.job().has_blob() && !bytes.empty() && network_.damages()) bytes.back() ^= 1;
     timeline_.schedule(at, [this, from = from.index(), to, sent, bytes = std::move(bytes)] {
       if (network_.reachable(timeline_.now(), from, to) && network_.reachable(sent, from, to)) deliver(from, to, bytes);
     });

@@ -126,9 +126,10 @@ void World::replay_as_byzantine(std::size_t to, const Bytes& overheard) {
   auto message = wire::decode_peer_message(overheard).value();
   message.set_boot(byzantine_rng_.below(10) == 0 ? 1 : liar.boot_number());
   if (message.has_overlay() && byzantine_rng_.below(4) == 0) message.mutable_overlay()->set_grid(std::string(32, 'g'));
-  if (message.has_effects() && byzantine_rng_.below(2) == 0) {
-    message.mutable_effects()->set_epoch(message.effects().epoch() + 1);
-    for (Effect& effect : *message.mutable_effects()->mutable_effects()) effect.set_epoch(message.effects().epoch());
+  if (message.job().has_effects() && byzantine_rng_.below(2) == 0) {
+    wire::pb::JobMessage::Effects& effects = *message.mutable_job()->mutable_effects();
+    effects.set_epoch(effects.epoch() + 1);
+    for (Effect& effect : *effects.mutable_effects()) effect.set_epoch(effects.epoch());
   }
   GW_REACHED("sim: a liar spoke");
   transport_.deliver(liar.index(), to, wire::encode(message).value());

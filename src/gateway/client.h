@@ -1,7 +1,6 @@
 #pragma once
-// The client of the local API, for the commands.
+// The local API from the other side: what commands ask of a running daemon.
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,19 +11,13 @@
 
 namespace gw::gateway {
 
-// Blocks: each call is one connection and one request of docs/api/openapi.yaml. An error of the daemon comes back unchanged;
-// Kind::disconnected: no daemon listens, or the connection broke; Kind::timeout: no answer in time.
+// Blocks: each call is one connection and one request, as docs/api/openapi.yaml has them. An error of the daemon comes back as it was
+// there; Kind::disconnected: nobody listens, or the connection broke; Kind::timeout: no answer.
 //
-// Belongs to one thread, except interrupt().
+// One thread, but for interrupt().
 class Client {
  public:
-  struct Config {
-    std::chrono::milliseconds read = std::chrono::seconds(10);  // for what the daemon answers from memory
-    std::chrono::milliseconds act = std::chrono::seconds(75);   // for what waits for a disk or a peer; the gateway gives up after 60 s
-  };
-
   explicit Client(std::filesystem::path socket);
-  Client(std::filesystem::path socket, const Config& config);
   ~Client();
 
   Result<node::NodeView> node();
@@ -35,32 +28,30 @@ class Client {
   Result<std::vector<node::JobSummary>> jobs();
   Result<node::JobView> job(const job::JobId& id);
   Status store_blob(ByteView bytes);
-  Result<job::JobId> submit(ByteView signed_manifest);
+  Result<job::JobId> submit(ByteView signed_charter, ByteView manifest);
   Status cancel(const job::JobId& id);
   Result<std::vector<node::GridView>> grids();
   // The invitation that was asked for, else the id of the grid in hexadecimal.
   Result<std::string> change_grids(const node::GridOrder& order);
   Status stop();
 
-  // A stream goes on until its end, an error, or until `take` returns StreamControl::stop. Only its head has a deadline: a job may be quiet
-  // for days.
+  // A stream goes on until its end, an error, or until `take` returns StreamControl::stop.
   enum class StreamControl : std::uint8_t { proceed, stop };
   enum class ReadUntil : std::uint8_t { now, end };
   using TakeBytes = std::function<StreamControl(std::string_view)>;
   Status read_output(const job::JobId& id, node::Stream stream, std::uint64_t from, ReadUntil until, const TakeBytes& take);
   Status watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take);
 
-  // From any thread: the current call and all later ones end with Kind::disconnected.
+  // From any thread: the call that is going on, and all later ones, end with Kind::disconnected.
   void interrupt();
 
  private:
   struct Request;
   struct Exchange;
-  Result<std::string> ask(Request request);
+  Result<std::string> ask(const Request& request);
   Status stream(const std::string& target, const TakeBytes& take);
 
   const std::filesystem::path socket_;
-  const Config config_;
   std::unique_ptr<Exchange> exchange_;
 };
 

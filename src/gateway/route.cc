@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxBlobBytes = 1u << 20;
 constexpr std::size_t kMaxShareBytes = 4096;
 constexpr std::size_t kMaxOrderBytes = 256u << 10;  // 4096 serials and as many peers
-constexpr std::size_t kMaxManifestBytes = wire::kMaxManifestBytes;
+constexpr std::size_t kMaxSubmissionBytes = wire::kMaxManifestBytes + 1024;
 
 using Query = std::map<std::string_view, std::string_view>;
 
@@ -80,7 +80,7 @@ constexpr std::array<Entry, 18> kEntries{{
     {{"PUT", "/v1/share", "", kMaxShareBytes}, [](const Match&) -> Result<Call> { return Call(SetShare{}); }},
     {{"GET", "/v1/metrics", "", 0}, [](const Match&) -> Result<Call> { return Call(ReadMetrics{}); }},
     {{"GET", "/v1/jobs", "", 0}, [](const Match&) -> Result<Call> { return Call(ListJobs{}); }},
-    {{"POST", "/v1/jobs", "", kMaxManifestBytes}, [](const Match&) -> Result<Call> { return Call(SubmitJob{}); }},
+    {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, [](const Match&) -> Result<Call> { return Call(SubmitJob{}); }},
     {{"GET", "/v1/jobs/{id}", "", 0}, [](const Match& match) -> Result<Call> { return Call(ShowJob{{match.name}}); }},
     {{"POST", "/v1/jobs/{id}/cancel", "", 0}, [](const Match& match) -> Result<Call> { return Call(CancelJob{{match.name}}); }},
     {{"GET", "/v1/jobs/{id}/output", "stream from follow", 0}, read_output},

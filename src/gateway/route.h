@@ -21,7 +21,7 @@ struct ListJobs {};
 struct ShowJob {
   job::JobId job;
 };
-struct SubmitJob {};  // the body is a pb::SignedManifest
+struct SubmitJob {};  // the body is a pb::JobSubmission
 struct CancelJob {
   job::JobId job;
 };

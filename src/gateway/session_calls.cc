@@ -1,11 +1,14 @@
 #include "gateway/session.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
+#include "wire/peer.pb.h"
 
 namespace gw::gateway {
 namespace {
 
 std::string line(const Json& json) { return dump(json) + "\n"; }
+
+Bytes bytes_from(const std::string& text) { return {text.begin(), text.end()}; }
 
 }  // namespace
 
@@ -33,9 +36,11 @@ asio::awaitable<Session::Answer> Session::perform(const ShowJob& call, std::stri
 }
 
 asio::awaitable<Session::Answer> Session::perform(const SubmitJob&, std::string body) {
-  const ByteView bytes = as_bytes(body);
-  const Result<job::JobId> id = co_await answer_of<job::JobId>(
-      wake_, config_.answer, [&](auto done) { control_.submit(Bytes(bytes.begin(), bytes.end()), std::move(done)); });
+  wire::pb::JobSubmission submission;
+  if (!submission.ParseFromString(body)) co_return refusal(fail(Kind::invalid, "the charter and manifest of a job cannot be read"));
+  const Result<job::JobId> id = co_await answer_of<job::JobId>(wake_, config_.answer, [&](auto done) {
+    control_.submit(bytes_from(submission.charter()), bytes_from(submission.manifest()), std::move(done));
+  });
   co_return id ? Answer{201, line({{"id", id->hash.hex()}})} : refusal(id.error());
 }
 

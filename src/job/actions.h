@@ -14,16 +14,24 @@
 
 namespace gw::job {
 
-using Message = wire::pb::PeerMessage;
+using JobMessage = wire::pb::JobMessage;
+using PeerMessage = wire::pb::PeerMessage;
 
 // --- network
 
 // May be lost, late, doubled: every sender repeats what matters.
 struct Send {
   PeerId to;
-  Message message;
+  PeerMessage message;
   wire::Contact contact = {};  // how it is reached if there is no connection; without address and anchors: not at all
 };
+// A message about a job. Its term and roster version are filled in when it leaves.
+inline Send to_peer(const PeerId& to, const JobId& job, JobMessage message) {
+  Send send{to, {}};
+  message.set_job(job.bytes());
+  *send.message.mutable_job() = std::move(message);
+  return send;
+}
 // Answered by Peer::on_connection, if somebody is there.
 struct Connect {
   std::string address;
@@ -194,7 +202,8 @@ struct Actions {
 
   void add(Action action) { now.push_back(std::move(action)); }
   void after_disk(Action action) { later.push_back(std::move(action)); }
-  void send(const PeerId& to, Message message) { add(Send{to, std::move(message)}); }
+  void send(const PeerId& to, PeerMessage message) { add(Send{to, std::move(message)}); }
+  void send(const PeerId& to, const JobId& job, JobMessage message) { add(to_peer(to, job, std::move(message))); }
   void notify(Event event) { add(Notify{std::move(event)}); }
   void record(std::string key, std::optional<std::string> value, Durability wanted = Durability::group) {
     records.push_back({std::move(key), std::move(value)});

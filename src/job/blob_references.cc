@@ -34,22 +34,22 @@ void BlobReferences::put(Blob blob, Actions& out) {
   store(blob.hash, std::move(blob.bytes), out);
 }
 
-Status BlobReferences::want(Time now, const Hash256& hash, const PeerId& from, Actions& out) {
+Status BlobReferences::want(Time now, const Hash256& hash, const JobId& job, const PeerId& from, Actions& out) {
   const auto found = blobs_.find(hash);
   if (found != blobs_.end()) {
     ++found->second.needs;
-    if (found->second.state == State::asked) add_source(found->second, from);
+    if (found->second.state == State::asked) add_source(found->second, {from, job});
     return ok();
   }
   if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
-  blobs_.emplace(hash, Entry{.state = State::asked, .sources = {from}, .ask_again = now});
+  blobs_.emplace(hash, Entry{.state = State::asked, .sources = {{from, job}}, .ask_again = now});
   asked_.insert(hash);
   if (asked_.size() <= config_.in_flight) on_tick(now, out);  // else its turn comes
   return ok();
 }
 
 // Who is named last is asked next: it is the better guess, since those before may be dead. But they may have it, and this one not any more.
-void BlobReferences::add_source(Entry& entry, const PeerId& from) const {
+void BlobReferences::add_source(Entry& entry, const Partner& from) const {
   if (std::ranges::find(entry.sources, from) != entry.sources.end()) return;
   entry.sources.insert(entry.sources.begin() + (entry.was_asked ? 1 : 0), from);
   if (entry.sources.size() > config_.sources) entry.sources.pop_back();
@@ -70,27 +70,27 @@ std::vector<Hash256> BlobReferences::all() const {
   return hashes;
 }
 
-void BlobReferences::on_want(const PeerId& from, const Hash256& hash, Actions& out) {
+void BlobReferences::on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out) {
   if (!has(hash)) {
-    Message answer;
+    JobMessage answer;
     answer.mutable_blob()->set_hash(wire::bytes_of(hash));
     answer.mutable_blob()->set_missing(true);
-    out.send(from, std::move(answer));
+    out.send(from, job, std::move(answer));
     return;
   }
   const bool loading = waiters_.contains(hash);
   if (!loading && waiters_.size() >= config_.waiters) return;  // it will ask again
-  std::set<PeerId>& waiters = waiters_[hash];
-  if (waiters.size() < config_.waiters) waiters.insert(from);
+  std::set<Partner>& waiters = waiters_[hash];
+  if (waiters.size() < config_.waiters) waiters.insert({from, job});
   if (!loading) load(hash, out);
 }
 
-Status BlobReferences::on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out) {
+Status BlobReferences::on_blob(const PeerId& from, const JobMessage::Blob& message, Actions& out) {
   const Hash256 hash = wire::hash_of(message.hash());
   const auto found = blobs_.find(hash);
   // Nobody asked, at least not this one, or it came twice.
   if (found == blobs_.end() || found->second.state != State::asked ||
-      std::ranges::find(found->second.sources, from) == found->second.sources.end())
+      std::ranges::find(found->second.sources, from, &Partner::peer) == found->second.sources.end())
     return ok();
   if (message.missing()) {
     GW_REACHED("blobs: the peer did not have it");
@@ -123,12 +123,12 @@ void BlobReferences::on_stored(const Hash256& hash) {
 void BlobReferences::on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   const auto found = waiters_.find(hash);
   if (found == waiters_.end()) return;
-  for (const PeerId& peer : found->second) {
-    Message answer;
+  for (const auto& [peer, job] : found->second) {
+    JobMessage answer;
     answer.mutable_blob()->set_hash(wire::bytes_of(hash));
     answer.mutable_blob()->set_missing(!bytes);
     if (bytes) answer.mutable_blob()->set_bytes(*bytes);
-    out.send(peer, std::move(answer));
+    out.send(peer, job, std::move(answer));
   }
   waiters_.erase(found);
 }
@@ -137,13 +137,13 @@ void BlobReferences::on_tick(Time now, Actions& out) {
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     Entry& entry = blobs_.at(hash);
-    if (in_flight[entry.sources.front()]++ >= config_.in_flight || entry.ask_again > now) continue;
+    if (in_flight[entry.sources.front().peer]++ >= config_.in_flight || entry.ask_again > now) continue;
     if (entry.was_asked) std::rotate(entry.sources.begin(), entry.sources.begin() + 1, entry.sources.end());
     entry.was_asked = true;
     entry.ask_again = now + config_.retry;
-    Message message;
+    JobMessage message;
     message.mutable_want_blob()->set_hash(wire::bytes_of(hash));
-    out.send(entry.sources.front(), std::move(message));
+    out.send(entry.sources.front().peer, entry.sources.front().job, std::move(message));
   }
 }
 
@@ -152,7 +152,7 @@ Time BlobReferences::next_deadline() const {
   std::map<PeerId, std::size_t> in_flight;
   for (const Hash256& hash : asked_ | std::views::take(kLookedAt)) {
     const Entry& entry = blobs_.at(hash);
-    if (in_flight[entry.sources.front()]++ < config_.in_flight) next = std::min(next, entry.ask_again);
+    if (in_flight[entry.sources.front().peer]++ < config_.in_flight) next = std::min(next, entry.ask_again);
   }
   return next;
 }

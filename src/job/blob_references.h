@@ -30,10 +30,10 @@ class BlobReferences {
   bool has(const Hash256& hash) const;
   std::size_t size() const { return blobs_.size(); }
 
-  // One more needs it: it is on disk since a life before; it comes with `bytes`; or `from` is to be asked.
+  // One more needs it: it is on disk since a life before; it comes with `bytes`; or `from`, in the name of the job, is to be asked.
   void adopt(const Hash256& hash);
   void put(Blob blob, Actions& out);
-  Status want(Time now, const Hash256& hash, const PeerId& from, Actions& out);
+  Status want(Time now, const Hash256& hash, const JobId& job, const PeerId& from, Actions& out);
   // One fewer. What this turn records takes effect first.
   void release(const Hash256& hash, Actions& out);
   std::vector<Hash256> all() const;
@@ -41,9 +41,9 @@ class BlobReferences {
   // For local use, answered by on_disk.
   void load(const Hash256& hash, Actions& out) { out.add(LoadBlob{hash}); }
 
-  void on_want(const PeerId& from, const Hash256& hash, Actions& out);
+  void on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out);
   // Kind::corrupt if the bytes are not what their name says.
-  Status on_blob(const PeerId& from, const wire::pb::PeerMessage::Blob& message, Actions& out);
+  Status on_blob(const PeerId& from, const JobMessage::Blob& message, Actions& out);
   void on_stored(const Hash256& hash);
   // Sends it to who waits.
   void on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
@@ -52,22 +52,28 @@ class BlobReferences {
 
  private:
   enum class State : std::uint8_t { asked, storing, stored };
+  // A peer, and the job in which both take part.
+  struct Partner {
+    PeerId peer;
+    JobId job;
+    auto operator<=>(const Partner&) const = default;
+  };
   struct Entry {
     State state;
     std::uint32_t needs = 1;
-    std::vector<PeerId> sources = {};  // in the order in which they are asked
-    bool was_asked = false;            // the first of them
+    std::vector<Partner> sources = {};  // in the order in which they are asked
+    bool was_asked = false;             // the first of them
     Time ask_again{0};
   };
 
-  void add_source(Entry& entry, const PeerId& from) const;
+  void add_source(Entry& entry, const Partner& from) const;
   void store(const Hash256& hash, std::string bytes, Actions& out);
 
   Config config_;
   std::map<Hash256, Entry> blobs_;
   std::set<Hash256> asked_;                   // those in State::asked
   std::map<Hash256, std::uint32_t> writing_;  // stores the disk has not answered: a blob may be dropped and come again meanwhile
-  std::map<Hash256, std::set<PeerId>> waiters_;
+  std::map<Hash256, std::set<Partner>> waiters_;
 };
 
 }  // namespace gw::job

@@ -7,8 +7,8 @@ namespace {
 
 PeerId peer(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
 
-Message::Blob blob(const std::string& name_of, const std::string& bytes) {
-  Message::Blob message;
+JobMessage::Blob blob(const std::string& name_of, const std::string& bytes) {
+  JobMessage::Blob message;
   message.set_hash(wire::bytes_of(sha256(as_bytes(name_of))));
   message.set_bytes(bytes);
   return message;
@@ -17,12 +17,13 @@ Message::Blob blob(const std::string& name_of, const std::string& bytes) {
 class Blobs : public testing::Test {
  protected:
   const Hash256 wanted_ = sha256(as_bytes("wanted"));
+  const JobId job_{sha256(as_bytes("a job"))};
   BlobReferences book_{{}};
   Actions out_;
 };
 
 TEST_F(Blobs, RefusesBytesOfAnotherHash) {
-  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, job_, peer(1), out_));
   const Status status = book_.on_blob(peer(1), blob("wanted", "forged"), out_);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().kind, Kind::corrupt);
@@ -34,7 +35,7 @@ TEST_F(Blobs, RefusesBytesOfAnotherHash) {
 TEST_F(Blobs, TakesNothingThatNobodyAskedFor) {
   ASSERT_TRUE(book_.on_blob(peer(1), blob("wanted", "wanted"), out_));
   EXPECT_TRUE(out_.now.empty());
-  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, job_, peer(1), out_));
   out_.now.clear();
   ASSERT_TRUE(book_.on_blob(peer(2), blob("wanted", "wanted"), out_));
   EXPECT_TRUE(out_.now.empty());
@@ -43,14 +44,14 @@ TEST_F(Blobs, TakesNothingThatNobodyAskedFor) {
 // Two threads want the same blob, each from its own keeper.
 TEST_F(Blobs, AsksAllThatAreSaidToHaveItInTurn) {
   const Time retry = BlobReferences::Config{}.retry;
-  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
-  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(2), out_));
-  ASSERT_TRUE(book_.want(Time(0), wanted_, peer(1), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, job_, peer(1), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, job_, peer(2), out_));
+  ASSERT_TRUE(book_.want(Time(0), wanted_, job_, peer(1), out_));
   for (int turn = 1; turn <= 3; ++turn) book_.on_tick(turn * retry, out_);
   std::vector<PeerId> asked;
   for (const Action& action : out_.now) asked.push_back(std::get<Send>(action).to);
   EXPECT_EQ(asked, (std::vector{peer(1), peer(2), peer(1), peer(2)}));
-  Message::Blob missing;
+  JobMessage::Blob missing;
   missing.set_hash(wire::bytes_of(wanted_));
   missing.set_missing(true);
   ASSERT_TRUE(book_.on_blob(peer(2), missing, out_));

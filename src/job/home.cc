@@ -9,10 +9,12 @@
 
 namespace gw::job {
 
-Home::Home(const Config& config, const Environment& environment, Manifest manifest)
+Home::Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest)
     : config_(config),
       environment_(environment),
+      charter_(std::move(charter)),
       manifest_(std::move(manifest)),
+      roster_(charter_.id(), environment.key, environment.signer, environment.boot),
       ledger_(EffectLedger::Config{.threads = config.threads}),
       next_keeper_generation_(environment.boot << 32) {
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) {
@@ -36,18 +38,19 @@ void Home::begin(Time now, ByteView manifest, Actions& out) {
   seek_at_ = now;
   submitted_at_ = now + environment_.wall_offset;
   wire::pb::JobRecord record = this->record();
+  record.set_charter(charter_.bytes());
   record.set_manifest(std::string(as_text(manifest)));
-  const RecordKey key{.kind = RecordKind::job, .job = manifest_.id()};
+  const RecordKey key{.kind = RecordKind::job, .job = charter_.id()};
   out.record(key.encode(), record.SerializeAsString(), Durability::full);
-  out.after_disk(Notify{JobAccepted{manifest_.id()}});
+  out.after_disk(Notify{JobAccepted{charter_.id()}});
 }
 
 void Home::write(ThreadId id, const Thread& thread, Actions& out) const {
-  out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), record_of(thread).SerializeAsString());
+  out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), record_of(thread).SerializeAsString());
 }
 
 void Home::write_counters(Actions& out) const {
-  out.record(RecordKey{.kind = RecordKind::counters, .job = manifest_.id()}.encode(), counters_.record().SerializeAsString());
+  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
 }
 
 // Children are known from the effects of their parents, so parents come first.
@@ -101,7 +104,10 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   if (!record.host().empty()) thread.host = PeerId::from(record.host());
   thread.keeper_generation = record.keeper_generation();
   thread.restore = record.restore();
-  if (!record.keeper().empty()) thread.keeper = PeerId::from(record.keeper());
+  if (!record.keeper().empty()) {
+    thread.keeper = PeerId::from(record.keeper());
+    roster_.add_keeper(*thread.keeper);
+  }
   if (thread.epoch > 0) GW_TRY_VOID(ledger_.adopt(id, thread.epoch, 0));
   if (thread.state == State::WAITING) return ok();
   waiting_.erase({thread.order, id});
@@ -114,6 +120,7 @@ Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, s
   thread.claim = record.claim();
   thread.host_acknowledged = true;  // may have run there: if the host does not have it, its epoch is used up
   placed_.insert(id);
+  roster_.add_host(thread.host);
   Claim fresh{.claim = thread.claim, .slots = record.slots(), .since = now, .last_seen = now, .renew_at = now, .idle_since = now};
   Claim& claim = claims_.try_emplace(thread.host, std::move(fresh)).first->second;
   if (claim.claim != thread.claim) return fail(Kind::corrupt, "two claims at peer {} are recorded", thread.host.brief());
@@ -129,11 +136,11 @@ void Home::cancel(Time now, Actions& out) {
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   state_ = state;
   ended_at_ = now + environment_.wall_offset;
-  out.record(RecordKey{.kind = RecordKind::job, .job = manifest_.id()}.encode(), record().SerializeAsString(), Durability::full);
+  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString(), Durability::full);
   for (const auto& [id, thread] : threads_)
-    out.record(RecordKey{.kind = RecordKind::thread, .job = manifest_.id(), .thread = id}.encode(), std::nullopt);
-  out.record(RecordKey{.kind = RecordKind::counters, .job = manifest_.id()}.encode(), std::nullopt);
-  out.after_disk(Notify{JobOver{.job = manifest_.id(),
+    out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
+  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);
+  out.after_disk(Notify{JobOver{.job = charter_.id(),
                                 .threads = threads_.size(),
                                 .failed = failed_,
                                 .exit_code = exit_code(),

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "job/actions.h"
+#include "job/authority.h"
 #include "job/blob_references.h"
 #include "job/effect_ledger.h"
 #include "job/job_snapshot.h"
@@ -51,13 +52,14 @@ class Home {
     std::uint64_t boot;
     Time wall_offset;  // from Time to nanoseconds since 1970
     const LivePeers& live_peers;
-    BlobReferences& blobs;
+    const PublicKey& key;  // of this peer
+    const wire::Signer& signer;
     Rng& rng;
   };
 
-  Home(const Config& config, const Environment& environment, Manifest manifest);
+  Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest);
 
-  // A new job: written down with its signed manifest, then JobAccepted.
+  // A new job: written down with its charter and manifest, then JobAccepted.
   void begin(Time now, ByteView manifest, Actions& out);
   // One that was there before. Kind::corrupt if the records contradict each other.
   Status recover(Time now, const HomeRecords& records);
@@ -66,17 +68,20 @@ class Home {
   bool over() const { return over_; }
 
   void on_peer_lost(Time now, const PeerId& peer, Actions& out);
-  void on_offer(Time now, const PeerId& from, const Message::Offer& offer, Actions& out);
-  void on_no_claim(Time now, const PeerId& from, const Message::ClaimName& claim, Actions& out);
-  void on_status(Time now, const PeerId& from, const Message::Status& status, Actions& out);
-  void on_effects(Time now, const PeerId& from, const Message::Effects& message, Actions& out);
-  void on_keeper_filled(Time now, const PeerId& from, const Message::KeeperFilled& message, Actions& out);
-  void on_ask_kept(const PeerId& from, const Message::AskKept& message, Actions& out);
-  void on_thread_failed(Time now, const PeerId& from, const Message::ThreadName& message, Actions& out);
+  void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
+  void on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out);
+  void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);
+  void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
+  void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
+  void on_ask_kept(const PeerId& from, const JobMessage::AskKept& message, Actions& out);
+  void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out);
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
 
+  const Charter& charter() const { return charter_; }
   const Manifest& manifest() const { return manifest_; }
+  // The roster, if it has changed since it was taken last.
+  std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
   // For people and checkers.
   JobSnapshot snapshot() const;
   // As it is written at the end.
@@ -94,7 +99,7 @@ class Home {
     PeerId host;
     std::uint64_t claim = 0;
     bool host_acknowledged = false;  // in a status of the host
-    Message::StartState start_state = Message::NOT_YET;
+    JobMessage::StartState start_state = JobMessage::NOT_YET;
     Time assign_again{0};
     std::optional<PeerId> keeper;
     std::uint64_t keeper_generation = 0;
@@ -145,6 +150,7 @@ class Home {
   std::size_t queue_target(Time now, const Claim& claim) const;
   void place(Time now, ThreadId id, Thread& thread, const PeerId& host, Actions& out);
   std::optional<PeerId> choose_keeper(const PeerId& host);
+  wire::pb::SignedGrant grant_of(ThreadId id, const Thread& thread, const PeerId& keeper) const;
   void send_assign(ThreadId id, const Thread& thread, Actions& out) const;
   void send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const;
   void send_release(const PeerId& peer, std::uint64_t claim, Actions& out) const;
@@ -153,12 +159,13 @@ class Home {
 
   // home_threads.cc
   void lose(Time now, ThreadId id, std::string_view failure, Actions& out);
-  void note_start_state(ThreadId id, Thread& thread, Message::StartState start_state, Actions& out);
+  void note_start_state(ThreadId id, Thread& thread, JobMessage::StartState start_state, Actions& out);
   void leave_host(Time now, ThreadId id, Thread& thread);
   void end_thread(Time now, ThreadId id, Thread& thread, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
-  bool take_effect(Time now, const Message::Effects& message, const Effect& effect, Actions& out);
-  void add_child(const Message::Effects& message, const Effect& effect, const Thread& parent, Actions& out);
+  bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
+  bool is_kept(const JobMessage::Effects::Child* child) const;
+  void add_child(const JobMessage::Effects& message, const Effect& effect, const Thread& parent, Actions& out);
   void send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const;
   void tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
   void wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
@@ -166,7 +173,9 @@ class Home {
 
   const Config config_;
   const Environment environment_;
+  const Charter charter_;
   const Manifest manifest_;
+  LeaderRoster roster_;
   EffectLedger ledger_;
   std::map<ThreadId, Thread> threads_;
   std::set<std::pair<std::uint64_t, ThreadId>> waiting_;  // by order

@@ -19,24 +19,23 @@ void Home::seek(Time now, Actions& out) {
   for (const LivePeers::LivePeer& live_peer : environment_.live_peers.all_alive()) {
     if (have >= wanted) return;
     if (live_peer.free_slots == 0 || claims_.contains(live_peer.peer) || asked_.contains(live_peer.peer)) continue;
-    Message message;
-    message.mutable_reserve()->set_job(manifest_.id().bytes());
-    if (manifest_.grid()) message.mutable_reserve()->set_grid(manifest_.grid()->bytes());
+    JobMessage message;
+    *message.mutable_reserve()->mutable_charter() = charter_.signed_charter();
     message.mutable_reserve()->set_slots(static_cast<std::uint32_t>(std::min<std::size_t>(wanted - have, live_peer.free_slots)));
-    out.send(live_peer.peer, std::move(message));
+    out.send(live_peer.peer, charter_.id(), std::move(message));
     asked_[live_peer.peer] = now + config_.offer_wait;
     have += live_peer.free_slots;
   }
 }
 
-void Home::on_offer(Time now, const PeerId& from, const Message::Offer& offer, Actions& out) {
+void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
   asked_.erase(from);
   const auto found = claims_.find(from);
   if (found != claims_.end() && found->second.claim == offer.claim()) return;
   std::size_t have = 0;
   for (const auto& [peer, claim] : claims_) have += claim.slots;
   const bool useful = !over_ && found == claims_.end() && !waiting_.empty() && have + offer.slots() <= manifest_.content().policy().slots();
-  if (!useful) {
+  if (!useful || !roster_.add_host(from)) {
     GW_REACHED("home: an offer was not wanted");
     return send_release(from, offer.claim(), out);
   }
@@ -46,7 +45,7 @@ void Home::on_offer(Time now, const PeerId& from, const Message::Offer& offer, A
   place_waiting(now, out);
 }
 
-void Home::on_no_claim(Time now, const PeerId& from, const Message::ClaimName& name, Actions& out) {
+void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& name, Actions& out) {
   const auto found = claims_.find(from);
   if (found == claims_.end() || found->second.claim != name.claim()) return;
   GW_REACHED("home: a host had lost its claim");
@@ -64,7 +63,7 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   const std::set<ThreadId> threads = claims_.at(peer).threads;
   if (!threads.empty()) {
     counters_.on_peer_lost();
-    out.notify(HostLost{manifest_.id(), peer, threads.size()});
+    out.notify(HostLost{charter_.id(), peer, threads.size()});
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
   claims_.erase(peer);
@@ -151,7 +150,7 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
     thread.placed_again = true;
   } else if (thread.epoch == 0) {
     thread.epoch = 1;
-    out.after_disk(Notify{ThreadPlaced{manifest_.id(), id, thread.epoch, host}});
+    out.after_disk(Notify{ThreadPlaced{charter_.id(), id, thread.epoch, host}});
   }
   Claim& claim = claims_.at(host);
   waiting_.erase({thread.order, id});
@@ -161,7 +160,7 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
   thread.host = host;
   thread.claim = claim.claim;
   thread.host_acknowledged = false;
-  thread.start_state = Message::NOT_YET;
+  thread.start_state = JobMessage::NOT_YET;
   thread.assign_again = now + config_.retry;
   thread.keeper_generation = ++next_keeper_generation_;
   thread.target.reset();
@@ -176,15 +175,21 @@ void Home::place(Time now, ThreadId id, Thread& thread, const PeerId& host, Acti
 std::optional<PeerId> Home::choose_keeper(const PeerId& host) {
   std::vector<PeerId> others;
   for (const LivePeers::LivePeer& live_peer : environment_.live_peers.all_alive())
-    if (live_peer.peer != host) others.push_back(live_peer.peer);
-  if (others.empty()) return host;
-  return others[environment_.rng.below(others.size())];
+    if (live_peer.peer != host && roster_.takes(live_peer.peer)) others.push_back(live_peer.peer);
+  const PeerId chosen = others.empty() ? host : others[environment_.rng.below(others.size())];
+  roster_.add_keeper(chosen);
+  return chosen;
+}
+
+// The host's right to write at that keeper.
+wire::pb::SignedGrant Home::grant_of(ThreadId id, const Thread& thread, const PeerId& keeper) const {
+  return roster_.grant(
+      {.thread = id, .epoch = thread.epoch, .keeper_generation = thread.keeper_generation, .host = thread.host, .keepers = {keeper}});
 }
 
 void Home::send_assign(ThreadId id, const Thread& thread, Actions& out) const {
-  Message message;
-  Message::Assign& assign = *message.mutable_assign();
-  assign.set_job(manifest_.id().bytes());
+  JobMessage message;
+  JobMessage::Assign& assign = *message.mutable_assign();
   assign.set_claim(thread.claim);
   assign.set_thread(id.value());
   assign.set_epoch(thread.epoch);
@@ -194,22 +199,21 @@ void Home::send_assign(ThreadId id, const Thread& thread, Actions& out) const {
   assign.set_keeper_generation(thread.keeper_generation);
   assign.set_restore(thread.restore);
   assign.set_forked(thread.forked);
-  out.after_disk(Send{thread.host, std::move(message)});
+  *assign.mutable_grant() = grant_of(id, thread, *thread.keeper);
+  out.after_disk(to_peer(thread.host, charter_.id(), std::move(message)));
 }
 
 void Home::send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const {
   claim.renew_at = now + (claim.status == 0 ? config_.retry : config_.renew);
-  Message message;
-  message.mutable_claim()->set_job(manifest_.id().bytes());
+  JobMessage message;
   message.mutable_claim()->set_claim(claim.claim);
-  out.send(peer, std::move(message));
+  out.send(peer, charter_.id(), std::move(message));
 }
 
 void Home::send_release(const PeerId& peer, std::uint64_t claim, Actions& out) const {
-  Message message;
-  message.mutable_release()->set_job(manifest_.id().bytes());
+  JobMessage message;
   message.mutable_release()->set_claim(claim);
-  out.send(peer, std::move(message));
+  out.send(peer, charter_.id(), std::move(message));
 }
 
 }  // namespace gw::job

@@ -10,14 +10,14 @@
 namespace gw::job {
 namespace {
 
-const Message::Effects::Child* born_in(const Message::Effects& message, std::uint64_t child) {
-  const auto found = std::ranges::find(message.children(), child, &Message::Effects::Child::thread);
+const JobMessage::Effects::Child* born_in(const JobMessage::Effects& message, std::uint64_t child) {
+  const auto found = std::ranges::find(message.children(), child, &JobMessage::Effects::Child::thread);
   return found == message.children().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void Home::on_status(Time now, const PeerId& from, const Message::Status& status, Actions& out) {
+void Home::on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out) {
   const auto found = claims_.find(from);
   if (found == claims_.end() || found->second.claim != status.claim()) {
     GW_REACHED("home: a status of a claim that is not held");
@@ -30,7 +30,7 @@ void Home::on_status(Time now, const PeerId& from, const Message::Status& status
   std::set<ThreadId> absent;
   for (const ThreadId id : claim.threads)
     if (threads_.at(id).host_acknowledged) absent.insert(id);
-  for (const Message::Status::Held& held : status.held()) {
+  for (const JobMessage::Status::Held& held : status.held()) {
     const ThreadId id{held.thread()};
     const auto thread = threads_.find(id);
     if (thread == threads_.end()) continue;  // a child whose fork is still to come
@@ -59,21 +59,21 @@ void Home::leave_host(Time now, ThreadId id, Thread& thread) {
 }
 
 // The host says from where the thread goes on.
-void Home::note_start_state(ThreadId id, Thread& thread, Message::StartState start_state, Actions& out) {
+void Home::note_start_state(ThreadId id, Thread& thread, JobMessage::StartState start_state, Actions& out) {
   if (thread.state != State::PLACED) return;
   thread.start_state = std::max(thread.start_state, start_state);
-  if (thread.start_state < Message::BEGINNING || !std::exchange(thread.placed_again, false)) return;
-  const bool from_image = start_state == Message::IMAGE;
+  if (thread.start_state < JobMessage::BEGINNING || !std::exchange(thread.placed_again, false)) return;
+  const bool from_image = start_state == JobMessage::IMAGE;
   ++(from_image ? thread.resumed : thread.restarted);
   counters_.on_taken(thread.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
   write(id, thread, out);
   write_counters(out);
   if (from_image) {
     GW_REACHED("home: a thread was resumed");
-    out.after_disk(Notify{ThreadResumed{manifest_.id(), id, thread.epoch, thread.host}});
+    out.after_disk(Notify{ThreadResumed{charter_.id(), id, thread.epoch, thread.host}});
   } else {
     GW_REACHED("home: a thread was restarted");
-    out.after_disk(Notify{ThreadRestarted{manifest_.id(), id, thread.epoch, thread.host}});
+    out.after_disk(Notify{ThreadRestarted{charter_.id(), id, thread.epoch, thread.host}});
   }
 }
 
@@ -106,17 +106,17 @@ void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out
   thread.state = State::FAILED;
   thread.sentence = sentence;
   ++failed_;
-  out.after_disk(Notify{ThreadFailed{manifest_.id(), id, std::move(sentence)}});
+  out.after_disk(Notify{ThreadFailed{charter_.id(), id, std::move(sentence)}});
   end_thread(now, id, thread, out);
 }
 
-void Home::on_thread_failed(Time now, const PeerId& from, const Message::ThreadName& message, Actions& out) {
+void Home::on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out) {
   const auto found = threads_.find(ThreadId{message.thread()});
   if (found == threads_.end() || found->second.host != from || found->second.epoch != message.epoch()) return;
   if (found->second.state == State::PLACED) fail_thread(now, found->first, message.failure(), out);
 }
 
-void Home::on_effects(Time now, const PeerId& from, const Message::Effects& message, Actions& out) {
+void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out) {
   const ThreadId id{message.thread()};
   const auto found = threads_.find(id);
   // A child whose fork is still to come: the host will repeat this.
@@ -137,22 +137,25 @@ void Home::on_effects(Time now, const PeerId& from, const Message::Effects& mess
   note_start_state(id, thread, message.start_state(), out);
   for (const Effect& effect : message.effects())
     if (!take_effect(now, message, effect, out)) return;
-  Message answer;
-  answer.mutable_stored()->set_job(manifest_.id().bytes());
+  JobMessage answer;
   answer.mutable_stored()->set_thread(id.value());
   answer.mutable_stored()->set_epoch(message.epoch());
   answer.mutable_stored()->set_sequence(ledger_.stored(id));
-  if (GW_BUG(5)) return out.send(from, std::move(answer));
-  out.after_disk(Send{from, std::move(answer)});
+  if (GW_BUG(5)) return out.send(from, charter_.id(), std::move(answer));
+  out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
 }
 
-// False: the thread has failed.
-bool Home::take_effect(Time now, const Message::Effects& message, const Effect& effect, Actions& out) {
+// False: the thread has failed, or ended before.
+bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out) {
   const ThreadId id{effect.thread()};
   if (effect.sequence() > ledger_.stored(id) + 1) return true;  // one before it was lost, and will be repeated
   const bool next = effect.sequence() == ledger_.stored(id) + 1;
-  if (effect.has_fork() && next && !born_in(message, effect.fork().child())) {
-    fail_thread(now, id, "its host did not say who keeps the child it forked", out);
+  if (next && threads_.at(id).state != State::PLACED) {
+    out.notify(PeerRefused{threads_.at(id).host, fmt::format("it sent an effect of thread {} after its end", id.value())});
+    return false;
+  }
+  if (effect.has_fork() && next && !is_kept(born_in(message, effect.fork().child()))) {
+    fail_thread(now, id, "its host did not say which keeper of the job has the child it forked", out);
     return false;
   }
   const auto verdict = ledger_.accept(effect);
@@ -164,9 +167,9 @@ bool Home::take_effect(Time now, const Message::Effects& message, const Effect& 
     GW_REACHED("home: an effect came twice");
     return true;
   }
-  out.record(RecordKey{.kind = RecordKind::effect, .job = manifest_.id(), .thread = id, .number = effect.sequence()}.encode(),
+  out.record(RecordKey{.kind = RecordKind::effect, .job = charter_.id(), .thread = id, .number = effect.sequence()}.encode(),
              effect.SerializeAsString());
-  out.after_disk(Notify{EffectStored{manifest_.id(), effect}});
+  out.after_disk(Notify{EffectStored{charter_.id(), effect}});
   Thread& thread = threads_.at(id);
   if (effect.has_fork()) add_child(message, effect, thread, out);
   if (effect.has_end()) {
@@ -179,11 +182,15 @@ bool Home::take_effect(Time now, const Message::Effects& message, const Effect& 
   return true;
 }
 
+bool Home::is_kept(const JobMessage::Effects::Child* child) const {
+  return child != nullptr && roster_.is_keeper(PeerId::from(child->keeper()));
+}
+
 // It runs beside its parent already.
-void Home::add_child(const Message::Effects& message, const Effect& effect, const Thread& parent, Actions& out) {
+void Home::add_child(const JobMessage::Effects& message, const Effect& effect, const Thread& parent, Actions& out) {
   GW_REACHED("home: a thread was forked");
   const ThreadId id{effect.fork().child()};
-  const Message::Effects::Child& born = *born_in(message, id.value());
+  const JobMessage::Effects::Child& born = *born_in(message, id.value());
   // `parent` lies in the map that grows here; references into it stay.
   Thread& child = add_thread(id);
   waiting_.erase({child.order, id});
@@ -194,7 +201,7 @@ void Home::add_child(const Message::Effects& message, const Effect& effect, cons
   child.host = parent.host;
   child.claim = parent.claim;
   child.host_acknowledged = true;
-  child.start_state = Message::BEGINNING;
+  child.start_state = JobMessage::BEGINNING;
   child.restore = true;
   child.keeper = PeerId::from(born.keeper());
   child.keeper_generation = born.keeper_generation();
@@ -203,11 +210,10 @@ void Home::add_child(const Message::Effects& message, const Effect& effect, cons
 }
 
 void Home::send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const {
-  Message message;
-  message.mutable_drop()->set_job(manifest_.id().bytes());
+  JobMessage message;
   message.mutable_drop()->set_thread(thread.value());
   message.mutable_drop()->set_epoch(epoch);
-  out.send(to, std::move(message));
+  out.send(to, charter_.id(), std::move(message));
 }
 
 // --- keepers
@@ -215,8 +221,8 @@ void Home::send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Act
 // A keeper that is dead is replaced; so is one that is the host itself, as soon as there is somebody else.
 void Home::tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out) {
   if (!thread.host_acknowledged) return;
-  if (thread.start_state == Message::NOT_YET) return wait_for_keeper(now, id, thread, out);
-  if (thread.start_state == Message::QUEUED || now < thread.change_again) return;
+  if (thread.start_state == JobMessage::NOT_YET) return wait_for_keeper(now, id, thread, out);
+  if (thread.start_state == JobMessage::QUEUED || now < thread.change_again) return;
   const LivePeers& live_peers = environment_.live_peers;
   const bool good = live_peers.alive(*thread.keeper) && *thread.keeper != thread.host;
   if (good && !thread.target) return;
@@ -241,18 +247,18 @@ void Home::wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out) 
 }
 
 void Home::send_keeper(ThreadId id, const Thread& thread, Actions& out) const {
-  Message message;
-  Message::KeeperChange& change = *message.mutable_keeper();
-  change.set_job(manifest_.id().bytes());
+  JobMessage message;
+  JobMessage::KeeperChange& change = *message.mutable_keeper_change();
   change.set_thread(id.value());
   change.set_epoch(thread.epoch);
   change.set_keeper_generation(thread.keeper_generation);
   change.set_current(thread.keeper->bytes());
   if (thread.target) change.set_target(thread.target->bytes());
-  out.after_disk(Send{thread.host, std::move(message)});
+  *change.mutable_grant() = grant_of(id, thread, thread.target.value_or(*thread.keeper));
+  out.after_disk(to_peer(thread.host, charter_.id(), std::move(message)));
 }
 
-void Home::on_keeper_filled(Time now, const PeerId& from, const Message::KeeperFilled& message, Actions& out) {
+void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
   const auto found = threads_.find(ThreadId{message.thread()});
   if (found == threads_.end() || found->second.state != State::PLACED) return;
   Thread& thread = found->second;
@@ -273,10 +279,9 @@ void Home::on_keeper_filled(Time now, const PeerId& from, const Message::KeeperF
   send_keeper(found->first, thread, out);
 }
 
-void Home::on_ask_kept(const PeerId& from, const Message::AskKept& message, Actions& out) {
-  Message answer;
-  answer.mutable_forget()->set_job(message.job());
-  for (const Message::KeptName& kept : message.threads()) {
+void Home::on_ask_kept(const PeerId& from, const JobMessage::AskKept& message, Actions& out) {
+  JobMessage answer;
+  for (const JobMessage::KeptName& kept : message.threads()) {
     const auto found = threads_.find(ThreadId{kept.thread()});
     if (found == threads_.end()) continue;  // a child whose fork is still to come
     const Thread& thread = found->second;
@@ -285,7 +290,7 @@ void Home::on_ask_kept(const PeerId& from, const Message::AskKept& message, Acti
     if (ended || !mine) *answer.mutable_forget()->add_threads() = kept;
   }
   // What home has not written down yet is not a reason to forget.
-  if (answer.forget().threads_size() > 0) out.after_disk(Send{from, std::move(answer)});
+  if (answer.forget().threads_size() > 0) out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
 }
 
 }  // namespace gw::job

@@ -16,8 +16,8 @@ constexpr std::size_t kEffectsPerMessage = 1u << 20;  // bytes, unless one is la
 
 void HostedJob::begin(Time now, Actions& out) {
   tick_at_ = now;
-  staged_.push_back(claim_.job.hash);
-  if (!environment_.blobs.want(now, claim_.job.hash, claim_.home, out)) staged_.pop_back();
+  staged_.push_back(claim_.manifest);
+  if (!environment_.blobs.want(now, claim_.manifest, claim_.job, claim_.home, out)) staged_.pop_back();
   on_blob_here(now, out);
 }
 
@@ -51,10 +51,10 @@ void HostedJob::remove(std::map<ThreadId, Thread>::iterator thread, Actions& out
   threads_.erase(thread);
 }
 
-Message::StartState HostedJob::start_state_of(const Thread& thread) {
-  if (thread.stage == Stage::queued) return Message::QUEUED;
-  if (thread.stage != Stage::running) return Message::NOT_YET;
-  return thread.restored ? Message::IMAGE : Message::BEGINNING;
+JobMessage::StartState HostedJob::start_state_of(const Thread& thread) {
+  if (thread.stage == Stage::queued) return JobMessage::QUEUED;
+  if (thread.stage != Stage::running) return JobMessage::NOT_YET;
+  return thread.restored ? JobMessage::IMAGE : JobMessage::BEGINNING;
 }
 
 void HostedJob::drop_from_worker(ThreadId id, const Thread& thread, Actions& out) {
@@ -70,23 +70,22 @@ void HostedJob::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, A
 
 void HostedJob::send_status(Time now, Actions& out) {
   status_at_ = now + config_.status_every;
-  Message message;
-  Message::Status& status = *message.mutable_status();
-  status.set_job(claim_.job.bytes());
+  JobMessage message;
+  JobMessage::Status& status = *message.mutable_status();
   status.set_claim(claim_.claim);
   status.set_number(++status_);
   status.set_failure(failure_);
   status.set_slots(claim_.slots);
   for (const auto& [id, thread] : threads_) {
-    Message::Status::Held& held = *status.add_held();
+    JobMessage::Status::Held& held = *status.add_held();
     held.set_thread(id.value());
     held.set_epoch(thread.epoch);
     held.set_start_state(start_state_of(thread));
   }
-  out.send(claim_.home, std::move(message));
+  out.send(claim_.home, claim_.job, std::move(message));
 }
 
-void HostedJob::on_assign(Time now, const Message::Assign& assign, Actions& out) {
+void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& out) {
   const ThreadId id{assign.thread()};
   if (const auto found = threads_.find(id); found != threads_.end()) {
     if (found->second.epoch >= assign.epoch()) return send_status(now, out);
@@ -107,7 +106,7 @@ void HostedJob::on_assign(Time now, const Message::Assign& assign, Actions& out)
   thread.stored = assign.stored();
   thread.forked = assign.forked();
   thread.sent = assign.stored();
-  thread.keeper = {.peer = PeerId::from(assign.keeper()), .keeper_generation = assign.keeper_generation()};
+  thread.keeper = {.peer = PeerId::from(assign.keeper()), .keeper_generation = assign.keeper_generation(), .grant = assign.grant()};
   thread.stage = assign.restore() ? Stage::asking : Stage::queued;
   thread.resend_at = now;
   failure_.clear();
@@ -117,7 +116,7 @@ void HostedJob::on_assign(Time now, const Message::Assign& assign, Actions& out)
   start_queued(now, out);
 }
 
-void HostedJob::on_drop(Time now, const Message::ThreadName& name, Actions& out) {
+void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
   const auto found = threads_.find(ThreadId{name.thread()});
   if (found == threads_.end() || found->second.epoch > name.epoch()) return;
   GW_REACHED("host: a thread was dropped");
@@ -126,7 +125,7 @@ void HostedJob::on_drop(Time now, const Message::ThreadName& name, Actions& out)
   start_queued(now, out);
 }
 
-void HostedJob::on_stored(Time now, const Message::Stored& stored, Actions& out) {
+void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& out) {
   Thread* thread = find(stored.thread(), stored.epoch());
   if (thread == nullptr || thread->unstored.empty() || thread->unstored.front().sequence() > stored.sequence()) return;
   bool ended = false;
@@ -149,8 +148,8 @@ void HostedJob::on_stored(Time now, const Message::Stored& stored, Actions& out)
 
 // What has not been sent yet, as much as one message takes.
 void HostedJob::send_effects(Time now, ThreadId id, Thread& thread, Actions& out) {
-  Message message;
-  Message::Effects& effects = *message.mutable_effects();
+  JobMessage message;
+  JobMessage::Effects& effects = *message.mutable_effects();
   std::size_t bytes = 0;
   for (const Effect& effect : thread.unstored) {
     if (effect.sequence() <= thread.sent) continue;
@@ -162,19 +161,18 @@ void HostedJob::send_effects(Time now, ThreadId id, Thread& thread, Actions& out
     *effects.add_effects() = effect;
     thread.sent = effect.sequence();
     if (born == threads_.end()) continue;  // no fork, or home knows the child
-    Message::Effects::Child& child = *effects.add_children();
+    JobMessage::Effects::Child& child = *effects.add_children();
     child.set_thread(effect.fork().child());
     child.set_keeper(born->second.keeper.peer.bytes());
     child.set_keeper_generation(born->second.keeper.keeper_generation);
   }
   thread.resend_at = now + config_.retry;
   if (effects.effects().empty()) return;
-  effects.set_job(claim_.job.bytes());
   effects.set_thread(id.value());
   effects.set_epoch(thread.epoch);
   effects.set_status(status_);
   effects.set_start_state(start_state_of(thread));
-  out.send(claim_.home, std::move(message));
+  out.send(claim_.home, claim_.job, std::move(message));
 }
 
 void HostedJob::on_tick(Time now, Actions& out) {

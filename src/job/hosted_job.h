@@ -37,7 +37,6 @@ class HostedJob {
   struct Environment {  // outlives it
     PeerId self;
     BlobReferences& blobs;
-    const GridRules& grids;
     std::uint64_t& next_worker;
   };
   struct Claim {
@@ -45,6 +44,7 @@ class HostedJob {
     JobId job;
     std::uint64_t claim;
     std::uint32_t slots;
+    Hash256 manifest;  // the blob of it
   };
 
   HostedJob(const Config& config, const Environment& environment, const Claim& claim)
@@ -59,13 +59,13 @@ class HostedJob {
 
   // Home.
   void send_status(Time now, Actions& out);
-  void on_assign(Time now, const Message::Assign& assign, Actions& out);
-  void on_drop(Time now, const Message::ThreadName& name, Actions& out);
-  void on_stored(Time now, const Message::Stored& stored, Actions& out);
-  void on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out);
+  void on_assign(Time now, const JobMessage::Assign& assign, Actions& out);
+  void on_drop(Time now, const JobMessage::ThreadName& name, Actions& out);
+  void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
+  void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
   // Keepers.
-  void on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out);
-  void on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out);
+  void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
+  void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
   // The disk. A blob more is here; these bytes were asked for.
   void on_blob_here(Time now, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
@@ -106,6 +106,8 @@ class HostedJob {
     std::optional<Hash256> offered;  // the last one it was told of
     std::uint64_t determinants = 0;  // it has so many
     std::uint64_t sent = 0;          // determinants it was sent
+    wire::pb::SignedGrant grant;     // to write there
+    bool answered = false;           // so it has seen the grant
     Time resend_at{0};
   };
   struct Thread {
@@ -137,7 +139,7 @@ class HostedJob {
   // hosted_job.cc
   Thread* find(std::uint64_t thread, std::uint64_t epoch);
   Result<Thread*> speaker(std::uint64_t thread, std::uint64_t epoch);
-  static Message::StartState start_state_of(const Thread& thread);
+  static JobMessage::StartState start_state_of(const Thread& thread);
   void drop_from_worker(ThreadId id, const Thread& thread, Actions& out);
   void remove(std::map<ThreadId, Thread>::iterator thread, Actions& out);
   void send_effects(Time now, ThreadId id, Thread& thread, Actions& out);
@@ -147,6 +149,7 @@ class HostedJob {
   void advance_code(Time now, Actions& out);
   void take_manifest(Time now, const std::string& bytes, Actions& out);
   void start_queued(Time now, Actions& out);
+  void drop_impossible(Actions& out);
   void start_thread(Time now, ThreadId id, Thread& thread, Actions& out);
   Status on_effects(Time now, const wire::pb::FromWorker::Effects& frame, Actions& out);
   Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);

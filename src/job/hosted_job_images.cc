@@ -44,17 +44,16 @@ void HostedJob::release(std::optional<ImageRef>& image, Actions& out) {
 
 void HostedJob::ask_image(Time now, ThreadId id, Thread& thread, Actions& out) {
   thread.resend_at = now + config_.retry;
-  Message message;
-  Message::WantImage& want = *message.mutable_want_image();
-  want.set_job(claim_.job.bytes());
-  want.set_home(claim_.home.bytes());
+  JobMessage message;
+  JobMessage::WantImage& want = *message.mutable_want_image();
   want.set_thread(id.value());
   want.set_epoch(thread.epoch);
   want.set_keeper_generation(thread.keeper.keeper_generation);
-  out.send(thread.keeper.peer, std::move(message));
+  *want.mutable_grant() = thread.keeper.grant;
+  out.send(thread.keeper.peer, claim_.job, std::move(message));
 }
 
-void HostedJob::on_image_is(Time now, const PeerId& from, const Message::ImageIs& image, Actions& out) {
+void HostedJob::on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
   const ThreadId id{image.thread()};
   Thread* thread = find(image.thread(), image.epoch());
   if (thread == nullptr || thread->stage != Stage::asking || thread->keeper.peer != from ||
@@ -70,7 +69,7 @@ void HostedJob::on_image_is(Time now, const PeerId& from, const Message::ImageIs
     thread->stage = Stage::queued;
   } else {
     thread->stable = ImageRef{.parts = wire::hash_of(image.parts()), .determinants = image.in_image()};
-    if (!environment_.blobs.want(now, thread->stable->parts, from, out)) return remove(threads_.find(id), out);
+    if (!environment_.blobs.want(now, thread->stable->parts, claim_.job, from, out)) return remove(threads_.find(id), out);
     thread->stable->held.push_back(thread->stable->parts);
     thread->stage = Stage::parts;
   }
@@ -93,7 +92,7 @@ void HostedJob::hold_image(Time now, Thread& thread, const std::string& parts, A
   std::set<Hash256> wanted;
   for (const auto& [page, blob] : *pages) {
     if (!wanted.insert(blob).second) continue;
-    if (!environment_.blobs.want(now, blob, thread.keeper.peer, out)) return;  // no room: as above
+    if (!environment_.blobs.want(now, blob, claim_.job, thread.keeper.peer, out)) return;  // no room: as above
     thread.stable->held.push_back(blob);
   }
   thread.stage = Stage::pages;
@@ -110,20 +109,19 @@ void HostedJob::sync_link(Time now, ThreadId id, const Thread& thread, Link& lin
   bool sent = false;
   if (image_lacks && (resend || link.offered != image->parts)) {
     link.offered = image->parts;
-    Message message;
-    Message::KeepImage& keep = *message.mutable_keep_image();
-    keep.set_job(claim_.job.bytes());
-    keep.set_home(claim_.home.bytes());
+    JobMessage message;
+    JobMessage::KeepImage& keep = *message.mutable_keep_image();
     keep.set_thread(id.value());
     keep.set_epoch(thread.epoch);
     keep.set_keeper_generation(link.keeper_generation);
     keep.set_parts(wire::bytes_of(image->parts));
     keep.set_determinants(image->determinants);
-    out.send(link.peer, std::move(message));
+    if (!link.answered || resend) *keep.mutable_grant() = link.grant;
+    out.send(link.peer, claim_.job, std::move(message));
     sent = true;
   }
-  Message message;
-  Message::KeepDeterminants& keep = *message.mutable_keep_determinants();
+  JobMessage message;
+  JobMessage::KeepDeterminants& keep = *message.mutable_keep_determinants();
   for (const Determinant& determinant : thread.log) {
     if (determinant.index() < link.sent) continue;
     if (keep.determinants_size() >= kDeterminantsPerMessage) break;
@@ -131,12 +129,11 @@ void HostedJob::sync_link(Time now, ThreadId id, const Thread& thread, Link& lin
     link.sent = determinant.index() + 1;
   }
   if (!keep.determinants().empty()) {
-    keep.set_job(claim_.job.bytes());
-    keep.set_home(claim_.home.bytes());
     keep.set_thread(id.value());
     keep.set_epoch(thread.epoch);
     keep.set_keeper_generation(link.keeper_generation);
-    out.send(link.peer, std::move(message));
+    if (!link.answered || resend) *keep.mutable_grant() = link.grant;
+    out.send(link.peer, claim_.job, std::move(message));
     sent = true;
   }
   if (sent) link.resend_at = now + config_.retry;
@@ -165,18 +162,20 @@ void HostedJob::follow_keeper(Time now, Thread& child) {
     if (child.keeper.peer != thread.keeper.peer || child.keeper.keeper_generation == 0)
       child.keeper = {.peer = thread.keeper.peer,
                       .keeper_generation = std::max(child.keeper.keeper_generation, thread.keeper.keeper_generation),
+                      .grant = thread.keeper.grant,
                       .resend_at = now};
     return;
   }
 }
 
-void HostedJob::on_kept(Time now, const PeerId& from, const Message::Kept& kept, Actions& out) {
+void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out) {
   Thread* thread = find(kept.thread(), kept.epoch());
   if (thread == nullptr || thread->stage != Stage::running) return;
   Link* link = nullptr;
   if (thread->keeper.peer == from && thread->keeper.keeper_generation == kept.keeper_generation()) link = &thread->keeper;
   if (thread->next && thread->next->peer == from && thread->next->keeper_generation == kept.keeper_generation()) link = &*thread->next;
   if (link == nullptr) return;
+  link->answered = true;
   if (kept.determinants() > thread->recorded()) return;  // it cannot have more than there are
   // Late answers say less than is true; what is kept only grows.
   if (kept.determinants() < link->determinants) return;
@@ -229,15 +228,14 @@ void HostedJob::promote(Time now, ThreadId id, Thread& thread, Actions& out) {
 }
 
 void HostedJob::send_filled(ThreadId id, const Thread& thread, Actions& out) {
-  Message message;
-  message.mutable_keeper_filled()->set_job(claim_.job.bytes());
+  JobMessage message;
   message.mutable_keeper_filled()->set_thread(id.value());
   message.mutable_keeper_filled()->set_epoch(thread.epoch);
   message.mutable_keeper_filled()->set_keeper_generation(thread.next->keeper_generation);
-  out.send(claim_.home, std::move(message));
+  out.send(claim_.home, claim_.job, std::move(message));
 }
 
-void HostedJob::on_keeper_change(Time now, const Message::KeeperChange& change, Actions& out) {
+void HostedJob::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
   Thread* thread = find(change.thread(), change.epoch());
   if (thread == nullptr || thread->stage != Stage::running) return;
   const ThreadId id{change.thread()};
@@ -251,7 +249,8 @@ void HostedJob::on_keeper_change(Time now, const Message::KeeperChange& change, 
   }
   const std::uint64_t known = thread->next ? thread->next->keeper_generation : thread->keeper.keeper_generation;
   if (change.target().empty() || change.keeper_generation() <= known) return sync(now, id, *thread, out);
-  thread->next = Link{.peer = PeerId::from(change.target()), .keeper_generation = change.keeper_generation(), .resend_at = now};
+  thread->next = Link{
+      .peer = PeerId::from(change.target()), .keeper_generation = change.keeper_generation(), .grant = change.grant(), .resend_at = now};
   thread->said_filled = false;
   sync(now, id, *thread, out);
   apply_keeper_progress(now, id, *thread, out);

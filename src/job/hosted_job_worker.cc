@@ -31,20 +31,19 @@ void HostedJob::advance_code(Time now, Actions& out) {
 
 void HostedJob::take_manifest(Time now, const std::string& bytes, Actions& out) {
   auto manifest = Manifest::check(as_bytes(bytes));
-  const Status allowed = manifest ? environment_.grids.may_run(now, claim_.home, manifest->grid()) : Status(manifest.error());
-  if (!allowed) {
+  if (!manifest) {
     // Home is not to be trusted with this job: let the claim run out.
-    out.notify(PeerRefused{claim_.home, allowed.error().detail});
+    out.notify(PeerRefused{claim_.home, manifest.error().detail});
     return;
   }
   manifest_.emplace(std::move(*manifest));
   code_ = CodeStage::chunks;
   for (const Hash256& chunk : manifest_->module_chunks())
-    if (environment_.blobs.want(now, chunk, claim_.home, out)) staged_.push_back(chunk);
+    if (environment_.blobs.want(now, chunk, claim_.job, claim_.home, out)) staged_.push_back(chunk);
 }
 
 void HostedJob::on_blob_here(Time now, Actions& out) {
-  if (code_ == CodeStage::manifest && environment_.blobs.has(claim_.job.hash)) environment_.blobs.load(claim_.job.hash, out);
+  if (code_ == CodeStage::manifest && environment_.blobs.has(claim_.manifest)) environment_.blobs.load(claim_.manifest, out);
   for (const Hash256& hash : chunk_waits_)
     if (environment_.blobs.has(hash)) environment_.blobs.load(hash, out);
   for (auto& [id, thread] : threads_) advance_image(now, id, thread, out);
@@ -53,7 +52,7 @@ void HostedJob::on_blob_here(Time now, Actions& out) {
 
 void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   if (!bytes) return;
-  if (hash == claim_.job.hash && code_ == CodeStage::manifest) take_manifest(now, *bytes, out);
+  if (hash == claim_.manifest && code_ == CodeStage::manifest) take_manifest(now, *bytes, out);
   if (chunk_waits_.erase(hash) > 0) {
     ToWorker frame;
     frame.mutable_chunk()->set_hash(wire::bytes_of(hash));
@@ -69,12 +68,27 @@ void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std
 
 void HostedJob::start_queued(Time now, Actions& out) {
   if (code_ != CodeStage::ready) return;
+  drop_impossible(out);
   std::size_t running = roots_running();
   for (auto& [id, thread] : threads_) {
     if (running >= claim_.slots) return;
     if (thread.stage != Stage::queued) continue;
     start_thread(now, id, thread, out);
     ++running;
+  }
+}
+
+// Home has assigned a task that the manifest does not have.
+void HostedJob::drop_impossible(Actions& out) {
+  for (auto thread = threads_.begin(); thread != threads_.end();) {
+    const auto next = std::next(thread);
+    const bool impossible = thread->second.stage == Stage::queued && !thread->second.stable && thread->second.task >= manifest_->tasks();
+    if (impossible) {
+      out.notify(
+          PeerRefused{claim_.home, fmt::format("it assigned task {} of a job of {} tasks", thread->second.task, manifest_->tasks())});
+      remove(thread, out);
+    }
+    thread = next;
   }
 }
 
@@ -235,7 +249,7 @@ Status HostedJob::on_want_chunk(Time now, const std::string& bytes, Actions& out
   if (!std::ranges::binary_search(chunks, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
   if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
   if (std::ranges::find(staged_, hash) == staged_.end()) {
-    GW_TRY_VOID(environment_.blobs.want(now, hash, claim_.home, out));
+    GW_TRY_VOID(environment_.blobs.want(now, hash, claim_.job, claim_.home, out));
     staged_.push_back(hash);
   }
   chunk_waits_.insert(hash);
@@ -283,13 +297,12 @@ void HostedJob::fail_all(const std::string& sentence, Actions& out) {
 
 // If this is lost, home sees that the thread is not here, places it again and is told again.
 void HostedJob::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out) {
-  Message message;
-  Message::ThreadName& name = *message.mutable_thread_failed();
-  name.set_job(claim_.job.bytes());
+  JobMessage message;
+  JobMessage::ThreadName& name = *message.mutable_thread_failed();
   name.set_thread(id.value());
   name.set_epoch(epoch);
   name.set_failure(sentence.substr(0, 4096));
-  out.send(claim_.home, std::move(message));
+  out.send(claim_.home, claim_.job, std::move(message));
 }
 
 void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {

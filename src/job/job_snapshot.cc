@@ -18,6 +18,7 @@ ThreadSnapshot snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record) {
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record) {
   JobSnapshot snapshot{.record = record, .ended = record.ended(), .failed = record.failed()};
   snapshot.record.clear_manifest();
+  snapshot.record.clear_charter();
   snapshot.record.clear_some();
   for (const wire::pb::ThreadRecord& thread : record.some()) snapshot.threads.push_back(snapshot_of(ThreadId{thread.id()}, thread));
   for (const wire::pb::RecoveryCountersRecord::Peer& peer : record.counters().peers())

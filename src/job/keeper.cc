@@ -10,8 +10,6 @@
 namespace gw::job {
 namespace {
 
-Keeper::Name name_of(const std::string& job, std::uint64_t thread) { return {JobId::from(job), ThreadId{thread}}; }
-
 RecordKey kept_key(const Keeper::Name& name) { return {.kind = RecordKind::kept, .job = name.first, .thread = name.second}; }
 RecordKey batch_key(const Keeper::Name& name, std::uint64_t first) {
   return {.kind = RecordKind::determinants, .job = name.first, .thread = name.second, .number = first};
@@ -20,8 +18,15 @@ RecordKey batch_key(const Keeper::Name& name, std::uint64_t first) {
 }  // namespace
 
 Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts) {
+  if (environment_.authorities.find(name.first) == nullptr) {
+    GW_TRY(Charter charter, Charter::check(as_bytes(records.kept.charter())));
+    if (charter.id() != name.first) return fail(Kind::corrupt, "the charter of a job that was kept is of another job");
+    environment_.authorities.add(std::move(charter));
+  }
+  environment_.authorities.hold(name.first);
   Thread& thread = threads_[name];
-  thread.home = PeerId::from(records.kept.home());
+  if (records.kept.host().size() == sizeof(Hash256)) thread.host = PeerId::from(records.kept.host());
+  thread.vouched = records.kept.vouched();
   thread.epoch = records.kept.epoch();
   thread.keeper_generation = records.kept.keeper_generation();
   thread.base = records.kept.determinants();
@@ -44,30 +49,60 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   return ok();
 }
 
-// The thread, if whoever calls itself (epoch, keeper_generation) may write to it. One that is newer than all before begins with nothing.
-Keeper::Thread* Keeper::admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t keeper_generation,
-                              Actions& out) {
-  if (!threads_.contains(name) && threads_.size() >= config_.threads) return nullptr;
-  Thread& thread = threads_[name];
-  const auto known = std::pair(thread.epoch, thread.keeper_generation);
-  if (std::pair(epoch, keeper_generation) < known) {
+std::optional<Keeper::Bearer> Keeper::bearer(const Name& name) const {
+  const auto found = threads_.find(name);
+  if (found == threads_.end()) return std::nullopt;
+  const Thread& thread = found->second;
+  return Bearer{thread.host, thread.epoch, thread.keeper_generation, thread.vouched};
+}
+
+// nullptr: there is no room for one more.
+Keeper::Thread* Keeper::find_or_add(const Name& name) {
+  if (const auto found = threads_.find(name); found != threads_.end()) return &found->second;
+  if (threads_.size() >= config_.threads) return nullptr;
+  environment_.authorities.hold(name.first);
+  return &threads_[name];
+}
+
+// Whether the bearer is newer than who wrote before. A grant of the thread's own counts for more than any that only vouches.
+bool Keeper::outranks(const Bearer& bearer, const Thread& thread) const {
+  if (thread.vouched && !bearer.vouched) return true;
+  return std::pair(bearer.epoch, bearer.keeper_generation) > std::pair(thread.epoch, thread.keeper_generation);
+}
+
+// The thread, if the bearer may write to it. One that is newer than all before begins with nothing.
+Keeper::Thread* Keeper::admit(Time now, const Name& name, const Bearer& bearer, Actions& out) {
+  Thread* thread = find_or_add(name);
+  if (thread == nullptr) return nullptr;
+  const bool fenced = bearer.vouched && thread->epoch > 0 && !thread->vouched;
+  const bool newer = outranks(bearer, *thread);
+  const bool same = thread->host == bearer.host &&
+                    std::pair(bearer.epoch, bearer.keeper_generation) == std::pair(thread->epoch, thread->keeper_generation);
+  if (fenced || (!newer && !same)) {
     GW_REACHED("keeper: a zombie was refused");
     return nullptr;
   }
-  thread.last_seen = now;
-  if (std::pair(epoch, keeper_generation) > known) {
-    clear(name, thread, out);
-    thread.home = home;
-    thread.epoch = epoch;
-    thread.keeper_generation = keeper_generation;
-    write(name, thread, out);
+  thread->last_seen = now;
+  if (newer) {
+    clear(name, *thread, out);
+    take_over(*thread, bearer);
+    write(name, *thread, out);
   }
-  return &thread;
+  return thread;
+}
+
+void Keeper::take_over(Thread& thread, const Bearer& bearer) {
+  thread.host = bearer.host;
+  thread.epoch = bearer.epoch;
+  thread.keeper_generation = bearer.keeper_generation;
+  thread.vouched = bearer.vouched;
 }
 
 void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
   wire::pb::KeptRecord record;
-  record.set_home(thread.home.bytes());
+  record.set_charter(environment_.authorities.find(name.first)->charter().bytes());
+  record.set_host(thread.host.bytes());
+  record.set_vouched(thread.vouched);
   record.set_epoch(thread.epoch);
   record.set_keeper_generation(thread.keeper_generation);
   record.set_determinants(thread.base);
@@ -76,30 +111,30 @@ void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
 }
 
 void Keeper::acknowledge(const PeerId& to, const Name& name, const Thread& thread, Actions& out) const {
-  Message message;
-  Message::Kept& kept = *message.mutable_kept();
-  kept.set_job(name.first.bytes());
+  JobMessage message;
+  JobMessage::Kept& kept = *message.mutable_kept();
   kept.set_thread(name.second.value());
   kept.set_epoch(thread.epoch);
   kept.set_keeper_generation(thread.keeper_generation);
   kept.set_determinants(thread.next());
   if (thread.parts) kept.set_parts(wire::bytes_of(*thread.parts));
-  if (GW_BUG(10)) return out.send(to, std::move(message));
-  out.after_disk(Send{to, std::move(message)});
+  if (GW_BUG(10)) return out.send(to, name.first, std::move(message));
+  out.after_disk(to_peer(to, name.first, std::move(message)));
 }
 
 // --- images
 
-void Keeper::on_keep_image(Time now, const PeerId& from, const Message::KeepImage& message, Actions& out) {
-  const Name name = name_of(message.job(), message.thread());
-  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.keeper_generation(), out);
+void Keeper::on_keep_image(Time now, const JobId& job, const Bearer& bearer, const JobMessage::KeepImage& message, Actions& out) {
+  const PeerId& from = bearer.host;
+  const Name name{job, ThreadId{message.thread()}};
+  Thread* thread = admit(now, name, bearer, out);
   if (thread == nullptr) return;
   const Hash256 parts = wire::hash_of(message.parts());
   if (thread->parts == parts) return acknowledge(from, name, *thread, out);
   if (thread->fetch && thread->fetch->parts == parts && thread->fetch->from == from) return;
   end_fetch(*thread, out);
   if (message.determinants() < thread->base) return;  // an old offer that came late
-  if (!environment_.blobs.want(now, parts, from, out)) return;
+  if (!environment_.blobs.want(now, parts, job, from, out)) return;
   thread->fetch = Fetch{.parts = parts, .determinants = message.determinants(), .from = from, .held = {parts}};
   advance(now, name, *thread, out);
 }
@@ -130,7 +165,7 @@ void Keeper::on_loaded(Time now, const Hash256& hash, const std::optional<std::s
       end_fetch(thread, out);
       continue;
     }
-    if (!want_pages(now, *thread.fetch, *pages, out)) {
+    if (!want_pages(now, name.first, *thread.fetch, *pages, out)) {
       end_fetch(thread, out);
       continue;
     }
@@ -139,9 +174,9 @@ void Keeper::on_loaded(Time now, const Hash256& hash, const std::optional<std::s
 }
 
 // False: there is no room for them.
-bool Keeper::want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out) {
+bool Keeper::want_pages(Time now, const JobId& job, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out) {
   for (const Hash256& page : std::set<Hash256>(pages.begin(), pages.end())) {
-    if (!environment_.blobs.want(now, page, fetch.from, out)) return false;
+    if (!environment_.blobs.want(now, page, job, fetch.from, out)) return false;
     fetch.held.push_back(page);
   }
   fetch.listed = true;
@@ -186,9 +221,10 @@ void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
 
 // --- determinants
 
-void Keeper::on_keep_determinants(Time now, const PeerId& from, const Message::KeepDeterminants& message, Actions& out) {
-  const Name name = name_of(message.job(), message.thread());
-  Thread* thread = admit(now, name, PeerId::from(message.home()), message.epoch(), message.keeper_generation(), out);
+void Keeper::on_keep_determinants(Time now, const JobId& job, const Bearer& bearer, const JobMessage::KeepDeterminants& message,
+                                  Actions& out) {
+  const Name name{job, ThreadId{message.thread()}};
+  Thread* thread = admit(now, name, bearer, out);
   if (thread == nullptr) return;
   wire::pb::DeterminantsRecord batch;
   for (const Determinant& determinant : message.determinants()) {
@@ -201,37 +237,35 @@ void Keeper::on_keep_determinants(Time now, const PeerId& from, const Message::K
     thread->batches[first] = static_cast<std::uint64_t>(batch.determinants_size());
     out.record(batch_key(name, first).encode(), batch.SerializeAsString());
   }
-  acknowledge(from, name, *thread, out);
+  acknowledge(bearer.host, name, *thread, out);
 }
 
 // --- restoring
 
 // From here on the thread lives in this epoch: whoever wrote before is a zombie.
-void Keeper::on_want_image(Time now, const PeerId& from, const Message::WantImage& message, Actions& out) {
-  const Name name = name_of(message.job(), message.thread());
-  if (!threads_.contains(name) && threads_.size() >= config_.threads) return;
-  Thread& thread = threads_[name];
-  const auto asks = std::pair(message.epoch(), message.keeper_generation());
+void Keeper::on_want_image(Time now, const JobId& job, const Bearer& bearer, const JobMessage::WantImage& message, Actions& out) {
+  const Name name{job, ThreadId{message.thread()}};
+  Thread* found = find_or_add(name);
+  if (found == nullptr) return;
+  Thread& thread = *found;
+  const auto asks = std::pair(bearer.epoch, bearer.keeper_generation);
   const auto known = std::pair(thread.epoch, thread.keeper_generation);
-  if (asks < known) return;
+  if (asks < known && !thread.vouched) return;
   thread.last_seen = now;
-  if (asks > known) {
+  if (asks != known || thread.vouched) {
     end_fetch(thread, out);
-    thread.home = PeerId::from(message.home());
-    thread.epoch = message.epoch();
-    thread.keeper_generation = message.keeper_generation();
+    take_over(thread, bearer);
     write(name, thread, out);
   }
-  Message answer;
-  Message::ImageIs& image = *answer.mutable_image_is();
-  image.set_job(message.job());
+  JobMessage answer;
+  JobMessage::ImageIs& image = *answer.mutable_image_is();
   image.set_thread(message.thread());
   image.set_epoch(thread.epoch);
   image.set_keeper_generation(thread.keeper_generation);
   image.set_in_image(thread.base);
   if (thread.parts) image.set_parts(wire::bytes_of(*thread.parts));
   for (const Determinant& determinant : thread.log) *image.add_determinants() = determinant;
-  out.after_disk(Send{from, std::move(answer)});
+  out.after_disk(to_peer(bearer.host, job, std::move(answer)));
 }
 
 // --- forgetting
@@ -239,19 +273,19 @@ void Keeper::on_want_image(Time now, const PeerId& from, const Message::WantImag
 void Keeper::on_tick(Time now, Actions& out) {
   if (now < ask_at_) return;
   ask_at_ = now + config_.ask_every;
-  std::map<std::pair<PeerId, JobId>, Message> questions;
+  std::map<std::pair<PeerId, JobId>, JobMessage> questions;
   for (auto thread = threads_.begin(); thread != threads_.end();) {
     const auto next = std::next(thread);
     const auto& [name, state] = *thread;
-    if (environment_.live_peers.alive(state.home)) thread->second.last_seen = now;
+    const PeerId& home = environment_.authorities.find(name.first)->leader();
+    if (environment_.live_peers.alive(home)) thread->second.last_seen = now;
     if (now - state.last_seen > config_.orphan_after) {
       GW_REACHED("keeper: an orphan was forgotten");
       forget(thread, out);
     } else {
-      Message::AskKept& ask = *questions[{state.home, name.first}].mutable_ask_kept();
-      ask.set_job(name.first.bytes());
+      JobMessage::AskKept& ask = *questions[{home, name.first}].mutable_ask_kept();
       if (ask.threads_size() < wire::kMaxHeld) {
-        Message::KeptName& kept = *ask.add_threads();
+        JobMessage::KeptName& kept = *ask.add_threads();
         kept.set_thread(name.second.value());
         kept.set_epoch(state.epoch);
         kept.set_keeper_generation(state.keeper_generation);
@@ -259,13 +293,13 @@ void Keeper::on_tick(Time now, Actions& out) {
     }
     thread = next;
   }
-  for (auto& [whom, question] : questions) out.send(whom.first, std::move(question));
+  for (auto& [whom, question] : questions) out.send(whom.first, whom.second, std::move(question));
 }
 
-void Keeper::on_forget(const PeerId& from, const Message::Forget& message, Actions& out) {
-  for (const Message::KeptName& kept : message.threads()) {
-    const auto found = threads_.find(name_of(message.job(), kept.thread()));
-    if (found == threads_.end() || found->second.home != from) continue;
+void Keeper::on_forget(const JobId& job, const JobMessage::Forget& message, Actions& out) {
+  for (const JobMessage::KeptName& kept : message.threads()) {
+    const auto found = threads_.find({job, ThreadId{kept.thread()}});
+    if (found == threads_.end()) continue;
     if (found->second.epoch != kept.epoch() || found->second.keeper_generation != kept.keeper_generation()) continue;
     GW_REACHED("keeper: a thread was forgotten");
     forget(found, out);
@@ -275,6 +309,7 @@ void Keeper::on_forget(const PeerId& from, const Message::Forget& message, Actio
 void Keeper::forget(std::map<Name, Thread>::iterator thread, Actions& out) {
   clear(thread->first, thread->second, out);
   out.record(kept_key(thread->first).encode(), std::nullopt);
+  environment_.authorities.release(thread->first.first);
   threads_.erase(thread);
 }
 

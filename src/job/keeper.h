@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "job/actions.h"
+#include "job/authority.h"
 #include "job/blob_references.h"
 #include "job/effect_gate.h"
 #include "job/live_peers.h"
@@ -24,8 +25,9 @@ struct KeeperRecords {
 
 // The keeper of any number of threads of any jobs; docs/design/003-peers.md has the protocol. What it acknowledges is on its disk.
 //
-// Invariants: per thread, whoever writes has the highest (epoch, keeper_generation) seen, older ones are refused; determinants have no gap
-// after the image. Limits: Config. A machine without I/O or threads: its peer owns and drives it.
+// Invariants: per thread, whoever writes has the highest (epoch, keeper_generation) seen, older ones are refused; an epoch is raised only
+// by a grant of the leader, but for children of which home has not heard, for whom their host's other grants vouch; determinants have no
+// gap after the image. Limits: Config. A machine without I/O or threads: its peer owns and drives it.
 class Keeper {
  public:
   struct Config {
@@ -37,18 +39,31 @@ class Keeper {
   struct Environment {  // outlives it
     const LivePeers& live_peers;
     BlobReferences& blobs;
+    Authorities& authorities;
   };
   using Name = std::pair<JobId, ThreadId>;
+  // Who writes or reads, as its grant says.
+  struct Bearer {
+    PeerId host;
+    std::uint64_t epoch;
+    std::uint64_t keeper_generation;
+    bool vouched = false;  // the grant is of another thread
+  };
 
   Keeper(const Config& config, const Environment& environment) : config_(config), environment_(environment) {}
 
   // Before anything else. Kind::corrupt if the records are damaged. `parts` gives the bytes of blobs on disk.
   Status recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts);
 
-  void on_keep_image(Time now, const PeerId& from, const Message::KeepImage& message, Actions& out);
-  void on_keep_determinants(Time now, const PeerId& from, const Message::KeepDeterminants& message, Actions& out);
-  void on_want_image(Time now, const PeerId& from, const Message::WantImage& message, Actions& out);
-  void on_forget(const PeerId& from, const Message::Forget& message, Actions& out);
+  // Who writes for the thread now, if anybody does. Nobody else needs to be believed without a grant.
+  std::optional<Bearer> bearer(const Name& name) const;
+
+  // REQUIRES of the next three: the bearer's grant was checked, and the job's authority is there.
+  void on_keep_image(Time now, const JobId& job, const Bearer& bearer, const JobMessage::KeepImage& message, Actions& out);
+  void on_keep_determinants(Time now, const JobId& job, const Bearer& bearer, const JobMessage::KeepDeterminants& message, Actions& out);
+  void on_want_image(Time now, const JobId& job, const Bearer& bearer, const JobMessage::WantImage& message, Actions& out);
+  // From the leader.
+  void on_forget(const JobId& job, const JobMessage::Forget& message, Actions& out);
   void on_blob_here(Time now, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
   void on_tick(Time now, Actions& out);
@@ -64,7 +79,8 @@ class Keeper {
     std::vector<Hash256> held;  // parts and pages
   };
   struct Thread {
-    PeerId home;
+    PeerId host;
+    bool vouched = false;
     std::uint64_t epoch = 0;
     std::uint64_t keeper_generation = 0;
     std::optional<Hash256> parts;
@@ -77,9 +93,12 @@ class Keeper {
     std::uint64_t next() const { return base + log.size(); }
   };
 
-  Thread* admit(Time now, const Name& name, const PeerId& home, std::uint64_t epoch, std::uint64_t keeper_generation, Actions& out);
+  Thread* find_or_add(const Name& name);
+  bool outranks(const Bearer& bearer, const Thread& thread) const;
+  static void take_over(Thread& thread, const Bearer& bearer);
+  Thread* admit(Time now, const Name& name, const Bearer& bearer, Actions& out);
   void advance(Time now, const Name& name, Thread& thread, Actions& out);
-  bool want_pages(Time now, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out);
+  bool want_pages(Time now, const JobId& job, Fetch& fetch, const std::vector<Hash256>& pages, Actions& out);
   void commit(const Name& name, Thread& thread, Actions& out);
   void write(const Name& name, const Thread& thread, Actions& out) const;
   void drop_batches(const Name& name, Thread& thread, Actions& out);

@@ -9,8 +9,7 @@
 namespace gw::job {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
-constexpr std::uint32_t kMaxSlots = 1u << 16;
+constexpr std::uint32_t kVersion = 2;
 
 Status require(bool condition, const char* rule) {
   if (!condition) return fail(Kind::invalid, "the manifest of a job is not right: {}", rule);
@@ -29,42 +28,28 @@ Status check_module(const wire::pb::Manifest::Module& module) {
 Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.version() == kVersion, "its version is not known here; update godwit"));
   GW_TRY_VOID(check_module(content.module()));
-  GW_TRY_VOID(require(content.grid().empty() || content.grid().size() == sizeof(Hash256), "a grid is named by 32 bytes"));
   GW_TRY_VOID(wire::check_config(content.config()));
   GW_TRY_VOID(require(content.tasks_size() == 1 || content.config().outputs().empty(), "output files are one task's: an array has none"));
-  GW_TRY_VOID(require(content.tasks_size() >= 1 && content.tasks_size() <= Manifest::kMaxTasks, "a job has 1 to 10000 tasks"));
-  return require(content.policy().slots() >= 1 && content.policy().slots() <= kMaxSlots, "a job wants 1 to 65536 slots");
+  GW_TRY_VOID(
+      require(content.tasks_size() >= 1 && content.tasks_size() <= static_cast<int>(wire::kMaxTasks), "a job has 1 to 10000 tasks"));
+  return require(content.policy().slots() >= 1 && content.policy().slots() <= wire::kMaxJobSlots, "a job wants 1 to 65536 slots");
 }
 
 }  // namespace
 
 Result<Manifest> Manifest::check(ByteView bytes) {
   GW_TRY_VOID(require(bytes.size() <= wire::kMaxManifestBytes, "it is longer than 1 MiB"));
-  wire::pb::SignedManifest envelope;
   Manifest manifest;
-  if (!envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !manifest.content_.ParseFromString(envelope.manifest()))
+  if (!manifest.content_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return fail(Kind::invalid, "the manifest of a job cannot be read");
-  PublicKey submitter;
-  GW_TRY_VOID(require(manifest.content_.submitter().size() == submitter.size(), "the submitter's key has 32 bytes"));
-  std::ranges::copy(as_bytes(manifest.content_.submitter()), submitter.begin());
-  GW_TRY_VOID(verify(submitter, as_bytes(envelope.manifest()), as_bytes(envelope.signature())));
   GW_TRY_VOID(check_content(manifest.content_));
-  manifest.id_ = {sha256(bytes)};
   return manifest;
 }
 
-Bytes Manifest::sign(wire::pb::Manifest content, const SigningKey& key) {
+Bytes Manifest::encode(wire::pb::Manifest content) {
   content.set_version(kVersion);
-  content.set_submitter(std::string(as_text(key.public_key())));
-  wire::pb::SignedManifest envelope;
-  envelope.set_manifest(content.SerializeAsString());
-  envelope.set_signature(std::string(as_text(key.sign(as_bytes(envelope.manifest())))));
-  const std::string bytes = envelope.SerializeAsString();
+  const std::string bytes = content.SerializeAsString();
   return {bytes.begin(), bytes.end()};
-}
-
-std::optional<wire::GridId> Manifest::grid() const {
-  return content_.grid().empty() ? std::nullopt : std::optional(wire::GridId::from(content_.grid()));
 }
 
 std::string Manifest::name() const {

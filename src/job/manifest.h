@@ -1,32 +1,25 @@
 #pragma once
-// What a job is, as its submitter signed it.
+// What a job runs, as its charter names it.
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "base/signature.h"
 #include "job/names.h"
 
 namespace gw::job {
 
-// A manifest whose signature and content have been checked: whoever has one need not look again.
+// A manifest whose content has been checked: whoever has one need not look again. Its bytes are named by the job's charter (job/charter.h).
 //
-// Limits: kMaxManifestBytes, kMaxTasks, a module of at most wire::kMaxModuleBytes.
+// Limits: kMaxManifestBytes, wire::kMaxTasks, a module of at most wire::kMaxModuleBytes.
 class Manifest {
  public:
-  static constexpr int kMaxTasks = 10000;
+  // The bytes of a pb::Manifest. Kind::invalid with what is wrong.
+  static Result<Manifest> check(ByteView bytes);
+  // `content`, whose version is set here.
+  static Bytes encode(wire::pb::Manifest content);
 
-  // The bytes of a pb::SignedManifest. Kind::invalid with what is wrong.
-  static Result<Manifest> check(ByteView signed_manifest);
-  // Signs `content`, whose submitter is set here.
-  static Bytes sign(wire::pb::Manifest content, const SigningKey& key);
-
-  const JobId& id() const { return id_; }
   const wire::pb::Manifest& content() const { return content_; }
 
-  // Where it runs. None: in the first grid of its home.
-  std::optional<wire::GridId> grid() const;
   // The program's name, as its arguments say.
   std::string name() const;
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(content_.tasks_size()); }
@@ -39,7 +32,6 @@ class Manifest {
   std::vector<Hash256> all_chunks() const;
 
  private:
-  JobId id_;
   wire::pb::Manifest content_;
 };
 

@@ -20,28 +20,13 @@ wire::pb::Manifest content(int tasks) {
   return manifest;
 }
 
-const SigningKey& key() {
-  static const SigningKey kKey(std::array<std::uint8_t, 32>{1, 2, 3});
-  return kKey;
-}
-
-TEST(Manifest, IsRefusedWithAnyByteFlipped) {
-  const Bytes good = Manifest::sign(content(1), key());
-  ASSERT_TRUE(Manifest::check(good).has_value());
-  for (std::size_t i = 0; i < good.size(); ++i) {
-    Bytes bad = good;
-    bad[i] ^= 1;
-    EXPECT_FALSE(Manifest::check(bad).has_value()) << "byte " << i;
-  }
-}
-
 TEST(Manifest, OfOneTaskIsTheMainThread) {
-  const Manifest manifest = Manifest::check(Manifest::sign(content(1), key())).value();
+  const Manifest manifest = Manifest::check(Manifest::encode(content(1))).value();
   EXPECT_EQ(manifest.thread_of(0), kMainThread);
 }
 
 TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
-  const Manifest manifest = Manifest::check(Manifest::sign(content(60), key())).value();
+  const Manifest manifest = Manifest::check(Manifest::encode(content(60))).value();
   std::set<ThreadId> threads;
   std::set<std::string> seeds;
   for (std::uint32_t task = 0; task < 60; ++task) {
@@ -57,7 +42,7 @@ TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
 }
 
 TEST(Manifest, SaysWhatIsWrong) {
-  const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::sign(manifest, key())).error().detail; };
+  const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::encode(manifest)).error().detail; };
   wire::pb::Manifest manifest = content(0);
   EXPECT_NE(refusal(manifest).find("tasks"), std::string::npos);
   manifest = content(1);

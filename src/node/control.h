@@ -208,9 +208,9 @@ class Control {
   // A blob that a manifest will name. `done` when it is on disk; it is kept for a while (at least an hour) without a job. REQUIRES: the
   // hash is that of the bytes, of which there are at most 1 MiB.
   virtual void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) = 0;
-  // The bytes of a pb::SignedManifest. `done` when the job is durable; from then on it is this peer's. Kind::invalid: what is wrong with
-  // it; Kind::not_found: which blob is missing. The same manifest again gives the same job.
-  virtual void submit(Bytes signed_manifest, std::function<void(Result<job::JobId>)> done) = 0;
+  // The bytes of a pb::SignedCharter and of a pb::Manifest. `done` when the job is durable; from then on it is this peer's. Kind::invalid:
+  // what is wrong with them; Kind::not_found: which blob is missing. The same charter again gives the same job.
+  virtual void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) = 0;
   // `done` when it will not run again whatever happens. A job that is over stays as it is. Kind::not_found.
   virtual void cancel(const job::JobId& id, std::function<void(Status)> done) = 0;
 

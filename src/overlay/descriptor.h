@@ -12,6 +12,7 @@
 #include "wire/contact.h"
 #include "wire/names.h"
 #include "wire/overlay.pb.h"
+#include "wire/signer.h"
 
 namespace gw::overlay {
 
@@ -21,6 +22,7 @@ using wire::Contact;
 using wire::GridId;
 using wire::kNever;
 using wire::PeerId;
+using wire::Signer;
 using wire::Time;
 using Message = wire::pb::OverlayMessage;
 
@@ -66,15 +68,6 @@ inline bool can_be_dialled(const Descriptor& peer) {
 }
 
 inline bool newer(const Descriptor& a, const Descriptor& b) { return a.incarnation > b.incarnation; }
-
-// Signs and checks. The daemon's is Ed25519; the simulator's is a hash that only the owner can make.
-class Signer {
- public:
-  virtual ~Signer() = default;
-  virtual PeerId id_of(const PublicKey& key) const = 0;
-  virtual Signature sign(ByteView text) const = 0;
-  virtual bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const = 0;
-};
 
 void sign(const GridId& grid, const Signer& signer, Descriptor& descriptor);
 bool is_genuine(const GridId& grid, const Signer& signer, const Descriptor& descriptor);

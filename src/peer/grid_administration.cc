@@ -8,12 +8,12 @@
 namespace gw::peer {
 namespace {
 
-using job::Message;
+using job::PeerMessage;
 using overlay::Revocations;
 
-Message revocations_message(const Grid& grid) {
-  Message message;
-  Message::Revocations& list = *message.mutable_revocations();
+PeerMessage revocations_message(const Grid& grid) {
+  PeerMessage message;
+  PeerMessage::Revocations& list = *message.mutable_revocations();
   list.set_grid(grid.credentials.id.bytes());
   list.set_version(grid.credentials.revocations.version);
   list.mutable_serials()->Assign(grid.credentials.revocations.serials.begin(), grid.credentials.revocations.serials.end());
@@ -22,14 +22,14 @@ Message revocations_message(const Grid& grid) {
 }
 
 // Only which one it is: whoever has another one says so, or sends it.
-Message version_message(const Grid& grid) {
-  Message message;
+PeerMessage version_message(const Grid& grid) {
+  PeerMessage message;
   message.mutable_revocations()->set_grid(grid.credentials.id.bytes());
   message.mutable_revocations()->set_version(grid.credentials.revocations.version);
   return message;
 }
 
-Revocations read_list(const Message::Revocations& message) {
+Revocations read_list(const PeerMessage::Revocations& message) {
   Revocations list{.version = message.version()};
   list.serials.assign(message.serials().begin(), message.serials().end());
   std::ranges::copy(as_bytes(message.signature()), list.signature.begin());
@@ -154,7 +154,7 @@ void GridAdministration::on_connected(Time, const PeerId& peer, const std::strin
   if (!address.empty()) joining_.on_connected(peer, address, out);
 }
 
-Result<overlay::Membership> GridAdministration::let_in(Time now, const PeerId& from, const Message::Admit& request,
+Result<overlay::Membership> GridAdministration::let_in(Time now, const PeerId& from, const PeerMessage::Admit& request,
                                                        GridCredentials*& credentials, Actions& out) {
   GW_TRY(const wire::Invitation invitation, wire::parse_invitation(request.invitation()));
   Grid* grid = environment_.grids.find(wire::private_grid(invitation.grid_key));
@@ -169,12 +169,12 @@ Result<overlay::Membership> GridAdministration::let_in(Time now, const PeerId& f
   return membership;
 }
 
-void GridAdministration::on_admit(Time now, const PeerId& from, const Message::Admit& request, Actions& out) {
+void GridAdministration::on_admit(Time now, const PeerId& from, const PeerMessage::Admit& request, Actions& out) {
   if (!admits_.take(now)) return;  // it asks again
   GridCredentials* key_giver = nullptr;
   const auto membership = let_in(now, from, request, key_giver, out);
-  Message message;
-  Message::Admitted& answer = *message.mutable_admitted();
+  PeerMessage message;
+  PeerMessage::Admitted& answer = *message.mutable_admitted();
   const auto invitation = wire::parse_invitation(request.invitation());
   answer.set_grid((invitation ? wire::private_grid(invitation->grid_key) : GridId{}).bytes());
   if (membership) {
@@ -188,7 +188,7 @@ void GridAdministration::on_admit(Time now, const PeerId& from, const Message::A
   out.after_disk(job::Send{from, std::move(message)});
 }
 
-void GridAdministration::on_admitted(Time now, const PeerId& from, const Message::Admitted& answer, Actions& out) {
+void GridAdministration::on_admitted(Time now, const PeerId& from, const PeerMessage::Admitted& answer, Actions& out) {
   if (auto join_result = joining_.on_admitted(from, answer)) finish(now, std::move(*join_result), out);
 }
 
@@ -213,14 +213,14 @@ void GridAdministration::adopt(Time now, Grid& grid, Revocations list, Actions& 
   const std::vector<Overlay::Known> members = grid.overlay.all();
   environment_.grids.revoke(now, grid, std::move(list), out);
   remind_at_ = std::min(remind_at_, now + config_.remind_every);
-  const Message message = revocations_message(grid);
+  const PeerMessage message = revocations_message(grid);
   for (std::size_t i = 0; i < std::min(members.size(), config_.told); ++i) out.send(members[i].descriptor.id, message);
   if (grid.credentials.revoked())
     out.notify(job::PeerRefused{
         environment_.self, fmt::format("its own membership of grid '{}' was revoked: ask for another invitation", grid.credentials.name)});
 }
 
-void GridAdministration::on_revocations(Time now, const PeerId& from, const Message::Revocations& message, Actions& out) {
+void GridAdministration::on_revocations(Time now, const PeerId& from, const PeerMessage::Revocations& message, Actions& out) {
   Grid* grid = environment_.grids.find(GridId::from(message.grid()));
   if (grid == nullptr || !grid->credentials.is_private()) return;
   const std::uint64_t mine = grid->credentials.revocations.version;

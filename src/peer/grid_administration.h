@@ -67,9 +67,9 @@ class GridAdministration {
   // `in_use`: grids in which jobs of this peer run.
   void on_request(Time now, GridRequest request, const std::set<GridId>& in_use, Actions& out);
   void on_connected(Time now, const PeerId& peer, const std::string& address, Actions& out);
-  void on_admit(Time now, const PeerId& from, const job::Message::Admit& request, Actions& out);
-  void on_admitted(Time now, const PeerId& from, const job::Message::Admitted& answer, Actions& out);
-  void on_revocations(Time now, const PeerId& from, const job::Message::Revocations& message, Actions& out);
+  void on_admit(Time now, const PeerId& from, const job::PeerMessage::Admit& request, Actions& out);
+  void on_admitted(Time now, const PeerId& from, const job::PeerMessage::Admitted& answer, Actions& out);
+  void on_revocations(Time now, const PeerId& from, const job::PeerMessage::Revocations& message, Actions& out);
   // Somebody of a grid has been heard for the first time.
   void on_seen(Time now, const PeerId& peer, Actions& out);
   void on_tick(Time now, Actions& out);
@@ -86,7 +86,7 @@ class GridAdministration {
   Status check_join_request(const Joining::JoinRequest& join_request) const;
   Result<Grid*> private_grid(const GridId& id);
   Result<std::uint64_t> serial_of(const Grid& grid, const PeerId& peer) const;
-  Result<overlay::Membership> let_in(Time now, const PeerId& from, const job::Message::Admit& request, GridCredentials*& credentials,
+  Result<overlay::Membership> let_in(Time now, const PeerId& from, const job::PeerMessage::Admit& request, GridCredentials*& credentials,
                                      Actions& out);
   void finish(Time now, Joining::JoinResult join_result, Actions& out);
   void adopt(Time now, Grid& grid, overlay::Revocations list, Actions& out);

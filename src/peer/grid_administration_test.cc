@@ -146,7 +146,7 @@ TEST(GridAdministration, ListsOfTwoHoldersBecomeOne) {
   ASSERT_TRUE(host.ask({3, Revoke{grid, {0x70000}, {}}}));
   ASSERT_TRUE(admin.ask({3, Revoke{grid, {0x80000}, {}}}));
   const auto tell = [&](Administrator& from, Administrator& to) {
-    job::Message::Revocations message;
+    job::PeerMessage::Revocations message;
     const overlay::Revocations& list = from.grids.find(grid)->credentials.revocations;
     message.set_grid(grid.bytes());
     message.set_version(list.version);
@@ -166,7 +166,7 @@ TEST(GridAdministration, ARevokedMemberLearnsItAndIsOut) {
   const GridId grid = host.create();
   ASSERT_TRUE(join(guest, host, host.invite(grid).value()));
   ASSERT_TRUE(host.ask({3, Revoke{grid, {}, {guest.id}}})) << "by what it was given, although it was never met";
-  job::Message::Revocations message;
+  job::PeerMessage::Revocations message;
   const overlay::Revocations& list = host.grids.find(grid)->credentials.revocations;
   message.set_grid(grid.bytes());
   message.set_version(list.version);

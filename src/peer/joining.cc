@@ -9,7 +9,7 @@
 namespace gw::peer {
 namespace {
 
-GridCredentials credentials_of(const Joining::JoinRequest& join_request, const job::Message::Admitted& answer) {
+GridCredentials credentials_of(const Joining::JoinRequest& join_request, const job::PeerMessage::Admitted& answer) {
   GridCredentials credentials = GridCredentials::open(join_request.name);
   credentials.key = join_request.invitation.grid_key;
   credentials.id = wire::private_grid(*credentials.key);
@@ -50,7 +50,7 @@ void Joining::on_connected(const PeerId& peer, const std::string& address, Actio
   for (Open& open : open_) {
     if (std::ranges::find(open.join_request.invitation.addresses, address) == open.join_request.invitation.addresses.end()) continue;
     open.asked.insert(peer);
-    job::Message message;
+    job::PeerMessage message;
     message.mutable_admit()->set_invitation(text_of(open.join_request.invitation));
     message.mutable_admit()->set_name(open.join_request.machine);
     message.mutable_admit()->set_key(self_.data(), self_.size());
@@ -58,7 +58,7 @@ void Joining::on_connected(const PeerId& peer, const std::string& address, Actio
   }
 }
 
-std::optional<Joining::JoinResult> Joining::on_admitted(const PeerId& from, const job::Message::Admitted& answer) {
+std::optional<Joining::JoinResult> Joining::on_admitted(const PeerId& from, const job::PeerMessage::Admitted& answer) {
   const auto found = std::ranges::find_if(open_, [&](const Open& open) {
     return open.asked.contains(from) && wire::private_grid(open.join_request.invitation.grid_key).bytes() == answer.grid();
   });

@@ -45,7 +45,7 @@ class Joining {
   // Somebody is at an address that was dialled from here.
   void on_connected(const PeerId& peer, const std::string& address, Actions& out);
   // Nothing: the answer is to no question, or does not end it.
-  std::optional<JoinResult> on_admitted(const PeerId& from, const job::Message::Admitted& answer);
+  std::optional<JoinResult> on_admitted(const PeerId& from, const job::PeerMessage::Admitted& answer);
   std::vector<JoinResult> on_tick(Time now, Actions& out);
   Time next_deadline() const;
 

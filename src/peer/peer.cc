@@ -22,29 +22,18 @@ Grids::Config in_wall_time(Grids::Config config, Time offset) {
   return config;
 }
 
-// What a peer may say to one that it shares no grid with.
-bool is_for_everybody(const Message& message) {
-  switch (message.kind_case()) {
-    case Message::kOverlay:  // each grid has rules of its own
-    case Message::kDialBack:
-    case Message::kDialedBack:
-    case Message::kAdmit:
-    case Message::kAdmitted:
-    case Message::kRevocations:
-      return true;
-    default:
-      return false;
-  }
-}
+// What a peer may say to one that it shares no grid with: each grid has rules of its own.
+bool is_for_everybody(const PeerMessage& message) { return !message.has_job(); }
 
 // Whether something could get lost with the other side: not so if it is only asked for slots.
-bool is_of_job(const Message& message) { return !message.has_reserve() && !is_for_everybody(message); }
+bool is_of_job(const PeerMessage& message) { return message.has_job() && !message.job().has_reserve(); }
 
 }  // namespace
 
 Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng)
     : config_(config),
       identity_(identity),
+      signer_(signer),
       rng_(rng),
       grids_(in_wall_time(config.grids, identity.wall_offset), {identity.self, identity.key, identity.boot}, signer, rng_),
       reachability_(
@@ -52,12 +41,25 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       grid_administration_(config.grid_administration, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
       strangers_({kReportPeriod, 1, kReported}),
       boot_numbers_(config.boot_numbers),
+      authorities_(config.authorities),
       slots_(config.slots, identity.boot),
       blobs_(config.blobs),
-      keeper_(config.keeper, {grids_, blobs_}),
+      keeper_(config.keeper, {grids_, blobs_, authorities_}),
       past_(config.past),
-      uploads_(config.uploads, blobs_) {
+      uploads_(config.uploads, blobs_),
+      router_(config.router, {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_}, router_environment()) {
   grids_.set_slots(slots_.slots(), slots_.free_slots());
+}
+
+JobRouter::Environment Peer::router_environment() {
+  return {.self = identity_.self,
+          .signer = signer_,
+          .grids = grids_,
+          .disk_is_behind = [this] { return batches_.size() >= config_.batches; },
+          .make_hosted_job =
+              [this](const HostedJob::Claim& claim) {
+                return std::make_unique<HostedJob>(config_.hosted_job, HostedJob::Environment{identity_.self, blobs_, next_worker_}, claim);
+              }};
 }
 
 // --- a turn
@@ -87,6 +89,10 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
 }
 
 void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out) {
+  if (send.message.has_job()) {
+    std::optional<JobMessage> roster = router_.prepare(send.to, *send.message.mutable_job());
+    if (roster) dispatch(now, job::to_peer(send.to, JobId::from(roster->job()), std::move(*roster)), turn, out);
+  }
   if (send.to == identity_.self) return deliver(now, identity_.self, send.message, turn);
   send.message.set_version(wire::kPeerProtocol);
   send.message.set_boot(identity_.boot);
@@ -131,7 +137,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
   finish_turn(now, turn, out);
 }
 
-void Peer::on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out) {
+void Peer::on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out) {
   Actions turn;
   const BootNumbers::Change change = boot_numbers_.on_seen(now, from, message.boot());
   if (change == BootNumbers::Change::newer) {
@@ -151,7 +157,7 @@ void Peer::on_message(Time now, const PeerId& from, const Message& message, std:
 }
 
 // Messages about jobs are taken only from who is, or may be, in a grid with this peer.
-bool Peer::admits(Time now, const PeerId& from, const Message& message, Actions& out) {
+bool Peer::admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out) {
   if (is_for_everybody(message) || grids_.admits(now, from)) return true;
   if (strangers_.admit(now, from))
     out.notify(job::PeerRefused{from, "it speaks of jobs and has shown no membership of a grid of this peer"});
@@ -165,7 +171,7 @@ void Peer::on_connection(Time now, const PeerId& peer, const Connection& event, 
     grid_administration_.on_connected(now, peer, connected->address, turn);
     reachability_.on_connected(now, peer, connected->link);
   } else if (const auto* dialled = std::get_if<DialledBack>(&event)) {
-    Message::DialedBack result;
+    PeerMessage::DialedBack result;
     result.set_address(dialled->address);
     result.set_reached(dialled->reached);
     reachability_.on_dialled(peer, result, turn);
@@ -189,7 +195,29 @@ void Peer::leave(Time now, std::vector<Action>& out) {
 
 // Whatever it had in that life is gone, in all grids.
 void Peer::end_life(Time now, const PeerId& peer, Actions& out) {
+  router_.on_peer_restarted(peer);
   for (auto& [job, home] : homes_) home->on_peer_lost(now, peer, out);
+}
+
+void Peer::deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out) {
+  switch (message.kind_case()) {
+    case PeerMessage::kJob:
+      return router_.on_message(now, from, message.job(), out);
+    case PeerMessage::kOverlay:
+      return grids_.on_message(now, from, message.overlay(), out);
+    case PeerMessage::kDialBack:
+      return reachability_.on_dial_back(now, from, static_cast<std::uint16_t>(message.dial_back().port()), out);
+    case PeerMessage::kDialedBack:
+      return reachability_.on_answer(now, from, message.dialed_back());
+    case PeerMessage::kAdmit:
+      return grid_administration_.on_admit(now, from, message.admit(), out);
+    case PeerMessage::kAdmitted:
+      return grid_administration_.on_admitted(now, from, message.admitted(), out);
+    case PeerMessage::kRevocations:
+      return grid_administration_.on_revocations(now, from, message.revocations(), out);
+    case PeerMessage::KIND_NOT_SET:
+      return;
+  }
 }
 
 void Peer::publish(Actions& out) {
@@ -203,7 +231,7 @@ void Peer::apply_peer_changes(Time now, Actions& out) {
   for (const PeerId& seen : grids_.take_newly_seen()) grid_administration_.on_seen(now, seen, out);
   for (const Grids::Lost& lost : grids_.take_losses())
     for (auto& [job, home] : homes_)
-      if (grid_of(home->manifest()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
+      if (grid_of(home->charter()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
 }
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
@@ -232,7 +260,7 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
   for (const job::SlotLeases::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
-    close_hosted_job(grant.job, turn);
+    router_.close_hosted_job(grant.job, turn);
   }
   blobs_.on_tick(now, turn);
   uploads_.on_tick(now, turn);
@@ -273,53 +301,69 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
 // Whose claim has ended hears of it at once, and places its threads somewhere else.
 void Peer::set_slots(const SetSlots& request, Actions& out) {
   for (const job::SlotLeases::Grant& grant : slots_.resize(request.slots, request.vacate)) {
-    close_hosted_job(grant.job, out);
-    Message message;
-    message.mutable_no_claim()->set_job(grant.job.bytes());
+    router_.close_hosted_job(grant.job, out);
+    JobMessage message;
     message.mutable_no_claim()->set_claim(grant.claim);
-    out.send(grant.home, std::move(message));
+    out.send(grant.home, grant.job, std::move(message));
   }
 }
 
 void Peer::submit(Time now, const Submit& request, Actions& out) {
-  auto manifest = Manifest::check(request.manifest);
-  const JobId id{sha256(request.manifest)};
-  if (!manifest) return out.notify(job::JobRefused{id, manifest.error()});
-  // The same manifest again: the same job. What is not on disk yet is not accepted yet.
+  const JobId id{sha256(request.charter)};
+  // The same charter again: the same job. What is not on disk yet is not accepted yet.
   if (homes_.contains(id) || past_.find(id) != nullptr) return out.after_disk(job::Notify{job::JobAccepted{id}});
+  auto prepared = check(request);
+  if (!prepared) return out.notify(job::JobRefused{id, prepared.error()});
+  add_home(*grid_of(prepared->charter), std::move(prepared->charter), std::move(prepared->manifest), std::string(as_text(request.manifest)),
+           out)
+      .begin(now, request.manifest, out);
+}
+
+// Whether this peer can be the home of that job now.
+Result<Peer::Submission> Peer::check(const Submit& request) const {
+  GW_TRY(job::Charter charter, job::Charter::check(request.charter));
+  if (charter.first_home() != identity_.self)
+    return fail(Kind::invalid, "the charter names peer {} as the home of the job, and this is {}: submit it there, or sign another charter",
+                charter.first_home().brief(), identity_.self.brief());
+  if (charter.manifest() != sha256(request.manifest)) return fail(Kind::invalid, "the manifest is not the one that the charter names");
+  GW_TRY(Manifest manifest, Manifest::check(request.manifest));
   if (homes_.size() >= config_.homes)
-    return out.notify(
-        job::JobRefused{id, fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size())});
-  const Grid* grid = grid_of(*manifest);
-  if (grid == nullptr)
-    return out.notify(job::JobRefused{
-        id, fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
-                 manifest->grid() ? manifest->grid()->brief() : "any")});
-  const std::vector<Hash256> chunks = manifest->all_chunks();
-  if (const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
-      missing != chunks.end())
-    return out.notify(job::JobRefused{id, fail(Kind::not_found, "blob {} of the job is not here: upload it first", missing->hex())});
+    return fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size());
+  if (grid_of(charter) == nullptr)
+    return fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
+                charter.grid() ? charter.grid()->brief() : "any");
+  const std::vector<Hash256> chunks = manifest.all_chunks();
+  const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
+  if (missing != chunks.end()) return fail(Kind::not_found, "blob {} of the job is not here: upload it first", missing->hex());
+  return Submission{std::move(charter), std::move(manifest)};
+}
+
+// REQUIRES: the blobs that the manifest names are here.
+Home& Peer::add_home(const Grid& grid, job::Charter charter, Manifest manifest, std::string manifest_bytes, Actions& out) {
+  const JobId id = charter.id();
   std::vector<Hash256>& held = home_blobs_[id];
-  held = chunks;
+  held = manifest.all_chunks();
   for (const Hash256& chunk : held) blobs_.adopt(chunk);
-  held.push_back(id.hash);
-  blobs_.put({id.hash, std::string(as_text(request.manifest))}, out);
-  auto& home = homes_[id] = std::make_unique<Home>(config_.home, home_environment(*grid), std::move(*manifest));
-  home->begin(now, request.manifest, out);
+  held.push_back(charter.manifest());
+  blobs_.put({charter.manifest(), std::move(manifest_bytes)}, out);
+  if (authorities_.find(id) == nullptr) authorities_.add(charter);
+  authorities_.hold(id);
+  auto& home = homes_[id] = std::make_unique<Home>(config_.home, home_environment(grid), std::move(charter), std::move(manifest));
+  return *home;
 }
 
 // nullptr: this peer is not in it.
-const Grid* Peer::grid_of(const Manifest& manifest) const { return manifest.grid() ? grids_.find(*manifest.grid()) : grids_.main(); }
+const Grid* Peer::grid_of(const job::Charter& charter) const { return charter.grid() ? grids_.find(*charter.grid()) : grids_.main(); }
 
 std::set<GridId> Peer::grids_in_use() const {
   std::set<GridId> used;
   for (const auto& [job, home] : homes_)
-    if (const Grid* grid = grid_of(home->manifest())) used.insert(grid->credentials.id);
+    if (const Grid* grid = grid_of(home->charter())) used.insert(grid->credentials.id);
   return used;
 }
 
 Home::Environment Peer::home_environment(const Grid& grid) {
-  return {identity_.self, identity_.boot, identity_.wall_offset, grid, blobs_, rng_};
+  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_};
 }
 
 void Peer::end_homes(Actions& out) {
@@ -327,16 +371,10 @@ void Peer::end_homes(Actions& out) {
     if (!entry.second->over()) return false;
     for (const Hash256& hash : home_blobs_.at(entry.first)) blobs_.release(hash, out);
     home_blobs_.erase(entry.first);
+    authorities_.release(entry.first);
     past_.add(entry.first, entry.second->record(), out);
     return true;
   });
-}
-
-void Peer::close_hosted_job(const JobId& job, Actions& out) {
-  const auto found = hosted_jobs_.find(job);
-  if (found == hosted_jobs_.end()) return;
-  found->second->close(out);
-  hosted_jobs_.erase(found);
 }
 
 }  // namespace gw::peer

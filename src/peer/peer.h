@@ -21,6 +21,7 @@
 #include "peer/boot_numbers.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
+#include "peer/job_router.h"
 #include "peer/past_jobs.h"
 #include "peer/reachability.h"
 #include "peer/uploads.h"
@@ -29,7 +30,8 @@ namespace gw::peer {
 
 using job::Action;
 using job::JobId;
-using job::Message;
+using job::JobMessage;
+using job::PeerMessage;
 using job::ThreadId;
 using job::WorkerId;
 
@@ -64,7 +66,8 @@ struct Upload {
   job::Blob blob;  // its hash is that of its bytes
 };
 struct Submit {
-  Bytes manifest;  // signed; every blob it names has been uploaded before
+  Bytes charter;   // signed
+  Bytes manifest;  // named by the charter; every blob it names has been uploaded before
 };
 struct Cancel {
   JobId job;
@@ -109,6 +112,8 @@ class Peer {
     Grids::Config grids;  // its wall_offset is filled in here
     GridAdministration::Config grid_administration;
     BootNumbers::Config boot_numbers;
+    JobRouter::Config router;
+    job::Authorities::Config authorities;
     job::SlotLeases::Config slots;
     job::BlobReferences::Config blobs;
     job::Home::Config home;
@@ -133,7 +138,7 @@ class Peer {
   // First of all, once. Kind::corrupt if what was stored cannot be used; then this peer must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
 
-  void on_message(Time now, const PeerId& from, const Message& message, std::vector<Action>& out);
+  void on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out);
   void on_connection(Time now, const PeerId& peer, const Connection& event, std::vector<Action>& out);
   void on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out);
   void on_local(Time now, Request request, std::vector<Action>& out);
@@ -146,6 +151,7 @@ class Peer {
   // For people and checkers.
   const std::map<JobId, std::unique_ptr<job::Home>>& homes() const { return homes_; }
   const std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs() const { return hosted_jobs_; }
+  const JobRouter& router() const { return router_; }
   const job::SlotLeases& slots() const { return slots_; }
   const job::Keeper& keeper() const { return keeper_; }
   const job::BlobReferences& blobs() const { return blobs_; }
@@ -161,40 +167,41 @@ class Peer {
   };
 
   // peer.cc
-  void deliver(Time now, const PeerId& from, const Message& message, Actions& out);
+  void deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
   void apply_peer_changes(Time now, Actions& out);
   void publish(Actions& out);
-  bool admits(Time now, const PeerId& from, const Message& message, Actions& out);
+  bool admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   std::set<GridId> grids_in_use() const;
-  const Grid* grid_of(const job::Manifest& manifest) const;
+  const Grid* grid_of(const job::Charter& charter) const;
   job::Home::Environment home_environment(const Grid& grid);
+  struct Submission {
+    job::Charter charter;
+    job::Manifest manifest;
+  };
+  Result<Submission> check(const Submit& request) const;
+  job::Home& add_home(const Grid& grid, job::Charter charter, job::Manifest manifest, std::string manifest_bytes, Actions& out);
+  JobRouter::Environment router_environment();
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
   void set_slots(const SetSlots& request, Actions& out);
   void end_homes(Actions& out);
-  void close_hosted_job(const JobId& job, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
   void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
-
-  // peer_messages.cc: one for each kind that needs more than passing on.
-  void to_home(Time now, const PeerId& from, const Message& message, Actions& out);
-  void to_hosted_job(Time now, const PeerId& from, const Message& message, Actions& out);
-  void on_reserve(Time now, const PeerId& from, const Message::Reserve& reserve, Actions& out);
-  void on_claim(Time now, const PeerId& from, const Message::ClaimName& claim, Actions& out);
-  void on_release(const PeerId& from, const Message::ClaimName& claim, Actions& out);
 
   // peer_recovery.cc
   Status recover_homes(Time now, const std::map<JobId, job::HomeRecords>& homes, Actions& out);
 
   const Config config_;
   const Identity identity_;
+  const overlay::Signer& signer_;
   Rng rng_;
   Grids grids_;
   Reachability reachability_;
   GridAdministration grid_administration_;
   overlay::PerPeerRateLimit strangers_;  // each is reported once in a while
   BootNumbers boot_numbers_;
+  job::Authorities authorities_;
   job::SlotLeases slots_;
   job::BlobReferences blobs_;
   job::Keeper keeper_;
@@ -204,6 +211,7 @@ class Peer {
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
+  JobRouter router_;
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;
 };

@@ -77,19 +77,15 @@ Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, 
       past_.add(id, records.job, out);
       continue;
     }
+    GW_TRY(job::Charter charter, job::Charter::check(as_bytes(records.job.charter())));
     GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
-    const Grid* grid = grid_of(manifest);
+    const Grid* grid = grid_of(charter);
     if (grid == nullptr)
       return fail(Kind::not_found,
                   "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
-                  manifest.grid() ? manifest.grid()->brief() : "any");
-    std::vector<Hash256>& held = home_blobs_[id];
-    held = manifest.all_chunks();
-    for (const Hash256& hash : held) blobs_.adopt(hash);
-    held.push_back(id.hash);
-    blobs_.put({id.hash, records.job.manifest()}, out);
-    auto& home = homes_[id] = std::make_unique<job::Home>(config_.home, home_environment(*grid), std::move(manifest));
-    GW_TRY_VOID(home->recover(now, records));
+                  charter.grid() ? charter.grid()->brief() : "any");
+    job::Home& home = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out);
+    GW_TRY_VOID(home.recover(now, records));
   }
   return ok();
 }

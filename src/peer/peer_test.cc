@@ -10,7 +10,6 @@
 namespace gw::peer {
 namespace {
 
-using job::Message;
 using std::chrono::milliseconds;
 
 PeerId peer_id(std::uint8_t number) { return overlay::test_id(number); }
@@ -43,7 +42,7 @@ class LonelyPeer : public testing::Test {
       give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
   }
 
-  void hear(std::uint8_t from, Message message, std::uint64_t boot = 1) {
+  void hear(std::uint8_t from, PeerMessage message, std::uint64_t boot = 1) {
     message.set_version(wire::kPeerProtocol);
     message.set_boot(boot);
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_message(now_, peer_id(from), message, out); });
@@ -61,10 +60,27 @@ class LonelyPeer : public testing::Test {
     manifest.mutable_policy()->set_slots(2);
     manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(checkpoint_every_.count()));
     for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
-    const Bytes bytes = job::Manifest::sign(manifest, a_key());
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{bytes}, out); });
-    return {sha256(bytes)};
+    return submit(manifest);
+  }
+
+  JobId submit(const wire::pb::Manifest& manifest, const std::string& grid = "", std::uint8_t home = 0) {
+    const Bytes bytes = job::Manifest::encode(manifest);
+    wire::pb::JobCharter charter;
+    charter.set_first_home(peer_id(home).bytes());
+    if (!grid.empty()) charter.set_grid(wire::open_grid(grid).bytes());
+    charter.set_manifest(wire::bytes_of(sha256(bytes)));
+    const Bytes signed_charter = job::Charter::sign(charter, a_key());
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{signed_charter, bytes}, out); });
+    return {sha256(signed_charter)};
+  }
+
+  static PeerMessage about(const JobId& job, JobMessage content) {
+    PeerMessage message;
+    content.set_job(job.bytes());
+    content.set_term(1);
+    *message.mutable_job() = std::move(content);
+    return message;
   }
 
   // What the worker of this peer says.
@@ -231,7 +247,7 @@ TEST_F(LonelyPeer, AJobWhoseBlobsAreMissingIsRefusedByName) {
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.mutable_policy()->set_slots(1);
   manifest.add_tasks();
-  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  submit(manifest);
   ASSERT_EQ(count<job::JobRefused>(), 1u);
   EXPECT_EQ(std::get<job::JobRefused>(events_.back()).error.kind, Kind::not_found);
 }
@@ -244,22 +260,27 @@ TEST_F(LonelyPeer, AJobOfAGridItIsNotInIsRefused) {
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.mutable_policy()->set_slots(1);
   manifest.add_tasks();
-  manifest.set_grid(wire::open_grid("three").bytes());
-  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  submit(manifest, "three");
   ASSERT_EQ(count<job::JobRefused>(), 1u);
   EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("is not in grid"), std::string::npos);
-  manifest.set_grid(wire::open_grid("two").bytes());
-  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{job::Manifest::sign(manifest, a_key())}, out); });
+  submit(manifest, "two");
   ASSERT_EQ(count<job::JobRefused>(), 2u);
   EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("blob"), std::string::npos)
       << "the grid is right, the module missing";
+}
+
+TEST_F(LonelyPeer, AJobWhoseCharterNamesAnotherHomeIsRefused) {
+  wire::pb::Manifest manifest;
+  submit(manifest, "", 7);
+  ASSERT_EQ(count<job::JobRefused>(), 1u);
+  EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("as the home of the job"), std::string::npos);
 }
 
 TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
   const overlay::TestSigner other(overlay::test_key(7));
   for (const char* name : {"two", "three"}) {
     others_.clear();
-    Message message;
+    PeerMessage message;
     message.mutable_overlay()->set_grid(wire::open_grid(name).bytes());
     overlay::Descriptor self = overlay::test_peer(7);
     sign(wire::open_grid(name), other, self);
@@ -278,7 +299,7 @@ TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
 
 TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
   const overlay::TestSigner other(overlay::test_key(7));
-  Message message;
+  PeerMessage message;
   message.mutable_overlay()->set_grid(wire::open_grid("one").bytes());
   overlay::Descriptor self = overlay::test_peer(7);
   sign(wire::open_grid("one"), other, self);
@@ -297,36 +318,36 @@ TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
 TEST_F(LonelyPeer, RefusesAPeerThatSpeaksForAThreadItDoesNotHost) {
   const JobId job = submit(1);
   tick(milliseconds(2000));
-  Message message;
-  message.mutable_effects()->set_job(job.bytes());
+  JobMessage message;
   message.mutable_effects()->set_thread(1);
   message.mutable_effects()->set_epoch(1);
   *message.mutable_effects()->add_effects() = end_of(job::kMainThread, 0).effects().effects(0);
-  hear(7, message);
+  hear(7, about(job, message));
   ASSERT_EQ(refusals().size(), 1u);
-  EXPECT_EQ(refusals()[0], "it sent effects of thread 1, which it does not host");
+  EXPECT_EQ(refusals()[0], "it speaks for threads of a job of which it is no host");
   EXPECT_TRUE(peer_->homes().contains(job));
 }
 
 TEST_F(LonelyPeer, RefusesOrdersOfAPeerThatIsNotHome) {
   const JobId job = submit(1);
   tick(milliseconds(2000));
-  Message message;
-  message.mutable_drop()->set_job(job.bytes());
+  JobMessage message;
   message.mutable_drop()->set_thread(1);
   message.mutable_drop()->set_epoch(1);
-  hear(7, message);
+  hear(7, about(job, message));
   ASSERT_EQ(refusals().size(), 1u);
   EXPECT_EQ(refusals()[0], "it gave orders for a job whose home it is not");
 }
 
 TEST_F(LonelyPeer, RefusesAMessageOfAnOlderLife) {
-  Message message;
-  message.mutable_want_blob()->set_hash(std::string(32, 'b'));
-  hear(7, message, 3);
-  hear(7, message, 2);
-  ASSERT_EQ(refusals().size(), 1u);
-  EXPECT_EQ(refusals()[0], "it sent a message of its life 2, which is over");
+  JobMessage message;
+  message.mutable_want_roster();
+  const PeerMessage question = about(submit(1), message);
+  hear(7, question, 3);
+  hear(7, question, 2);
+  ASSERT_EQ(refusals().size(), 2u);
+  EXPECT_EQ(refusals()[0], "it takes no part in the job it speaks of");
+  EXPECT_EQ(refusals()[1], "it sent a message of its life 2, which is over");
 }
 
 TEST_F(LonelyPeer, KillsAWorkerThatSpeaksForAThreadItWasNotGiven) {

@@ -89,14 +89,14 @@ void Reachability::begin_check(Time now, Actions& out) {
   for (const PeerId& peer : peers) {
     asked_[peer] = std::nullopt;
     links_.at(peer).asked = now;
-    job::Message message;
+    job::PeerMessage message;
     message.mutable_dial_back()->set_port(port_);
     out.send(peer, std::move(message));
   }
   decide_at_ = now + config_.patience;
 }
 
-void Reachability::on_answer(Time now, const PeerId& from, const job::Message::DialedBack& answer) {
+void Reachability::on_answer(Time now, const PeerId& from, const job::PeerMessage::DialedBack& answer) {
   const auto found = asked_.find(from);
   if (found == asked_.end() || found->second || answer.address().empty()) return;  // nobody asked, or it cannot know
   found->second = Answer{answer.address(), answer.reached()};
@@ -204,9 +204,9 @@ void Reachability::on_dial_back(Time now, const PeerId& from, std::uint16_t port
   out.add(job::DialBack{from, port});
 }
 
-void Reachability::on_dialled(const PeerId& peer, const job::Message::DialedBack& result, Actions& out) {
+void Reachability::on_dialled(const PeerId& peer, const job::PeerMessage::DialedBack& result, Actions& out) {
   --errands_under_way_;
-  job::Message message;
+  job::PeerMessage message;
   *message.mutable_dialed_back() = result;
   out.send(peer, std::move(message));
 }

@@ -60,8 +60,8 @@ class Reachability {
   void on_disconnected(Time now, const PeerId& peer);
   // Somebody asks to be dialled; that has been done; somebody has done so for us.
   void on_dial_back(Time now, const PeerId& from, std::uint16_t port, Actions& out);
-  void on_dialled(const PeerId& peer, const job::Message::DialedBack& result, Actions& out);
-  void on_answer(Time now, const PeerId& from, const job::Message::DialedBack& answer);
+  void on_dialled(const PeerId& peer, const job::PeerMessage::DialedBack& result, Actions& out);
+  void on_answer(Time now, const PeerId& from, const job::PeerMessage::DialedBack& answer);
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
 

@@ -38,7 +38,7 @@ class ReachabilityTest : public testing::Test {
 
   enum class Outcome { reached, missed };
   void answer(std::uint64_t number, Outcome outcome, const std::string& address = "198.51.100.7:4000") {
-    job::Message::DialedBack answer;
+    job::PeerMessage::DialedBack answer;
     answer.set_address(address);
     answer.set_reached(outcome == Outcome::reached);
     self_.on_answer(now_, test_id(number), answer);
@@ -190,7 +190,7 @@ TEST_F(ReachabilityTest, DialsForOthersAtALimitedRate) {
   EXPECT_EQ(std::get<job::DialBack>(out.now[0]).port, 7u);
   for (std::uint64_t peer = 2; peer < 100; ++peer) self_.on_dial_back(now_, test_id(peer), 7, out);
   EXPECT_EQ(out.now.size(), 16u);
-  job::Message::DialedBack result;
+  job::PeerMessage::DialedBack result;
   result.set_address("192.0.2.1:7");
   Actions answer;
   self_.on_dialled(test_id(1), result, answer);

@@ -10,7 +10,7 @@ Status PeerDirectory::announce(WallSeconds now, const wire::pb::Announcement& an
   if (announcement.grid().size() != sizeof(Hash256)) return fail(Kind::invalid, "a grid is named by 32 bytes");
   GW_TRY_VOID(wire::check(announcement.descriptor()));
   const GridId grid = GridId::from(announcement.grid());
-  overlay::Descriptor descriptor = read(announcement.descriptor(), signer_);
+  overlay::Descriptor descriptor = overlay::read(announcement.descriptor(), signer_);
   if (!is_genuine(grid, signer_, descriptor)) return fail(Kind::invalid, "the descriptor is not signed by the peer it describes");
   auto& peers = grids_[grid];
   if (const auto known = peers.find(descriptor.id); known != peers.end()) {

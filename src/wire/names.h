@@ -28,7 +28,7 @@ struct GridTag;
 struct JobTag;
 using PeerId = HashName<PeerTag>;  // SHA-256 of the peer's public key
 using GridId = HashName<GridTag>;
-using JobId = HashName<JobTag>;  // SHA-256 of the signed manifest
+using JobId = HashName<JobTag>;  // SHA-256 of the signed charter
 
 // Since an arbitrary origin that is the same for all calls in one life of a peer.
 using Time = std::chrono::nanoseconds;

@@ -5,27 +5,56 @@
 #include "base/signature.h"
 #include "wire/invitation.h"
 #include "wire/overlay_messages.h"
+#include "wire/plain_text.h"
 #include "wire/rules.h"
 #include "wire/worker_frames.h"
 
 namespace gw::wire {
 namespace {
 
+using pb::JobMessage;
 using pb::PeerMessage;
 
 constexpr std::size_t kMaxMachineName = 64;
 constexpr std::size_t kMaxSentence = 1024;
+constexpr std::size_t kMaxFailure = 4096;
 constexpr int kMaxRevocations = 4096;
+constexpr std::size_t kMaxCharterBytes = 512;
+constexpr std::size_t kMaxRosterBytes = kMaxRosterMembers * 48 + 256;
+constexpr std::size_t kMaxGrantBytes = 512;
 
 bool is_hash_or_nothing(const std::string& bytes) { return bytes.empty() || is_hash(bytes); }
+bool is_signature(const std::string& bytes) { return bytes.size() == sizeof(Signature); }
 
-Status check_job(const std::string& job) { return require(is_hash(job), "a job is named by 32 bytes"); }
+Status check_epoch(std::uint64_t epoch) { return require(epoch != 0 && epoch <= kMaxEpoch, "an epoch is from 1 to 2^40"); }
 
 // Most messages are about one life of one thread.
 template <class Message>
 Status check_thread(const Message& message) {
-  GW_TRY_VOID(check_job(message.job()));
-  return require(message.thread() != 0 && message.epoch() != 0, "threads and epochs begin with 1");
+  GW_TRY_VOID(require(message.thread() != 0, "threads begin with 1"));
+  return check_epoch(message.epoch());
+}
+
+// And of what is at its keeper.
+template <class Message>
+Status check_kept_thread(const Message& message) {
+  GW_TRY_VOID(check_thread(message));
+  return require(message.keeper_generation() != 0, "keeper generations begin with 1");
+}
+
+Status check(const pb::SignedCharter& charter) {
+  GW_TRY_VOID(require(is_signature(charter.signature()), "a signature has 64 bytes"));
+  return require(!charter.charter().empty() && charter.charter().size() <= kMaxCharterBytes, "a charter has at most 512 bytes");
+}
+
+Status check(const pb::SignedGrant& grant) {
+  GW_TRY_VOID(require(is_signature(grant.signature()), "a signature has 64 bytes"));
+  return require(!grant.grant().empty() && grant.grant().size() <= kMaxGrantBytes, "a grant has at most 512 bytes");
+}
+
+template <class Message>
+Status check_grant_if_any(const Message& message) {
+  return message.has_grant() ? check(message.grant()) : ok();
 }
 
 template <class List>
@@ -34,68 +63,175 @@ Status check_few_determinants(const List& list) {
   return check_determinants(list);
 }
 
-Status check(const PeerMessage::Status& status) {
-  GW_TRY_VOID(check_job(status.job()));
+Status check(const JobMessage::Reserve& reserve) {
+  GW_TRY_VOID(require(reserve.slots() > 0 && reserve.slots() <= kMaxJobSlots, "1 to 65536 slots are reserved"));
+  return check(reserve.charter());
+}
+
+Status check(const JobMessage::Offer& offer) {
+  GW_TRY_VOID(require(offer.claim() != 0, "claims begin with 1"));
+  return require(offer.slots() > 0 && offer.slots() <= kMaxJobSlots, "1 to 65536 slots are offered");
+}
+
+Status check(const JobMessage::Status& status) {
   GW_TRY_VOID(require(status.claim() != 0 && status.number() != 0, "claims and numbers of a status begin with 1"));
   GW_TRY_VOID(require(status.held_size() <= kMaxHeld, "a status has at most 16384 threads"));
-  return require(status.failure().size() <= 4096, "a sentence has at most 4096 bytes");
+  GW_TRY_VOID(require(status.slots() <= kMaxJobSlots, "a claim has at most 65536 slots"));
+  for (const JobMessage::Status::Held& held : status.held()) {
+    GW_TRY_VOID(check_thread(held));
+    GW_TRY_VOID(require(JobMessage::StartState_IsValid(held.start_state()), "a start state is one of four"));
+  }
+  return require(status.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes");
 }
 
-Status check(const PeerMessage::Assign& assign) {
-  GW_TRY_VOID(check_thread(assign));
+Status check(const JobMessage::Assign& assign) {
+  GW_TRY_VOID(check_kept_thread(assign));
   GW_TRY_VOID(require(assign.claim() != 0, "claims begin with 1"));
-  return require(is_hash(assign.keeper()), "a thread has a keeper");
+  GW_TRY_VOID(require(assign.task() < kMaxTasks, "a job has at most 10000 tasks"));
+  GW_TRY_VOID(require(is_hash(assign.keeper()), "a thread has a keeper"));
+  return check(assign.grant());
 }
 
-Status check(const PeerMessage::Effects& message) {
+Status check(const JobMessage::Effects& message) {
   GW_TRY_VOID(check_thread(message));
+  GW_TRY_VOID(require(JobMessage::StartState_IsValid(message.start_state()), "a start state is one of four"));
   for (const pb::Effect& effect : message.effects()) {
     GW_TRY_VOID(check_effect(effect));
     GW_TRY_VOID(require(effect.thread() == message.thread() && effect.epoch() == message.epoch(), "effects are of the message's thread"));
   }
   const auto gap = [](const pb::Effect& a, const pb::Effect& b) { return b.sequence() != a.sequence() + 1; };
   GW_TRY_VOID(require(std::ranges::adjacent_find(message.effects(), gap) == message.effects().end(), "effects come without gaps"));
+  GW_TRY_VOID(require(message.children_size() <= message.effects_size(), "each child is of one of the effects"));
   for (const auto& child : message.children())
-    GW_TRY_VOID(require(child.thread() != 0 && is_hash(child.keeper()), "a child has a name and a keeper"));
+    GW_TRY_VOID(
+        require(child.thread() != 0 && is_hash(child.keeper()) && child.keeper_generation() != 0, "a child has a name and a keeper"));
   return ok();
 }
 
-Status check(const PeerMessage::KeeperChange& change) {
-  GW_TRY_VOID(check_thread(change));
-  return require(is_hash(change.current()) && is_hash_or_nothing(change.target()), "a keeper is named by 32 bytes");
+Status check(const JobMessage::KeeperChange& change) {
+  GW_TRY_VOID(check_kept_thread(change));
+  GW_TRY_VOID(require(is_hash(change.current()) && is_hash_or_nothing(change.target()), "a keeper is named by 32 bytes"));
+  return check(change.grant());
 }
 
-Status check(const PeerMessage::KeepImage& message) {
-  GW_TRY_VOID(check_thread(message));
-  return require(is_hash(message.home()) && is_hash(message.parts()), "an image is offered with its home and its parts");
+Status check(const JobMessage::KeepImage& message) {
+  GW_TRY_VOID(check_kept_thread(message));
+  GW_TRY_VOID(require(is_hash(message.parts()), "an image is offered with its parts"));
+  return check_grant_if_any(message);
 }
 
-Status check(const PeerMessage::KeepDeterminants& message) {
-  GW_TRY_VOID(check_thread(message));
-  GW_TRY_VOID(require(is_hash(message.home()) && !message.determinants().empty(), "determinants come with their home, one at least"));
+Status check(const JobMessage::KeepDeterminants& message) {
+  GW_TRY_VOID(check_kept_thread(message));
+  GW_TRY_VOID(require(!message.determinants().empty(), "determinants come one at least"));
+  GW_TRY_VOID(check_grant_if_any(message));
   return check_few_determinants(message.determinants());
 }
 
-Status check(const PeerMessage::ImageIs& message) {
-  GW_TRY_VOID(check_thread(message));
+Status check(const JobMessage::Kept& message) {
   GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  return check_kept_thread(message);
+}
+
+Status check(const JobMessage::WantImage& message) {
+  GW_TRY_VOID(check_kept_thread(message));
+  return check(message.grant());
+}
+
+Status check(const JobMessage::ImageIs& message) {
+  GW_TRY_VOID(check_kept_thread(message));
+  GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  GW_TRY_VOID(require(message.determinants().empty() || message.determinants(0).index() == message.in_image(),
+                      "determinants go on where the image ends"));
   return check_few_determinants(message.determinants());
 }
 
 template <class Message>
 Status check_list(const Message& message) {
-  GW_TRY_VOID(check_job(message.job()));
-  return require(message.threads_size() <= kMaxHeld, "a list has at most 16384 threads");
+  GW_TRY_VOID(require(message.threads_size() <= kMaxHeld, "a list has at most 16384 threads"));
+  for (const JobMessage::KeptName& name : message.threads()) GW_TRY_VOID(check_kept_thread(name));
+  return ok();
 }
 
-Status check_claim(const PeerMessage::ClaimName& claim) {
-  GW_TRY_VOID(check_job(claim.job()));
-  return require(claim.claim() != 0, "claims begin with 1");
+Status check_claim(const JobMessage::ClaimName& claim) { return require(claim.claim() != 0, "claims begin with 1"); }
+
+Status check(const JobMessage::ThreadName& name) {
+  GW_TRY_VOID(require(name.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes"));
+  return check_thread(name);
 }
 
-Status check(const PeerMessage::Blob& blob) {
+Status check(const JobMessage::Blob& blob) {
   GW_TRY_VOID(require(is_hash(blob.hash()), "a blob is named by 32 bytes"));
   return require(blob.bytes().size() <= kMaxBlobBytes, "a blob has at most 1 MiB");
+}
+
+Status check(const JobMessage::Roster& message) {
+  GW_TRY_VOID(check(message.charter()));
+  if (!message.has_roster()) return ok();
+  GW_TRY_VOID(require(is_signature(message.roster().signature()), "a signature has 64 bytes"));
+  return require(!message.roster().roster().empty() && message.roster().roster().size() <= kMaxRosterBytes,
+                 "a roster has at most 4096 members");
+}
+
+Status check_kind(const JobMessage& message) {
+  switch (message.kind_case()) {
+    case JobMessage::kReserve:
+      return check(message.reserve());
+    case JobMessage::kOffer:
+      return check(message.offer());
+    case JobMessage::kClaim:
+      return check_claim(message.claim());
+    case JobMessage::kRelease:
+      return check_claim(message.release());
+    case JobMessage::kNoClaim:
+      return check_claim(message.no_claim());
+    case JobMessage::kStatus:
+      return check(message.status());
+    case JobMessage::kAssign:
+      return check(message.assign());
+    case JobMessage::kDrop:
+      return check(message.drop());
+    case JobMessage::kEffects:
+      return check(message.effects());
+    case JobMessage::kStored:
+      return check_thread(message.stored());
+    case JobMessage::kKeeperChange:
+      return check(message.keeper_change());
+    case JobMessage::kKeeperFilled:
+      return check_kept_thread(message.keeper_filled());
+    case JobMessage::kKeepImage:
+      return check(message.keep_image());
+    case JobMessage::kKeepDeterminants:
+      return check(message.keep_determinants());
+    case JobMessage::kKept:
+      return check(message.kept());
+    case JobMessage::kWantImage:
+      return check(message.want_image());
+    case JobMessage::kImageIs:
+      return check(message.image_is());
+    case JobMessage::kAskKept:
+      return check_list(message.ask_kept());
+    case JobMessage::kForget:
+      return check_list(message.forget());
+    case JobMessage::kWantBlob:
+      return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
+    case JobMessage::kBlob:
+      return check(message.blob());
+    case JobMessage::kThreadFailed:
+      return check(message.thread_failed());
+    case JobMessage::kRoster:
+      return check(message.roster());
+    case JobMessage::kWantRoster:
+      return ok();
+    case JobMessage::KIND_NOT_SET:
+      break;
+  }
+  return require(false, "a message about a job has a kind");
+}
+
+Status check(const JobMessage& message) {
+  GW_TRY_VOID(require(is_hash(message.job()), "a job is named by 32 bytes"));
+  GW_TRY_VOID(require(message.term() != 0 && message.term() <= kMaxTerm, "a term is from 1 to 2^40"));
+  return check_kind(message);
 }
 
 Status check(const PeerMessage::DialedBack& answer) {
@@ -119,61 +255,13 @@ Status check(const PeerMessage::Admitted& answer) {
 Status check(const PeerMessage::Revocations& list) {
   GW_TRY_VOID(require(is_hash(list.grid()), "a grid is named by 32 bytes"));
   GW_TRY_VOID(require(list.serials_size() <= kMaxRevocations, "a list of revocations has at most 4096 entries"));
-  return require(list.signature().empty() || list.signature().size() == sizeof(Signature), "a signature has 64 bytes");
+  return require(list.signature().empty() || is_signature(list.signature()), "a signature has 64 bytes");
 }
 
 Status check(const PeerMessage& message) {
   switch (message.kind_case()) {
-    case PeerMessage::kReserve:
-      GW_TRY_VOID(require(message.reserve().slots() > 0, "nothing is reserved"));
-      GW_TRY_VOID(require(is_hash_or_nothing(message.reserve().grid()), "a grid is named by 32 bytes"));
-      return check_job(message.reserve().job());
-    case PeerMessage::kOffer:
-      GW_TRY_VOID(require(message.offer().claim() != 0 && message.offer().slots() > 0, "an offer has a claim and slots"));
-      return check_job(message.offer().job());
-    case PeerMessage::kClaim:
-      return check_claim(message.claim());
-    case PeerMessage::kRelease:
-      return check_claim(message.release());
-    case PeerMessage::kNoClaim:
-      return check_claim(message.no_claim());
-    case PeerMessage::kStatus:
-      return check(message.status());
-    case PeerMessage::kAssign:
-      return check(message.assign());
-    case PeerMessage::kDrop:
-      return check_thread(message.drop());
-    case PeerMessage::kEffects:
-      return check(message.effects());
-    case PeerMessage::kStored:
-      return check_thread(message.stored());
-    case PeerMessage::kKeeper:
-      return check(message.keeper());
-    case PeerMessage::kKeeperFilled:
-      return check_thread(message.keeper_filled());
-    case PeerMessage::kKeepImage:
-      return check(message.keep_image());
-    case PeerMessage::kKeepDeterminants:
-      return check(message.keep_determinants());
-    case PeerMessage::kKept:
-      GW_TRY_VOID(require(is_hash_or_nothing(message.kept().parts()), "the parts of an image are named by 32 bytes"));
-      return check_thread(message.kept());
-    case PeerMessage::kWantImage:
-      GW_TRY_VOID(require(is_hash(message.want_image().home()), "an image is asked for with its home"));
-      return check_thread(message.want_image());
-    case PeerMessage::kImageIs:
-      return check(message.image_is());
-    case PeerMessage::kAskKept:
-      return check_list(message.ask_kept());
-    case PeerMessage::kForget:
-      return check_list(message.forget());
-    case PeerMessage::kWantBlob:
-      return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
-    case PeerMessage::kThreadFailed:
-      GW_TRY_VOID(require(message.thread_failed().failure().size() <= 4096, "a sentence has at most 4096 bytes"));
-      return check_thread(message.thread_failed());
-    case PeerMessage::kBlob:
-      return check(message.blob());
+    case PeerMessage::kJob:
+      return check(message.job());
     case PeerMessage::kOverlay:
       return wire::check(message.overlay());
     case PeerMessage::kDialBack:
@@ -190,6 +278,21 @@ Status check(const PeerMessage& message) {
       break;
   }
   return require(false, "a message has a kind");
+}
+
+// Sentences reach terminals and logs.
+void clean_sentences(JobMessage& message) {
+  if (message.has_status() && !message.status().failure().empty()) make_plain(*message.mutable_status()->mutable_failure());
+  if (message.has_thread_failed()) make_plain(*message.mutable_thread_failed()->mutable_failure());
+  if (!message.has_effects()) return;
+  for (pb::Effect& effect : *message.mutable_effects()->mutable_effects())
+    if (effect.has_end()) make_plain(*effect.mutable_end()->mutable_sentence());
+}
+
+void clean_sentences(PeerMessage& message) {
+  if (message.has_job()) clean_sentences(*message.mutable_job());
+  if (message.has_admit()) make_plain(*message.mutable_admit()->mutable_name());
+  if (message.has_admitted()) make_plain(*message.mutable_admitted()->mutable_why());
 }
 
 }  // namespace
@@ -212,6 +315,7 @@ Result<pb::PeerMessage> decode_peer_message(ByteView payload) {
                 kPeerProtocol);
   GW_TRY_VOID(require(message.boot() != 0, "the lives of a peer are counted from 1"));
   GW_TRY_VOID(check(message));
+  clean_sentences(message);
   return message;
 }
 

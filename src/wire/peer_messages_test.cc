@@ -5,19 +5,31 @@
 namespace gw::wire {
 namespace {
 
+using pb::JobMessage;
 using pb::PeerMessage;
 
 PeerMessage assign() {
   PeerMessage message;
   message.set_version(kPeerProtocol);
   message.set_boot(7);
-  PeerMessage::Assign& assign = *message.mutable_assign();
-  assign.set_job(std::string(32, 'j'));
+  message.mutable_job()->set_job(std::string(32, 'j'));
+  message.mutable_job()->set_term(1);
+  JobMessage::Assign& assign = *message.mutable_job()->mutable_assign();
   assign.set_claim(3);
   assign.set_thread(1);
   assign.set_epoch(2);
   assign.set_keeper(std::string(32, 'k'));
+  assign.set_keeper_generation(4);
+  assign.mutable_grant()->set_grant("g");
+  assign.mutable_grant()->set_signature(std::string(64, 's'));
   return message;
+}
+
+// A message of the same job, of another kind.
+JobMessage& about_job(PeerMessage& message) {
+  message = assign();
+  message.mutable_job()->clear_assign();
+  return *message.mutable_job();
 }
 
 std::optional<Kind> refusal(const PeerMessage& message) {
@@ -27,8 +39,9 @@ std::optional<Kind> refusal(const PeerMessage& message) {
 
 // Golden: what one version of godwit writes the next one must read.
 TEST(PeerMessages, HaveTheBytesOfTheirProtocol) {
-  EXPECT_EQ(hex(encode(assign()).value()), "080210078a014a0a20" + hex(as_bytes(std::string(32, 'j'))) + "1003" + "18012002" + "3a20" +
-                                               hex(as_bytes(std::string(32, 'k'))));
+  EXPECT_EQ(hex(encode(assign()).value()), "080310075298010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0171" + "080310011802" +
+                                               "3220" + hex(as_bytes(std::string(32, 'k'))) + "3804" + "5245" + "0a0167" + "1240" +
+                                               hex(as_bytes(std::string(64, 's'))));
 }
 
 TEST(PeerMessages, ComeBackAsTheyWere) {
@@ -48,21 +61,32 @@ TEST(PeerMessages, ThatBreakARuleAreRefused) {
   message.set_boot(0);
   EXPECT_EQ(refusal(message), Kind::invalid) << "no life";
   message = assign();
-  message.mutable_assign()->set_job("short");
+  message.mutable_job()->set_job("short");
   EXPECT_EQ(refusal(message), Kind::invalid) << "a job's name";
   message = assign();
-  message.mutable_assign()->set_epoch(0);
+  message.mutable_job()->mutable_assign()->set_epoch(0);
   EXPECT_EQ(refusal(message), Kind::invalid) << "no epoch";
   message = assign();
-  message.clear_assign();
+  message.mutable_job()->mutable_assign()->set_epoch(~std::uint64_t{0});
+  EXPECT_EQ(refusal(message), Kind::invalid) << "an epoch out of the air";
+  message = assign();
+  message.mutable_job()->mutable_assign()->set_task(kMaxTasks);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a task that no job has";
+  message = assign();
+  message.mutable_job()->set_term(0);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "no term";
+  message = assign();
+  message.mutable_job()->mutable_assign()->mutable_grant()->set_signature("short");
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a signature that cannot be one";
+  message = assign();
+  message.mutable_job()->clear_assign();
   EXPECT_EQ(refusal(message), Kind::invalid) << "nothing";
   EXPECT_FALSE(decode_peer_message(as_bytes("\xff\xff\xff")).has_value());
 }
 
 TEST(PeerMessages, EffectsSpeakForOneThread) {
-  PeerMessage message = assign();
-  PeerMessage::Effects& effects = *message.mutable_effects();
-  effects.set_job(std::string(32, 'j'));
+  PeerMessage message;
+  JobMessage::Effects& effects = *about_job(message).mutable_effects();
   effects.set_thread(5);
   effects.set_epoch(1);
   pb::Effect& effect = *effects.add_effects();
@@ -76,9 +100,8 @@ TEST(PeerMessages, EffectsSpeakForOneThread) {
 }
 
 TEST(PeerMessages, EffectsHaveNoGaps) {
-  PeerMessage message = assign();
-  PeerMessage::Effects& effects = *message.mutable_effects();
-  effects.set_job(std::string(32, 'j'));
+  PeerMessage message;
+  JobMessage::Effects& effects = *about_job(message).mutable_effects();
   effects.set_thread(1);
   effects.set_epoch(1);
   for (const std::uint64_t sequence : {4, 5}) {
@@ -94,30 +117,71 @@ TEST(PeerMessages, EffectsHaveNoGaps) {
 }
 
 TEST(PeerMessages, ListsAreBounded) {
-  PeerMessage message = assign();
-  message.mutable_status()->set_job(std::string(32, 'j'));
-  message.mutable_status()->set_claim(1);
-  message.mutable_status()->set_number(1);
-  for (int i = 0; i < kMaxHeld; ++i) message.mutable_status()->add_held()->set_thread(1);
+  PeerMessage message;
+  JobMessage::Status& status = *about_job(message).mutable_status();
+  status.set_claim(1);
+  status.set_number(1);
+  const auto hold = [&] {
+    status.add_held()->set_thread(1);
+    status.mutable_held(status.held_size() - 1)->set_epoch(1);
+  };
+  for (int i = 0; i < kMaxHeld; ++i) hold();
   EXPECT_EQ(refusal(message), std::nullopt);
-  message.mutable_status()->add_held();
+  hold();
   EXPECT_EQ(refusal(message), Kind::invalid);
 
-  message = assign();
-  message.mutable_image_is()->set_job(std::string(32, 'j'));
-  message.mutable_image_is()->set_thread(1);
-  message.mutable_image_is()->set_epoch(1);
-  for (int i = 0; i <= kMaxDeterminants; ++i) message.mutable_image_is()->add_determinants()->set_index(static_cast<std::uint64_t>(i));
+  JobMessage::ImageIs& image = *about_job(message).mutable_image_is();
+  image.set_thread(1);
+  image.set_epoch(1);
+  image.set_keeper_generation(1);
+  for (int i = 0; i < 2; ++i) image.add_determinants()->set_index(static_cast<std::uint64_t>(i));
+  EXPECT_EQ(refusal(message), std::nullopt);
+  for (int i = 2; i <= kMaxDeterminants; ++i) image.add_determinants()->set_index(static_cast<std::uint64_t>(i));
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
 TEST(PeerMessages, TooLongOnesAreNotMade) {
-  PeerMessage message = assign();
-  message.mutable_blob()->set_hash(std::string(32, 'h'));
-  message.mutable_blob()->set_bytes(std::string(kMaxPeerMessageBytes, 'x'));
+  PeerMessage message;
+  JobMessage::Blob& blob = *about_job(message).mutable_blob();
+  blob.set_hash(std::string(32, 'h'));
+  blob.set_bytes(std::string(kMaxPeerMessageBytes, 'x'));
   EXPECT_EQ(encode(message).error().kind, Kind::overloaded);
-  message.mutable_blob()->set_bytes(std::string(kMaxBlobBytes + 1, 'x'));
+  blob.set_bytes(std::string(kMaxBlobBytes + 1, 'x'));
   EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
+TEST(PeerMessages, DeterminantsGoOnWhereTheImageEnds) {
+  PeerMessage message;
+  JobMessage::ImageIs& image = *about_job(message).mutable_image_is();
+  image.set_thread(1);
+  image.set_epoch(1);
+  image.set_keeper_generation(1);
+  image.set_in_image(5);
+  image.add_determinants()->set_index(5);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  image.set_in_image(0);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
+TEST(PeerMessages, SentencesHaveNoEscapeSequences) {
+  PeerMessage message;
+  JobMessage::ThreadName& failed = *about_job(message).mutable_thread_failed();
+  failed.set_thread(1);
+  failed.set_epoch(1);
+  failed.set_failure("\x1b[31mred");
+  EXPECT_EQ(decode_peer_message(encode(message).value())->job().thread_failed().failure(), " [31mred");
+}
+
+// Every kind without any of its fields, and of every number field at its highest: refused or taken, never the end of the process.
+TEST(PeerMessages, EveryEmptyKindIsJudged) {
+  for (int kind = 11; kind <= 34; ++kind) {
+    PeerMessage message;
+    const std::string empty{static_cast<char>(((kind << 3 | 2) & 0x7f) | 0x80), static_cast<char>(kind >> 4), '\0'};
+    ASSERT_TRUE(about_job(message).MergeFromString(empty)) << kind;
+    ASSERT_EQ(message.job().kind_case(), kind);
+    const bool has_no_fields = kind == JobMessage::kWantRoster || kind == JobMessage::kAskKept || kind == JobMessage::kForget;
+    EXPECT_EQ(refusal(message), has_no_fields ? std::nullopt : std::optional(Kind::invalid)) << kind;
+  }
 }
 
 }  // namespace

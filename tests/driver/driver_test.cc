@@ -140,7 +140,7 @@ TEST_F(Grid, ACancelledJobEnds) {
 TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
   TestPeer& home = add(1);
   std::optional<Result<job::JobId>> answer;
-  home.driver->submit(Bytes{1, 2, 3}, [&](Result<job::JobId> id) { answer = std::move(id); });
+  home.driver->submit(Bytes{1, 2, 3}, Bytes{}, [&](Result<job::JobId> id) { answer = std::move(id); });
   EXPECT_FALSE(answer.has_value());  // never from inside the call
   ASSERT_TRUE(until([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().kind, Kind::invalid);
@@ -221,9 +221,10 @@ TEST_F(Grid, OrdersOfAPeerThatIsNotHomeAreRefused) {
   wire::pb::PeerMessage message;
   message.set_version(wire::kPeerProtocol);
   message.set_boot(1);
-  message.mutable_drop()->set_job(id.bytes());
-  message.mutable_drop()->set_thread(job::kMainThread.value());
-  message.mutable_drop()->set_epoch(1);
+  message.mutable_job()->set_job(id.bytes());
+  message.mutable_job()->set_term(1);
+  message.mutable_job()->mutable_drop()->set_thread(job::kMainThread.value());
+  message.mutable_job()->mutable_drop()->set_epoch(1);
   testing::internal::CaptureStderr();
   ASSERT_TRUE(stranger.transport_->send(*stranger.peer_, transport::Lane::control, wire::encode(message).value()));
   std::string log;

@@ -99,9 +99,6 @@ void Grid::store(Driver& driver, const std::string& bytes) {
 job::JobId Grid::submit(TestPeer& home, const Work& work) {
   const Bytes module = build(work.source);
   wire::pb::Manifest manifest;
-  manifest.set_version(1);
-  manifest.set_nonce(++nonce_);
-  if (!work.grid.empty()) manifest.set_grid(wire::open_grid(work.grid).bytes());
   manifest.mutable_module()->set_hash(wire::bytes_of(sha256(module)));
   manifest.mutable_module()->set_size(module.size());
   for (std::size_t at = 0; at < module.size(); at += kChunk) {
@@ -115,8 +112,14 @@ job::JobId Grid::submit(TestPeer& home, const Work& work) {
   manifest.mutable_policy()->set_slots(work.slots);
   manifest.mutable_policy()->set_max_failures(work.max_failures);
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(work.checkpoint_every).count()));
+  const Bytes bytes = job::Manifest::encode(manifest);
+  wire::pb::JobCharter charter;
+  charter.set_nonce(++nonce_);
+  charter.set_first_home(home.driver->node().id.bytes());
+  if (!work.grid.empty()) charter.set_grid(wire::open_grid(work.grid).bytes());
+  charter.set_manifest(wire::bytes_of(sha256(bytes)));
   std::optional<Result<job::JobId>> accepted;
-  home.driver->submit(job::Manifest::sign(manifest, SigningKey({1})), [&](Result<job::JobId> id) { accepted = std::move(id); });
+  home.driver->submit(job::Charter::sign(charter, SigningKey({1})), bytes, [&](Result<job::JobId> id) { accepted = std::move(id); });
   until([&] { return accepted.has_value(); });
   EXPECT_TRUE(*accepted) << accepted->error().detail;
   return **accepted;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/signature.h"
+#include "job/charter.h"
 #include "job/manifest.h"
 #include "node/driver/driver.h"
 #include "os/file.h"

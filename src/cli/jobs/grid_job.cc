@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "job/charter.h"
 #include "job/manifest.h"
 #include "wire/worker_frames.h"
 
@@ -41,10 +42,8 @@ Result<std::optional<wire::GridId>> grid_called(const std::string& name, gateway
 
 }  // namespace
 
-wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid) {
+wire::pb::Manifest to_manifest(const GridJob& job) {
   wire::pb::Manifest manifest;
-  manifest.set_nonce(nonce);
-  if (grid) manifest.set_grid(grid->bytes());
   wire::pb::Manifest::Module& module = *manifest.mutable_module();
   module.set_hash(wire::bytes_of(sha256(job.module)));
   module.set_size(job.module.size());
@@ -63,10 +62,15 @@ wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const st
 Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const SigningKey& key,
                           const std::function<void(std::uint64_t)>& stored) {
   std::random_device entropy;
-  const std::uint64_t nonce = std::uint64_t{entropy()} << 32 | entropy();
   GW_TRY(const std::optional<wire::GridId> grid, grid_called(job.grid, client));
-  const Bytes manifest = job::Manifest::sign(to_manifest(job, nonce, grid), key);
+  const Bytes manifest = job::Manifest::encode(to_manifest(job));
   GW_TRY_VOID(job::Manifest::check(manifest));  // what is wrong is said before anything is sent
+  GW_TRY(const node::NodeView node, client.node());
+  wire::pb::JobCharter charter;
+  charter.set_nonce(std::uint64_t{entropy()} << 32 | entropy());
+  charter.set_first_home(node.id.bytes());
+  if (grid) charter.set_grid(grid->bytes());
+  charter.set_manifest(wire::bytes_of(sha256(manifest)));
   std::uint64_t sent = 0;
   for (const ByteView piece : pieces_of(job.module)) {
     GW_TRY_VOID(client.store_blob(piece));
@@ -77,7 +81,7 @@ Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const Sig
     GW_TRY_VOID(client.store_blob(piece));
     stored(sent += piece.size());
   }
-  return client.submit(manifest);
+  return client.submit(job::Charter::sign(std::move(charter), key), manifest);
 }
 
 }  // namespace gw::cli

@@ -29,11 +29,12 @@ struct GridJob {
 // How many times a worker may die under one thread before the thread is given up.
 inline constexpr std::uint32_t kMaxFailures = 5;
 
-// Its manifest without the submitter: the module and the inputs by the hashes of their pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the
-// environment of task k of M. `nonce` makes the same thing submitted twice two jobs. `grid`: the id of that of the job.
-wire::pb::Manifest to_manifest(const GridJob& job, std::uint64_t nonce, const std::optional<wire::GridId>& grid = std::nullopt);
+// Its manifest: the module and the inputs by the hashes of their pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of task k of
+// M.
+wire::pb::Manifest to_manifest(const GridJob& job);
 
-// Hands the pieces, then the signed manifest to the daemon. `stored` is told how many bytes are there.
+// Hands the pieces, then the charter, which names the daemon's peer as the job's home, and the manifest to the daemon. `stored` is told how
+// many bytes are there.
 Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const SigningKey& key,
                           const std::function<void(std::uint64_t)>& stored);
 

@@ -53,9 +53,9 @@ class FakeControl final : public node::Control {
     blobs[hash] = std::move(bytes);
     answer([done = std::move(done)] { done(ok()); });
   }
-  void submit(Bytes manifest, std::function<void(Result<job::JobId>)> done) override {
+  void submit(Bytes charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) override {
     if (manifest.empty()) return answer([done = std::move(done)] { done(fail(Kind::invalid, "the manifest is empty")); });
-    const job::JobId id{sha256(manifest)};
+    const job::JobId id{sha256(charter)};
     add(id);
     answer([done = std::move(done), id] { done(id); });
   }

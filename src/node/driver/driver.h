@@ -78,7 +78,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
 
   // Control
   void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) override;
-  void submit(Bytes signed_manifest, std::function<void(Result<job::JobId>)> done) override;
+  void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) override;
   void cancel(const job::JobId& id, std::function<void(Status)> done) override;
   NodeView node() const override;
   std::vector<PeerView> peers() const override;

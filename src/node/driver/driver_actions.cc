@@ -36,7 +36,7 @@ std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) 
 void Driver::act(job::Send& send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
-  const auto lane = send.message.has_blob() ? transport::Lane::bulk : transport::Lane::control;
+  const auto lane = send.message.job().has_blob() ? transport::Lane::bulk : transport::Lane::control;
   metrics::count(Metric::messages_sent);
   dialer_->send(send.to.hash, send.contact, {lane, *bytes});
 }

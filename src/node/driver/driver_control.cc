@@ -68,12 +68,12 @@ void Driver::store_blob(const Hash256& hash, std::string bytes, std::function<vo
   turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Upload{{hash, std::move(bytes)}}, out); });
 }
 
-void Driver::submit(Bytes signed_manifest, std::function<void(Result<job::JobId>)> done) {
+void Driver::submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) {
   const auto refuse = [&](Error why) { post([done, why = std::move(why)] { done(why); }); };
   if (stopping_) return refuse(fail(Kind::disconnected, "the daemon stops"));
   if (submits_.size() >= kMaxPending) return refuse(too_much());
-  submits_.emplace(job::JobId{sha256(signed_manifest)}, std::move(done));
-  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Submit{std::move(signed_manifest)}, out); });
+  submits_.emplace(job::JobId{sha256(signed_charter)}, std::move(done));
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Submit{std::move(signed_charter), std::move(manifest)}, out); });
 }
 
 void Driver::cancel(const job::JobId& id, std::function<void(Status)> done) {

@@ -1,0 +1,133 @@
+#include "job/authority.h"
+
+#include <gtest/gtest.h>
+
+#include "job/test/signers.h"
+
+namespace gw::job {
+namespace {
+
+using test::charter_of;
+using test::id_of;
+using test::key_of;
+using test::TestSigner;
+
+constexpr std::uint8_t kHome = 1, kHost = 2, kKeeper = 3, kStranger = 4;
+
+class Proofs : public testing::Test {
+ protected:
+  LeaderRoster leader(std::uint8_t number, std::uint64_t boot = 1) const {
+    return LeaderRoster(charter_.id(), key_of(number), number == kHome ? home_ : stranger_, boot);
+  }
+
+  const TestSigner home_{kHome}, stranger_{kStranger};
+  const Charter charter_ = charter_of(kHome);
+  Authority authority_{charter_};
+};
+
+TEST_F(Proofs, TheCharterNamesTheLeader) {
+  EXPECT_TRUE(authority_.is_leader(id_of(kHome)));
+  EXPECT_TRUE(authority_.is_member(id_of(kHome)));
+  EXPECT_FALSE(authority_.is_leader(id_of(kHost)));
+  EXPECT_FALSE(authority_.is_member(id_of(kHost)));
+}
+
+TEST_F(Proofs, TheRosterNamesTheOthers) {
+  LeaderRoster roster = leader(kHome);
+  roster.add_host(id_of(kHost));
+  roster.add_keeper(id_of(kKeeper));
+  ASSERT_TRUE(authority_.take_roster(*roster.take_change(), stranger_));
+  EXPECT_TRUE(authority_.may_host(id_of(kHost)));
+  EXPECT_FALSE(authority_.may_keep(id_of(kHost)));
+  EXPECT_TRUE(authority_.may_keep(id_of(kKeeper)));
+  EXPECT_TRUE(authority_.is_member(id_of(kKeeper)));
+  EXPECT_FALSE(authority_.is_member(id_of(kStranger)));
+}
+
+TEST_F(Proofs, ARosterIsSignedOnlyWhenItChanges) {
+  LeaderRoster roster = leader(kHome);
+  roster.add_host(id_of(kHost));
+  EXPECT_TRUE(roster.take_change());
+  roster.add_host(id_of(kHost));
+  EXPECT_FALSE(roster.take_change());
+  roster.add_keeper(id_of(kHost));
+  EXPECT_TRUE(roster.take_change());
+}
+
+TEST_F(Proofs, ARosterOfAnybodyElseIsRefused) {
+  LeaderRoster forged = leader(kStranger);
+  forged.add_host(id_of(kStranger));
+  EXPECT_EQ(authority_.take_roster(*forged.take_change(), stranger_).error().kind, Kind::invalid);
+  wire::pb::SignedRoster changed = *leader(kHome).take_change();
+  wire::pb::JobRoster content;
+  ASSERT_TRUE(content.ParseFromString(changed.roster()));
+  content.add_members()->set_peer(id_of(kStranger).bytes());
+  content.mutable_members(0)->set_host(true);
+  changed.set_roster(content.SerializeAsString());
+  EXPECT_EQ(authority_.take_roster(changed, stranger_).error().kind, Kind::invalid);
+  EXPECT_EQ(authority_.roster_version(), 0u);
+  LeaderRoster other(charter_of(kHome, 2).id(), key_of(kHome), home_, 1);
+  EXPECT_EQ(authority_.take_roster(*other.take_change(), stranger_).error().kind, Kind::invalid) << "of another job";
+}
+
+TEST_F(Proofs, AnOldRosterChangesNothing) {
+  LeaderRoster roster = leader(kHome);
+  const wire::pb::SignedRoster empty = *roster.take_change();
+  roster.add_host(id_of(kHost));
+  ASSERT_TRUE(authority_.take_roster(*roster.take_change(), home_));
+  ASSERT_TRUE(authority_.take_roster(empty, home_));
+  EXPECT_TRUE(authority_.may_host(id_of(kHost)));
+  ASSERT_TRUE(authority_.take_roster(*leader(kHome, 2).take_change(), home_)) << "of a later boot of the leader";
+  EXPECT_FALSE(authority_.may_host(id_of(kHost)));
+}
+
+TEST_F(Proofs, AGrantSaysWhoWritesForAThread) {
+  LeaderRoster roster = leader(kHome);
+  ASSERT_TRUE(authority_.take_roster(*roster.take_change(), home_));
+  const ThreadGrant given{.thread = ThreadId{5}, .epoch = 2, .keeper_generation = 9, .host = id_of(kHost), .keepers = {id_of(kKeeper)}};
+  wire::pb::SignedGrant grant = roster.grant(given);
+  const auto checked = authority_.check_grant(grant, stranger_);
+  ASSERT_TRUE(checked) << checked.error().detail;
+  EXPECT_EQ(checked->thread, ThreadId{5});
+  EXPECT_EQ(checked->epoch, 2u);
+  EXPECT_EQ(checked->keeper_generation, 9u);
+  EXPECT_EQ(checked->host, id_of(kHost));
+  EXPECT_TRUE(checked->keepers.contains(id_of(kKeeper)));
+  wire::pb::ThreadGrant content;
+  ASSERT_TRUE(content.ParseFromString(grant.grant()));
+  content.set_epoch(1000);
+  grant.set_grant(content.SerializeAsString());
+  EXPECT_EQ(authority_.check_grant(grant, stranger_).error().kind, Kind::invalid);
+  EXPECT_EQ(authority_.check_grant(leader(kStranger).grant(given), stranger_).error().kind, Kind::invalid);
+}
+
+TEST(Roster, HasALimit) {
+  const TestSigner signer(kHome);
+  LeaderRoster roster(charter_of(kHome).id(), key_of(kHome), signer, 1);
+  for (std::size_t i = 0; i < wire::kMaxRosterMembers; ++i) {
+    ByteWriter name;
+    name.u64(i);
+    ASSERT_TRUE(roster.add_host({sha256(name.take())}));
+  }
+  EXPECT_FALSE(roster.takes(id_of(kKeeper)));
+  EXPECT_FALSE(roster.add_keeper(id_of(kKeeper)));
+}
+
+TEST(Authorities, ForgetThoseThatNobodyHolds) {
+  Authorities authorities({.recent = 2});
+  std::vector<JobId> jobs;
+  for (std::uint64_t nonce = 0; nonce < 4; ++nonce) {
+    jobs.push_back(charter_of(kHome, nonce).id());
+    authorities.add(charter_of(kHome, nonce));
+    if (nonce == 0) authorities.hold(jobs[0]);
+  }
+  EXPECT_NE(authorities.find(jobs[0]), nullptr) << "held";
+  EXPECT_EQ(authorities.find(jobs[1]), nullptr);
+  EXPECT_NE(authorities.find(jobs[2]), nullptr);
+  authorities.release(jobs[0]);
+  EXPECT_EQ(authorities.size(), 2u);
+  EXPECT_EQ(authorities.find(jobs[3]), nullptr) << "not used for longest";
+}
+
+}  // namespace
+}  // namespace gw::job

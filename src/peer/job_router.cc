@@ -1,0 +1,402 @@
+#include "peer/job_router.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+#include "wire/peer_messages.h"
+
+namespace gw::peer {
+
+using job::Authority;
+using job::Keeper;
+
+JobRouter::JobRouter(const Config& config, const Machines& machines, Environment environment)
+    : config_(config),
+      machines_(machines),
+      environment_(std::move(environment)),
+      reports_({config.report_every, 1, config.reported}),
+      charters_({std::chrono::seconds(1), config.charters_per_second, config.asked}),
+      questions_({config.ask_every, config.questions_per_peer, config.asked}) {}
+
+std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
+  static const std::map<JobMessage::KindCase, Route> kRoutes = {
+      // They bring a charter with them, by which they are judged.
+      {JobMessage::kReserve, {Right::of_the_grid, &JobRouter::on_reserve}},
+      {JobMessage::kRoster, {Right::of_the_grid, &JobRouter::on_roster}},
+      // Home knows whom it has asked.
+      {JobMessage::kOffer, {Right::of_the_grid, &JobRouter::on_offer}},
+
+      {JobMessage::kClaim, {Right::leader, &JobRouter::on_claim}},
+      {JobMessage::kRelease, {Right::leader, &JobRouter::on_release}},
+      {JobMessage::kAssign, {Right::leader, &JobRouter::on_assign}},
+      {JobMessage::kDrop, {Right::leader, &JobRouter::on_drop}},
+      {JobMessage::kStored, {Right::leader, &JobRouter::on_stored}},
+      {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
+      {JobMessage::kForget, {Right::leader, &JobRouter::on_forget}},
+
+      {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
+      {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
+      {JobMessage::kEffects, {Right::host, &JobRouter::on_effects}},
+      {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
+      {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
+
+      {JobMessage::kKeepImage, {Right::bearer, &JobRouter::on_keep_image}},
+      {JobMessage::kKeepDeterminants, {Right::bearer, &JobRouter::on_keep_determinants}},
+      {JobMessage::kWantImage, {Right::bearer, &JobRouter::on_want_image}},
+
+      {JobMessage::kKept, {Right::keeper, &JobRouter::on_kept}},
+      {JobMessage::kImageIs, {Right::keeper, &JobRouter::on_image_is}},
+      {JobMessage::kAskKept, {Right::keeper, &JobRouter::on_ask_kept}},
+
+      {JobMessage::kWantBlob, {Right::member, &JobRouter::on_want_blob}},
+      {JobMessage::kBlob, {Right::member, &JobRouter::on_blob}},
+      {JobMessage::kWantRoster, {Right::member, &JobRouter::on_want_roster}},
+  };
+  const auto found = kRoutes.find(kind);
+  return found == kRoutes.end() ? std::nullopt : std::optional(found->second);
+}
+
+void JobRouter::on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const std::optional<Route> route = route_of(message.kind_case());
+  if (!route) return;
+  const JobId job = JobId::from(message.job());
+  if (route->right != Right::of_the_grid) {
+    sign_roster(job);
+    Authority* authority = machines_.authorities.find(job);
+    const bool newer = authority == nullptr ? route->right == Right::bearer || route->right == Right::member
+                                            : authority->roster_version() < message.roster_version();
+    if (newer && from != environment_.self) ask_roster(now, from, job, out);
+    if (authority == nullptr) return on_unknown(now, from, message, out);
+    if (const auto why = refusal(now, *authority, from, message, route->right)) {
+      // Whose roster is newer may be right.
+      if (newer) return;
+      const bool may_stop = authority->is_leader(environment_.self) && (message.has_status() || message.has_ask_kept());
+      return may_stop ? on_unknown(now, from, message, out) : refuse(now, from, *why, out);
+    }
+  }
+  (this->*route->handler)(now, from, message, out);
+}
+
+// Why a message is not taken; nothing if it is.
+std::optional<std::string> JobRouter::refusal(Time now, const Authority& authority, const PeerId& from, const JobMessage& message,
+                                              Right right) const {
+  if (const Status allowed = environment_.grids.may_run(now, from, authority.charter().grid()); !allowed)
+    return "it speaks of a job of a private grid and has shown no membership of it";
+  if (message.term() != authority.term())
+    return fmt::format("it speaks of a job in term {}, which is not led by anybody known here", message.term());
+  switch (right) {
+    case Right::of_the_grid:
+      return std::nullopt;
+    case Right::leader:
+      if (authority.is_leader(from)) return std::nullopt;
+      return "it gave orders for a job whose home it is not";
+    case Right::host:
+      if (authority.may_host(from)) return std::nullopt;
+      return "it speaks for threads of a job of which it is no host";
+    case Right::keeper:
+      if (authority.may_keep(from)) return std::nullopt;
+      return "it speaks of images of a job of which it is no keeper";
+    case Right::bearer:  // the grant is looked at besides
+    case Right::member:
+      if (authority.is_member(from)) return std::nullopt;
+      return "it takes no part in the job it speaks of";
+  }
+  return "it has no right to say this";
+}
+
+void JobRouter::refuse(Time now, const PeerId& from, const std::string& sentence, Actions& out) {
+  GW_REACHED("router: a message without the right was refused");
+  ++refused_;
+  if (reports_.admit(now, from)) out.notify(job::PeerRefused{from, sentence});
+}
+
+// --- charters and rosters
+
+// False: it was refused.
+bool JobRouter::add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& bytes, Actions& out) {
+  if (machines_.authorities.find(id) != nullptr) return true;
+  if (!charters_.admit(now, from)) {
+    refuse(now, from, "it speaks of more new jobs than can be checked", out);
+    return false;
+  }
+  auto charter = job::Charter::check(as_bytes(bytes.SerializeAsString()));
+  if (!charter || charter->id() != id) {
+    refuse(now, from, charter ? "it showed the charter of another job" : charter.error().detail, out);
+    return false;
+  }
+  machines_.authorities.add(std::move(*charter));
+  return true;
+}
+
+void JobRouter::on_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  if (!add_authority(now, from, job, message.roster().charter(), out)) return;
+  if (!message.roster().has_roster()) return;
+  const Status taken = machines_.authorities.find(job)->take_roster(message.roster().roster(), environment_.signer);
+  if (!taken) refuse(now, from, taken.error().detail, out);
+}
+
+void JobRouter::on_want_roster(Time, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  out.send(from, job, roster_message(*machines_.authorities.find(job)));
+}
+
+void JobRouter::ask_roster(Time now, const PeerId& from, const JobId& job, Actions& out) {
+  if (!questions_.admit(now, from)) return;
+  GW_REACHED("router: a roster was asked for");
+  JobMessage question;
+  question.mutable_want_roster();
+  out.send(from, job, std::move(question));
+}
+
+// What home has changed in this turn or before.
+void JobRouter::sign_roster(const JobId& job) {
+  const auto home = machines_.homes.find(job);
+  if (home == machines_.homes.end()) return;
+  if (const auto roster = home->second->take_roster_change())
+    GW_ASSERT(machines_.authorities.find(job)->take_roster(*roster, environment_.signer).has_value());
+}
+
+JobMessage JobRouter::roster_message(const Authority& authority) {
+  JobMessage message;
+  *message.mutable_roster()->mutable_charter() = authority.charter().signed_charter();
+  if (authority.roster_version() > 0) *message.mutable_roster()->mutable_roster() = authority.roster();
+  return message;
+}
+
+std::optional<JobMessage> JobRouter::prepare(const PeerId& to, JobMessage& message) {
+  const JobId job = JobId::from(message.job());
+  sign_roster(job);
+  const Authority* authority = machines_.authorities.find(job);
+  message.set_term(authority != nullptr ? authority->term() : Authority::kFirstTerm);
+  const std::uint64_t version = authority != nullptr ? authority->roster_version() : 0;
+  message.set_roster_version(version);
+  const bool proves_itself = message.has_roster() || message.has_reserve() || message.has_release() || message.has_forget();
+  if (version == 0 || proves_itself || to == environment_.self || authority->is_leader(to) || !authority->is_member(to))
+    return std::nullopt;
+  if (told_pairs_ >= config_.told) {
+    told_.clear();
+    told_pairs_ = 0;
+  }
+  const auto [told, fresh] = told_[to].try_emplace(job, 0);
+  told_pairs_ += fresh ? 1 : 0;
+  if (told->second >= version) return std::nullopt;
+  told->second = version;
+  JobMessage roster = roster_message(*authority);
+  roster.set_job(message.job());
+  roster.set_term(message.term());
+  roster.set_roster_version(version);
+  return roster;
+}
+
+void JobRouter::on_peer_restarted(const PeerId& peer) {
+  const auto found = told_.find(peer);
+  if (found == told_.end()) return;
+  told_pairs_ -= found->second.size();
+  told_.erase(found);
+}
+
+// --- jobs that are not known
+
+// A job that is over, or never was, or in which the sender has no part any more: whoever still does something for it may stop.
+void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  JobMessage answer;
+  if (message.has_offer()) {
+    answer.mutable_release()->set_claim(message.offer().claim());
+  } else if (message.has_status()) {
+    answer.mutable_release()->set_claim(message.status().claim());
+  } else if (message.has_claim()) {
+    *answer.mutable_no_claim() = message.claim();
+  } else if (message.has_ask_kept()) {
+    *answer.mutable_forget()->mutable_threads() = message.ask_kept().threads();
+  } else {
+    return refuse(now, from, fmt::format("it speaks of job {}, which is not known here", job.brief()), out);
+  }
+  GW_REACHED("router: somebody works for a job without need");
+  ++refused_;
+  // The end of the job may be on its way to the disk: until it is there, a crash would bring the job back.
+  out.after_disk(job::to_peer(from, job, std::move(answer)));
+}
+
+// --- slots
+
+void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  if (!add_authority(now, from, job, message.reserve().charter(), out)) return;
+  const Authority& authority = *machines_.authorities.find(job);
+  if (!authority.is_leader(from)) return refuse(now, from, "it asks for slots for a job whose home it is not", out);
+  // It may not have shown its membership yet, and asks again.
+  if (!environment_.grids.may_run(now, from, authority.charter().grid())) return;
+  const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, from, job, message.reserve().slots());
+  if (grant == nullptr) return;
+  JobMessage answer;
+  answer.mutable_offer()->set_claim(grant->claim);
+  answer.mutable_offer()->set_slots(grant->slots);
+  out.send(from, job, std::move(answer));
+}
+
+void JobRouter::on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  const job::SlotLeases::Grant* grant = machines_.slots.claim(now, from, job, message.claim().claim());
+  if (grant == nullptr) {
+    JobMessage answer;
+    *answer.mutable_no_claim() = message.claim();
+    return out.send(from, job, std::move(answer));
+  }
+  auto& hosted_job = machines_.hosted_jobs[job];
+  if (hosted_job == nullptr) {
+    machines_.authorities.hold(job);
+    const Hash256 manifest = machines_.authorities.find(job)->charter().manifest();
+    hosted_job = environment_.make_hosted_job({from, job, grant->claim, grant->slots, manifest});
+    hosted_job->begin(now, out);
+  }
+  hosted_job->send_status(now, out);
+}
+
+void JobRouter::on_release(Time, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  if (machines_.slots.release(from, job, message.release().claim())) close_hosted_job(job, out);
+  JobMessage answer;
+  *answer.mutable_no_claim() = message.release();
+  out.send(from, job, std::move(answer));
+}
+
+void JobRouter::close_hosted_job(const JobId& job, Actions& out) {
+  const auto found = machines_.hosted_jobs.find(job);
+  if (found == machines_.hosted_jobs.end()) return;
+  found->second->close(out);
+  machines_.hosted_jobs.erase(found);
+  machines_.authorities.release(job);
+}
+
+// --- for home
+
+// nullptr: the job is over, or somebody else's; then the sender has been told.
+job::Home* JobRouter::home_of(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto found = machines_.homes.find(JobId::from(message.job()));
+  if (found != machines_.homes.end() && !found->second->over()) return found->second.get();
+  on_unknown(now, from, message, out);
+  return nullptr;
+}
+
+void JobRouter::on_offer(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_offer(now, from, message.offer(), out);
+}
+
+void JobRouter::on_status(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_status(now, from, message.status(), out);
+}
+
+void JobRouter::on_no_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto found = machines_.homes.find(JobId::from(message.job()));
+  if (found != machines_.homes.end()) found->second->on_no_claim(now, from, message.no_claim(), out);
+}
+
+void JobRouter::on_effects(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (environment_.disk_is_behind()) return;  // the sender will repeat it
+  if (job::Home* home = home_of(now, from, message, out)) home->on_effects(now, from, message.effects(), out);
+}
+
+void JobRouter::on_keeper_filled(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_keeper_filled(now, from, message.keeper_filled(), out);
+}
+
+void JobRouter::on_thread_failed(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_thread_failed(now, from, message.thread_failed(), out);
+}
+
+void JobRouter::on_ask_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_ask_kept(from, message.ask_kept(), out);
+}
+
+// --- for hosts: whoever has no such claim any more lets home find out when it renews it
+
+job::HostedJob* JobRouter::hosted_job_of(const JobMessage& message) {
+  const auto found = machines_.hosted_jobs.find(JobId::from(message.job()));
+  return found == machines_.hosted_jobs.end() ? nullptr : found->second.get();
+}
+
+void JobRouter::on_assign(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  job::HostedJob* hosted_job = hosted_job_of(message);
+  if (hosted_job != nullptr && hosted_job->claim().claim == message.assign().claim()) hosted_job->on_assign(now, message.assign(), out);
+}
+
+void JobRouter::on_drop(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_drop(now, message.drop(), out);
+}
+
+void JobRouter::on_stored(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_stored(now, message.stored(), out);
+}
+
+void JobRouter::on_keeper_change(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_keeper_change(now, message.keeper_change(), out);
+}
+
+void JobRouter::on_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_kept(now, from, message.kept(), out);
+}
+
+void JobRouter::on_image_is(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_image_is(now, from, message.image_is(), out);
+}
+
+// --- for the keeper
+
+// Who writes for the thread already needs no grant; whoever shows one that names it, this keeper and what it writes for is believed. The
+// grant of another thread vouches for a child that home has not heard of yet, but gives nothing away.
+template <class ThreadMessage>
+Result<Keeper::Bearer> JobRouter::bearer_of(const PeerId& from, const JobMessage& message, const ThreadMessage& kind) const {
+  const JobId job = JobId::from(message.job());
+  const auto known = machines_.keeper.bearer({job, job::ThreadId{kind.thread()}});
+  if (known && known->host == from && known->epoch == kind.epoch() && known->keeper_generation == kind.keeper_generation()) return *known;
+  const Authority& authority = *machines_.authorities.find(job);
+  if (!kind.has_grant() || authority.roster_version() == 0)
+    return fail(gw::Kind::invalid, "it spoke for thread {} in epoch {} without a grant", kind.thread(), kind.epoch());
+  GW_TRY(const job::ThreadGrant grant, authority.check_grant(kind.grant(), environment_.signer));
+  if (grant.host != from || !grant.keepers.contains(environment_.self))
+    return fail(gw::Kind::invalid, "it showed a grant that is not its own, or for another keeper");
+  Keeper::Bearer bearer{from, kind.epoch(), kind.keeper_generation()};
+  if (grant.thread == job::ThreadId{kind.thread()}) {
+    if (grant.epoch == kind.epoch() && grant.keeper_generation == kind.keeper_generation()) return bearer;
+    return fail(gw::Kind::invalid, "it spoke for thread {} in epoch {} with a grant of epoch {}", kind.thread(), kind.epoch(), grant.epoch);
+  }
+  if (message.has_want_image()) return fail(gw::Kind::invalid, "it asked for the image of a thread with the grant of another one");
+  bearer.vouched = true;
+  return bearer;
+}
+
+void JobRouter::on_keep_image(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto bearer = bearer_of(from, message, message.keep_image());
+  if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  machines_.keeper.on_keep_image(now, JobId::from(message.job()), *bearer, message.keep_image(), out);
+}
+
+void JobRouter::on_keep_determinants(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto bearer = bearer_of(from, message, message.keep_determinants());
+  if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  machines_.keeper.on_keep_determinants(now, JobId::from(message.job()), *bearer, message.keep_determinants(), out);
+}
+
+void JobRouter::on_want_image(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto bearer = bearer_of(from, message, message.want_image());
+  if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  machines_.keeper.on_want_image(now, JobId::from(message.job()), *bearer, message.want_image(), out);
+}
+
+void JobRouter::on_forget(Time, const PeerId&, const JobMessage& message, Actions& out) {
+  machines_.keeper.on_forget(JobId::from(message.job()), message.forget(), out);
+}
+
+// --- blobs
+
+void JobRouter::on_want_blob(Time, const PeerId& from, const JobMessage& message, Actions& out) {
+  machines_.blobs.on_want(from, JobId::from(message.job()), wire::hash_of(message.want_blob().hash()), out);
+}
+
+void JobRouter::on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (const Status status = machines_.blobs.on_blob(from, message.blob(), out); !status) refuse(now, from, status.error().detail, out);
+}
+
+}  // namespace gw::peer

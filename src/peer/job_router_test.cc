@@ -1,0 +1,281 @@
+#include "peer/job_router.h"
+
+#include <gtest/gtest.h>
+
+#include "job/test/signers.h"
+
+namespace gw::peer {
+namespace {
+
+using job::test::charter_of;
+using job::test::id_of;
+using job::test::key_of;
+using job::test::TestSigner;
+
+constexpr std::uint8_t kSelf = 1, kHome = 2, kHost = 3, kKeeper = 4, kStranger = 5;
+
+class NobodyElse final : public job::LivePeers, public job::GridRules {
+ public:
+  bool alive(const PeerId&) const override { return true; }
+  std::vector<LivePeer> all_alive() const override { return {}; }
+  Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
+    return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
+  }
+  PeerId outside;
+};
+
+// The router of a peer that knows one job, led by somebody else, with a host and itself and another one as keepers.
+class Router : public testing::Test {
+ protected:
+  Router() {
+    authorities_.add(charter_);
+    leader_.add_host(id_of(kHost));
+    leader_.add_keeper(id_of(kKeeper));
+    leader_.add_keeper(id_of(kSelf));
+  }
+
+  void learn_roster() { ASSERT_TRUE(authorities_.find(charter_.id())->take_roster(*leader_.take_change(), signer_)); }
+
+  void hear(std::uint8_t from, JobMessage message) {
+    message.set_job(charter_.id().bytes());
+    if (message.term() == 0) message.set_term(1);
+    out_ = {};
+    router_.on_message(now_, id_of(from), message, out_);
+    now_ += std::chrono::minutes(1);  // so that each refusal is reported
+  }
+
+  std::string refusal() const {
+    for (const job::Action& action : out_.now)
+      if (const auto* notify = std::get_if<job::Notify>(&action))
+        if (const auto* refused = std::get_if<job::PeerRefused>(&notify->event)) return refused->sentence;
+    return "";
+  }
+
+  const JobMessage* sent() const {
+    for (const std::vector<job::Action>* list : {&out_.now, &out_.later})
+      for (const job::Action& action : *list)
+        if (const auto* send = std::get_if<job::Send>(&action)) return &send->message.job();
+    return nullptr;
+  }
+
+  JobMessage want_image(std::uint64_t epoch, const wire::pb::SignedGrant& grant) const {
+    JobMessage message;
+    message.mutable_want_image()->set_thread(1);
+    message.mutable_want_image()->set_epoch(epoch);
+    message.mutable_want_image()->set_keeper_generation(1);
+    *message.mutable_want_image()->mutable_grant() = grant;
+    return message;
+  }
+
+  wire::pb::SignedGrant grant(std::uint64_t thread, std::uint64_t epoch, std::uint8_t host, std::uint8_t keeper = kSelf) const {
+    return leader_.grant(
+        {.thread = job::ThreadId{thread}, .epoch = epoch, .keeper_generation = 1, .host = id_of(host), .keepers = {id_of(keeper)}});
+  }
+
+  const TestSigner signer_{kSelf}, home_signer_{kHome};
+  const job::Charter charter_ = charter_of(kHome);
+  job::LeaderRoster leader_{charter_.id(), key_of(kHome), home_signer_, 1};
+  NobodyElse others_;
+  job::Authorities authorities_{{}};
+  job::SlotLeases slots_{{.slots = 2}, 1};
+  job::BlobReferences blobs_{{}};
+  job::Keeper keeper_{{}, {others_, blobs_, authorities_}};
+  std::map<JobId, std::unique_ptr<job::Home>> homes_;
+  std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
+  std::uint64_t next_worker_ = 0;
+  JobRouter router_{{},
+                    {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_},
+                    {.self = id_of(kSelf),
+                     .signer = signer_,
+                     .grids = others_,
+                     .disk_is_behind = [] { return false; },
+                     .make_hosted_job =
+                         [this](const job::HostedJob::Claim& claim) {
+                           return std::make_unique<job::HostedJob>(job::HostedJob::Config{},
+                                                                   job::HostedJob::Environment{id_of(kSelf), blobs_, next_worker_}, claim);
+                         }}};
+  Time now_{std::chrono::hours(1)};
+  Actions out_;
+};
+
+JobMessage of_kind(int kind) {
+  JobMessage message;
+  const std::string empty{static_cast<char>(((kind << 3 | 2) & 0x7f) | 0x80), static_cast<char>(kind >> 4), '\0'};
+  GW_ASSERT(message.MergeFromString(empty));
+  return message;
+}
+
+TEST_F(Router, AStrangerHasNoRightToAnything) {
+  learn_roster();
+  for (int kind = JobMessage::kReserve; kind <= JobMessage::kWantRoster; ++kind) {
+    if (kind == JobMessage::kOffer || kind == JobMessage::kRoster) continue;  // judged by what they bring, and by home
+    const std::uint64_t before = router_.refused();
+    hear(kStranger, of_kind(kind));
+    EXPECT_EQ(router_.refused(), before + 1) << kind;
+    EXPECT_NE(refusal(), "") << kind;
+    EXPECT_EQ(sent(), nullptr) << kind;
+  }
+  EXPECT_EQ(keeper_.size(), 0u);
+  EXPECT_TRUE(hosted_jobs_.empty());
+}
+
+TEST_F(Router, AMemberOfTheJobHasOnlyItsOwnRights) {
+  learn_roster();
+  for (const std::uint8_t member : {kHost, kKeeper})
+    for (const int kind : {JobMessage::kClaim, JobMessage::kRelease, JobMessage::kAssign, JobMessage::kDrop, JobMessage::kStored,
+                           JobMessage::kKeeperChange, JobMessage::kForget}) {
+      hear(member, of_kind(kind));
+      EXPECT_EQ(refusal(), "it gave orders for a job whose home it is not") << kind;
+    }
+  for (const int kind : {JobMessage::kStatus, JobMessage::kEffects, JobMessage::kNoClaim, JobMessage::kThreadFailed}) {
+    hear(kKeeper, of_kind(kind));
+    EXPECT_EQ(refusal(), "it speaks for threads of a job of which it is no host") << kind;
+  }
+  for (const int kind : {JobMessage::kKept, JobMessage::kImageIs, JobMessage::kAskKept}) {
+    hear(kHost, of_kind(kind));
+    EXPECT_EQ(refusal(), "it speaks of images of a job of which it is no keeper") << kind;
+  }
+}
+
+TEST_F(Router, RefusalsAreReportedAtALimitedRate) {
+  learn_roster();
+  Actions out;
+  JobMessage message = of_kind(JobMessage::kDrop);
+  message.set_job(charter_.id().bytes());
+  message.set_term(1);
+  for (int i = 0; i < 100; ++i) router_.on_message(now_, id_of(kStranger), message, out);
+  EXPECT_EQ(out.now.size(), 1u);
+  EXPECT_EQ(router_.refused(), 100u);
+}
+
+TEST_F(Router, AnotherTermIsRefused) {
+  learn_roster();
+  JobMessage message = of_kind(JobMessage::kDrop);
+  message.set_term(2);
+  hear(kHome, message);
+  EXPECT_NE(refusal().find("term 2"), std::string::npos);
+}
+
+TEST_F(Router, AMemberOfAnotherGridIsRefused) {
+  learn_roster();
+  others_.outside = id_of(kHost);
+  hear(kHost, of_kind(JobMessage::kWantBlob));
+  EXPECT_NE(refusal().find("private grid"), std::string::npos);
+}
+
+TEST_F(Router, ANewerRosterIsAskedForBeforeAnybodyIsRefused) {
+  JobMessage message = of_kind(JobMessage::kWantRoster);
+  message.set_roster_version(7);
+  hear(kHost, message);
+  EXPECT_EQ(refusal(), "");
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_want_roster());
+  JobMessage roster;
+  *roster.mutable_roster()->mutable_charter() = charter_.signed_charter();
+  *roster.mutable_roster()->mutable_roster() = *leader_.take_change();
+  hear(kHost, roster);
+  EXPECT_TRUE(authorities_.find(charter_.id())->may_host(id_of(kHost)));
+  hear(kHost, of_kind(JobMessage::kWantRoster));
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->roster().has_roster());
+}
+
+TEST_F(Router, ARosterGoesBeforeTheFirstMessageToAMember) {
+  learn_roster();
+  JobMessage message = of_kind(JobMessage::kKept);
+  message.set_job(charter_.id().bytes());
+  EXPECT_TRUE(router_.prepare(id_of(kHost), message).has_value());
+  EXPECT_GT(message.roster_version(), 0u);
+  EXPECT_FALSE(router_.prepare(id_of(kHost), message).has_value()) << "it was told";
+  EXPECT_FALSE(router_.prepare(id_of(kHome), message).has_value()) << "it made the roster";
+  EXPECT_FALSE(router_.prepare(id_of(kStranger), message).has_value());
+  leader_.add_host(id_of(kStranger));
+  learn_roster();
+  EXPECT_TRUE(router_.prepare(id_of(kHost), message).has_value()) << "a newer one";
+  router_.on_peer_restarted(id_of(kHost));
+  EXPECT_TRUE(router_.prepare(id_of(kHost), message).has_value());
+}
+
+TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
+  JobMessage message;
+  message.mutable_reserve()->set_slots(1);
+  *message.mutable_reserve()->mutable_charter() = charter_.signed_charter();
+  hear(kStranger, message);
+  EXPECT_EQ(refusal(), "it asks for slots for a job whose home it is not");
+  EXPECT_EQ(slots_.free_slots(), 2u);
+  hear(kHome, message);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_EQ(sent()->offer().slots(), 1u);
+}
+
+TEST_F(Router, ACharterMustBeTheJobs) {
+  JobMessage message;
+  message.mutable_reserve()->set_slots(1);
+  *message.mutable_reserve()->mutable_charter() = charter_of(kHome, 2).signed_charter();
+  message.set_job(std::string(32, 'x'));
+  message.set_term(1);
+  router_.on_message(now_, id_of(kHome), message, out_);
+  EXPECT_EQ(refusal(), "it showed the charter of another job");
+}
+
+// Defect 10: an epoch out of the air froze every thread of a job whose id was known.
+TEST_F(Router, AnImageIsGivenOnlyToWhomTheLeaderHasGrantedIt) {
+  learn_roster();
+  hear(kHost, want_image(1, grant(1, 1, kHost)));
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_image_is());
+  hear(kHost, want_image(1000, grant(1, 1, kHost)));
+  EXPECT_NE(refusal().find("with a grant of epoch 1"), std::string::npos);
+  hear(kHost, want_image(1, grant(2, 1, kHost)));
+  EXPECT_TRUE(sent() != nullptr && sent()->has_image_is()) << "it is the bearer already";
+  hear(kHost, want_image(2, grant(2, 2, kHost)));
+  EXPECT_NE(refusal().find("with the grant of another one"), std::string::npos);
+  hear(kKeeper, want_image(2, grant(1, 2, kHost)));
+  EXPECT_NE(refusal().find("not its own"), std::string::npos);
+  hear(kHost, want_image(2, grant(1, 2, kHost, kKeeper)));
+  EXPECT_NE(refusal().find("for another keeper"), std::string::npos);
+  EXPECT_EQ(keeper_.bearer({charter_.id(), job::ThreadId{1}})->epoch, 1u);
+}
+
+TEST_F(Router, AChildIsKeptByTheGrantOfAnotherThreadUntilItHasItsOwn) {
+  learn_roster();
+  JobMessage message;
+  message.mutable_keep_image()->set_thread(99);
+  message.mutable_keep_image()->set_epoch(1);
+  message.mutable_keep_image()->set_keeper_generation(1);
+  message.mutable_keep_image()->set_parts(std::string(32, 'p'));
+  *message.mutable_keep_image()->mutable_grant() = grant(1, 1, kHost);
+  hear(kHost, message);
+  const job::Keeper::Name child{charter_.id(), job::ThreadId{99}};
+  ASSERT_TRUE(keeper_.bearer(child).has_value());
+  EXPECT_TRUE(keeper_.bearer(child)->vouched);
+  message.mutable_keep_image()->set_epoch(1000);
+  hear(kHost, message);
+  EXPECT_EQ(keeper_.bearer(child)->epoch, 1000u) << "nobody has a better right to it";
+  message.mutable_keep_image()->set_epoch(2);
+  *message.mutable_keep_image()->mutable_grant() = grant(99, 2, kHost);
+  hear(kHost, message);
+  EXPECT_EQ(keeper_.bearer(child)->epoch, 2u) << "a grant of its own counts for more";
+  EXPECT_FALSE(keeper_.bearer(child)->vouched);
+  message.mutable_keep_image()->set_epoch(1001);
+  *message.mutable_keep_image()->mutable_grant() = grant(1, 1, kHost);
+  hear(kHost, message);
+  EXPECT_EQ(keeper_.bearer(child)->epoch, 2u);
+}
+
+TEST_F(Router, WhoWorksForAJobThatIsOverIsTold) {
+  JobMessage status;
+  status.mutable_status()->set_claim(5);
+  status.set_job(std::string(32, 'x'));
+  status.set_term(1);
+  router_.on_message(now_, id_of(kHost), status, out_);
+  ASSERT_NE(sent(), nullptr);
+  const bool released = std::ranges::any_of(out_.later, [](const job::Action& action) {
+    const auto* send = std::get_if<job::Send>(&action);
+    return send != nullptr && send->message.job().release().claim() == 5;
+  });
+  EXPECT_TRUE(released);
+}
+
+}  // namespace
+}  // namespace gw::peer
