@@ -160,7 +160,7 @@ class PrivateGrid(unittest.TestCase):
         self.founder.asked("grid", "leave", "physics")
         self.assertIsNone(self.founder.grid("physics"))
         wait_until("it is gone there", lambda: len(other.peers("physics")) == 1, other.log)
-        self.assertIn("no grid 'physics'", self.founder.ask("grid", "leave", "physics").err)
+        self.assertIn("not in grid 'physics'", self.founder.ask("grid", "leave", "physics").err)
         self.assertIn("is open", self.founder.ask("grid", "invite", "open").err)
 
 

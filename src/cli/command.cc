@@ -12,7 +12,7 @@
 namespace gw::cli {
 namespace {
 
-// The parser itself would take -1, and what is too large, for the largest number.
+// CLI11 would read -1, and numbers that are too large, as the largest number.
 template <class T>
 void add_whole_number(CLI::App& app, const std::string& names, std::optional<T>& value, const std::string& description,
                       const std::string& placeholder) {
@@ -54,7 +54,7 @@ void Command::add_option(const std::string& names, std::string& value, const std
 
 void Command::add_repeatable(const std::string& names, std::vector<std::string>& values, const std::string& description,
                              const std::string& placeholder) {
-  // Without extra arguments, else it would swallow the words behind its value.
+  // Without extra arguments, because the option would otherwise swallow the words behind its value.
   app_.add_option(names, values, description)->allow_extra_args(false)->option_text(placeholder);
 }
 
@@ -62,7 +62,7 @@ void Command::add_choice(const std::string& names, std::string& value, const std
                          Presence presence) {
   const auto check = [words = choices_of(placeholder)](const std::string& word) {
     const bool known = std::ranges::find(words, word) != words.end();
-    return known ? std::string() : fmt::format("'{}' is none of {}", word, fmt::join(words, ", "));
+    return known ? std::string() : fmt::format("'{}' is not one of {}", word, fmt::join(words, ", "));
   };
   app_.add_option(names, value, description)->check(check)->required(presence == Presence::required)->option_text(placeholder);
 }

@@ -26,7 +26,7 @@ std::optional<std::string> variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// How to print an error of the command line or of the settings themselves: as -o or GODWIT_OUTPUT say, if they can be understood.
+// The format for errors in the command line or the settings themselves: that of -o or GODWIT_OUTPUT, as far as they can be parsed.
 Format format_of_errors(const Words& words) {
   std::string chosen = variable("GODWIT_OUTPUT").value_or("");
   for (std::size_t i = 0; i < words.own.size(); ++i) {
@@ -38,7 +38,7 @@ Format format_of_errors(const Words& words) {
   return to_format(chosen);
 }
 
-// Commands that help to repair settings go on with the flags alone when the rest cannot be understood.
+// A command that helps to repair settings uses the flags alone when a file or variable cannot be parsed.
 Result<Settings> resolve_settings(const CommandTree& tree, Command::Needs needs) {
   SettingSources sources{
       .flags = tree.flags(), .overrides = tree.overrides(), .variable = variable, .files = SettingFiles::usual().by_strength()};

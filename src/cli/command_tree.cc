@@ -44,29 +44,29 @@ std::string unknown_option(const std::string& word, const CLI::App& command, con
     for (const CLI::Option* candidate : app->get_options()) std::ranges::copy(names_of(*candidate), std::back_inserter(known));
   const auto meant = nearest(option, known);
   return fmt::format("'{}' has no option '{}': {}", name, option,
-                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("'{} --help' lists them", name));
+                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("list the options with '{} --help'", name));
 }
 
 std::string unknown_word(const std::string& word, const CLI::App& command, const std::string& name) {
   std::vector<std::string> known;
   for (const CLI::App* child : command.get_subcommands({}))
     if (!is_hidden(*child)) known.push_back(child->get_name());
-  if (known.empty()) return fmt::format("'{}' does not know what to do with '{}': '{} --help' says how to call it", name, word, name);
+  if (known.empty()) return fmt::format("'{}' takes no argument '{}': see '{} --help'", name, word, name);
   const auto meant = nearest(word, known);
   return fmt::format("'{}' has no command '{}': {}", name, word,
-                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(known, ", ")));
+                     meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("choose one of {}", fmt::join(known, ", ")));
 }
 
 }  // namespace
 
-CommandTree::CommandTree() : parser_(std::make_unique<CLI::App>("Programs that move while they run", "godwit")) {
+CommandTree::CommandTree() : parser_(std::make_unique<CLI::App>("Run programs on idle machines and move them while they run", "godwit")) {
   parser_->fallthrough();
-  parser_->set_help_flag("-h,--help", "Show this help");
+  parser_->set_help_flag("-h,--help", "Print this help");
   Command& root = commands_.try_emplace(parser_.get(), *parser_, Command::Text{.summary = parser_->get_description()}).first->second;
   root.require_subcommand();
   add_setting(root, Key::output);
   add_setting(root, Key::color);
-  root.add_repeatable("--config", overrides_, "Set a setting for this call; 'godwit config list' shows them", "KEY=VALUE");
+  root.add_repeatable("--config", overrides_, "Override a setting for this call; list them with 'godwit config list'", "KEY=VALUE");
 }
 
 CommandTree::~CommandTree() = default;
@@ -102,7 +102,7 @@ Result<CommandTree::Parsed> CommandTree::parse(const std::vector<std::string>& a
   }
   const Command& command = commands_.at(&deepest());
   if (has_program_args && !command.takes_program_args())
-    return fail(Kind::invalid, "'{}' runs no program: it takes nothing after --", current_command());
+    return fail(Kind::invalid, "'{}' runs no program: drop -- and what follows it", current_command());
   GW_ASSERT(command.action());
   return Parsed{current_command(), command.action(), command.needs()};
 }
@@ -130,11 +130,11 @@ Error CommandTree::explain(const CLI::ParseError& error) const {
     for (const CLI::Option* option : command.get_options())
       if (option->get_required() && option->empty())
         return fail(Kind::invalid, "{} is missing: {}", option->get_name(true), usage_line(model_of(command)));
-    return fail(Kind::invalid, "say what to do: '{} --help' lists the commands", name);
+    return fail(Kind::invalid, "a command is missing: list the commands with '{} --help'", name);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string message = error.what();
-    return fail(Kind::invalid, "{} needs one value: '{} --help' says which", message.substr(0, message.find(':')), name);
+    return fail(Kind::invalid, "{} needs one value: see '{} --help'", message.substr(0, message.find(':')), name);
   }
   return fail(Kind::invalid, "{}", error.what());
 }

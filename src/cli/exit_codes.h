@@ -25,9 +25,9 @@ struct ExitCodeEntry {
 };
 
 inline constexpr std::array<ExitCodeEntry, 6> kExitCodes{{
-    {ExitCode::ok, "ok", "done"},
-    {ExitCode::failed, "failed", "it was tried and failed: the program trapped, or the system refused something"},
-    {ExitCode::usage, "usage", "the command, a file or a setting is wrong; no program was run"},
+    {ExitCode::ok, "ok", "success"},
+    {ExitCode::failed, "failed", "the command failed: the program trapped, or the system refused something"},
+    {ExitCode::usage, "usage", "the command line, a file or a setting is wrong; no program was run"},
     {ExitCode::limit, "limit", "the program reached its memory, time or output limit"},
     {ExitCode::suspended, "suspended", "the program was suspended by --suspend-after and can be resumed"},
     {ExitCode::interrupted, "interrupted", "Ctrl-C or SIGTERM; the program can be resumed if an image was written"},

@@ -28,7 +28,7 @@ Entries children_of(const CommandModel& command) {
 }
 
 Entries exit_codes() {
-  Entries entries = {{"N", "that of the program, if it ended by itself"}};
+  Entries entries = {{"N", "exit code of the program, if it ended by itself"}};
   for (const ExitCodeEntry& entry : kExitCodes)
     if (entry.code != ExitCode::ok) entries.emplace_back(std::to_string(static_cast<int>(entry.code)), entry.meaning);
   return entries;
@@ -76,7 +76,7 @@ std::string help_page(const CommandModel& command, const std::vector<OptionModel
   page.section("Commands", children_of(command));
   page.section("Arguments", entries_of(command.arguments));
   page.section("Options", entries_of(command.options));
-  page.section("Options of every command", entries_of(common));
+  page.section("Global options", entries_of(common));
   page.section("Examples", command.examples);
   if (command.takes_program_args) page.section("Exit code", exit_codes());
   return page.take();

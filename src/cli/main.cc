@@ -13,7 +13,7 @@ namespace {
 int fill_code_cache(std::span<const std::string> args) {
   const auto cache = gw::os::cache_dir();
   const auto worker = gw::cli::worker_program();
-  if (!cache || !worker) return 1;  // nobody waits for this process, and the next one tries again
+  if (!cache || !worker) return 1;  // no process waits for this one, and the next run tries again
   return gw::node::fill_code_cache_main(gw::cli::native_code_config(*cache, *worker), args);
 }
 

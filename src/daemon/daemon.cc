@@ -61,7 +61,7 @@ Status Daemon::open() {
   return ok();
 }
 
-// Whoever asks it finds this peer, too: it announces itself there like everybody else.
+// The daemon announces itself to its own tracker like any other peer.
 Status Daemon::open_tracker(node::Driver::Config& config) {
   if (options_.tracker.empty()) return ok();
   GW_TRY(const node::Endpoint where, node::parse_endpoint(options_.tracker));
@@ -94,7 +94,7 @@ Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
                               .state = folder_.path().string(),
                               .boot = boot};
   config.worker.program = options_.worker;
-  if (share.cores == 0) config.spare_workers = 0;  // nobody needs one
+  if (share.cores == 0) config.spare_workers = 0;  // no thread of another peer will run here
   config.on_stop = [this] { begin_stop(); };
   GW_TRY_VOID(choose_addresses(config));
   for (const std::string& text : options_.join) GW_TRY_VOID(node::parse_host_port(text));
@@ -133,12 +133,12 @@ void Daemon::wait_for_signal() {
   });
 }
 
-// Whoever started it holds the other end of its standard input.
+// The starter holds the other end of standard input.
 void Daemon::wait_for_starter() {
   const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   boost::system::error_code error;
   if (input >= 0) starter_.assign(input, error);
-  if (input < 0 || error) return look_for_jobs();  // there is nobody, or a plain file
+  if (input < 0 || error) return look_for_jobs();  // standard input is closed or a plain file
   starter_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& failure) {
     if (!failure) look_for_jobs();
   });
@@ -154,7 +154,7 @@ void Daemon::look_for_jobs() {
   });
 }
 
-// What was opened before something failed has coroutines that must come to their end.
+// Parts that were opened before the failure have coroutines that must end first.
 void Daemon::abandon() {
   if (!driver_ && !tracker_) return;
   begin_stop();

@@ -1,5 +1,5 @@
 #pragma once
-// A whole daemon: everything is made here, in one order, and ended in the opposite one.
+// A whole daemon: constructs all parts in one order and ends them in the opposite one.
 
 #include <boost/asio/signal_set.hpp>
 #include <memory>
@@ -14,8 +14,8 @@ namespace gw::daemon {
 
 namespace asio = boost::asio;
 
-// One peer of this machine with its door for people. run() is its life, on the caller's thread, which becomes the node thread; it ends by
-// SIGTERM, SIGINT, Control::stop(), a failed disk, or with its starter. A second signal ends the process at once.
+// One peer with its API. run() is its whole life, on the caller's thread, which becomes the node thread; it ends by SIGTERM, SIGINT,
+// Control::stop(), a failed disk, or the end of its starter. A second signal ends the process at once.
 class Daemon {
  public:
   // Kind::overloaded: another daemon has this state or socket; else what is wrong, in one sentence.

@@ -13,7 +13,7 @@ namespace {
 
 using namespace gw;
 
-// As the daemon calls itself, detached, when the code cache lacks something; see node::NativeCode.
+// The daemon starts itself with this word, detached, to fill the code cache; see node::NativeCode.
 int fill_code_cache(std::span<const std::string> arguments) {
   const auto cache = os::cache_dir();
   const auto options = daemon::parse_options({});
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     std::fputs(daemon::usage().c_str(), stdout);
     return 0;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // whoever does not read hears of it otherwise
+  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is reported by the write
   log::set_level(log::Level::info);
   if (!arguments.empty() && arguments.front() == "tracker") {
     const Status served = daemon::run_tracker(std::span(arguments).subspan(1));

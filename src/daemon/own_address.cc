@@ -34,7 +34,7 @@ std::optional<std::string> address_towards_the_world() {
   sockaddr_in far{};
   far.sin_family = AF_INET;
   far.sin_port = htons(9);
-  far.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1: nobody's, RFC 5737
+  far.sin_addr.s_addr = htonl(0xC0000201);  // 192.0.2.1, reserved for documentation (RFC 5737); nothing is sent
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&far), sizeof far) != 0) return std::nullopt;
   sockaddr_in own{};
   socklen_t size = sizeof own;

@@ -1,12 +1,12 @@
 #pragma once
-// Where other machines reach this one.
+// The address under which other machines reach this one.
 
 #include <string>
 
 namespace gw::daemon {
 
-// For a daemon that listens on all addresses of this machine: the one it has towards the rest of the world, else the first that is not its
-// loopback, else the loopback. One of IPv6, in brackets, only where there is none of IPv4.
+// For a daemon that listens on all addresses: the address of the default route, else the first one that is not loopback, else loopback. An
+// IPv6 address, in brackets, only if there is no IPv4 address.
 std::string own_address();
 
 // Whether [::] can be listened on.

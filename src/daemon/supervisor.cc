@@ -13,7 +13,7 @@ namespace gw::daemon {
 
 void report_ready(const std::string& status, os::UniqueFd ready) {
   ::sd_notify(0, fmt::format("READY=1\nSTATUS={}", status).c_str());
-  if (ready) (void)os::write_fully(ready.get(), as_bytes("ready\n"));  // whoever does not read does not care
+  if (ready) (void)os::write_fully(ready.get(), as_bytes("ready\n"));  // the starter may have closed its end
 }
 
 void report_stopping() { ::sd_notify(0, "STOPPING=1"); }

@@ -1,5 +1,5 @@
 #pragma once
-// Whoever started the daemon and wants to know how it is: systemd, or a process that gave a descriptor.
+// Tells systemd, or the process that started the daemon, about its state.
 
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace gw::daemon {
 
-// The daemon answers from now on: tells systemd, if it asked, and writes a line to `ready`, if there is one, which is closed then.
+// The daemon is ready: notifies systemd if it runs under it, writes a line to `ready` if that is open, and closes it.
 void report_ready(const std::string& status, os::UniqueFd ready);
-// It has begun to stop.
+// The daemon has begun to stop.
 void report_stopping();
 
 // Whether stderr is systemd's journal.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kArea = "gateway";
 
-// The permissions of the socket say the same; this holds where somebody has changed them.
+// The permissions of the socket do the same; this check also holds if they were changed.
 Status check_user(int socket) {
   GW_TRY(const uid_t user, os::peer_user(socket));
   if (user == ::geteuid() || user == 0) return ok();

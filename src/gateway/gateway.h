@@ -1,5 +1,5 @@
 #pragma once
-// The door for the people of this machine: HTTP over a unix socket.
+// The HTTP API of a daemon, on a unix socket.
 
 #include <filesystem>
 #include <memory>
@@ -10,10 +10,9 @@
 
 namespace gw::gateway {
 
-// Listens at a path that only this user may connect to, and answers as docs/api/openapi.yaml says. Knows the peer behind it as a
-// node::Control.
+// Listens at a path that only this user may connect to and answers as docs/api/openapi.yaml says. The daemon behind it is a node::Control.
 //
-// Belongs to the node thread. REQUIRES: stop() has returned before it goes; the control outlives it. Limits: Config.
+// Belongs to the node thread. REQUIRES: stop() has returned before the destructor runs; the control outlives the gateway. Limits: Config.
 class Gateway {
  public:
   struct Config {
@@ -25,7 +24,7 @@ class Gateway {
   // Kind::overloaded: another daemon listens there.
   static Result<std::unique_ptr<Gateway>> open(asio::io_context& io, node::Control& control, Config config);
 
-  // Closes all connections and waits for their end; nothing new begins.
+  // Closes all connections and waits for their end. New ones are refused.
   asio::awaitable<void> stop() { return session_server_.stop(); }
 
  private:

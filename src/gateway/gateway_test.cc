@@ -48,7 +48,7 @@ class AtTheGateway : public testing::Test {
   // Sends bytes as they are and returns everything that comes back until the gateway closes.
   std::string raw(std::string_view request) {
     auto socket = os::connect_local(path).value();
-    // Both may fail: the gateway closes early on who breaks a rule.
+    // Both may fail: the gateway closes a connection that breaks a rule early.
     for (ssize_t sent = 0; sent >= 0 && !request.empty(); request.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0))))
       sent = ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
     ::shutdown(socket.get(), SHUT_WR);

@@ -15,8 +15,8 @@ using node::JobState;
 using node::PeerView;
 using node::ThreadView;
 
-// The members of an object. What is missing, or of another type or form, is noted and nothing comes in its place: whoever reads a whole
-// value looks at the note at the end. So no member is read without a check, and none of them needs a line for it.
+// The members of an object. The first member that is missing or malformed is recorded as the problem and an empty value returned; the
+// reader of the whole value looks at the problem once, at the end. So every member is checked without a line for each.
 class Members {
  public:
   Members(const Json& json, std::string& problem) : json_(json), problem_(problem) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Where a session waits for what comes by callback.
+// Lets a coroutine wait for a callback.
 
 #include <chrono>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace gw::gateway {
 
-// raise() ends the wait that is going on, or else the next one; stop() ends all of them. Shared by the session and the callbacks it has
-// handed out, which may come after the session has gone. One thread.
+// raise() ends the current wait, or the next one if there is none; stop() ends all waits. Shared by the session and its callbacks, which
+// may be called after the session has ended. One thread.
 class WakeSignal {
  public:
   enum class Woken : std::uint8_t { raised, late, stopped };
@@ -41,10 +41,10 @@ class WakeSignal {
   bool raised_ = false, stopped_ = false;
 };
 
-// What `start` hands to the callback it is given. Kind::timeout: nothing came; Kind::disconnected: the gateway stops.
+// The value that `start` passes to its callback. Kind::timeout: the callback was not called in time; Kind::disconnected: the gateway stops.
 template <class T, class Start>
 asio::awaitable<Result<T>> answer_of(std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience, Start start) {
-  auto answer = std::make_shared<std::optional<Result<T>>>();  // the callback owns it too: it may come when nobody waits any more
+  auto answer = std::make_shared<std::optional<Result<T>>>();  // shared with the callback, which may be called after the wait has timed out
   start([wake, answer](Result<T> result) {
     answer->emplace(std::move(result));
     wake->raise();

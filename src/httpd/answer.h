@@ -1,5 +1,5 @@
 #pragma once
-// What answers a request.
+// The answer to a request.
 
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@ namespace gw::httpd {
 struct Answer {
   unsigned status = 200;
   std::string body = {};
-  std::string allow = {};  // methods, of a 405
+  std::string allow = {};  // allowed methods, with status 405
   std::string type = "application/json";
 };
 enum class After : std::uint8_t { next_request, close };
 
-// Head and body, as they are sent: in one piece, because each kind of message that Beast writes costs seconds of compilation.
+// Head and body as they are sent. Written here, because each message type that Beast serialises costs seconds of compilation.
 std::string text_of(const Answer& answer, After after);
 
 }  // namespace gw::httpd

@@ -19,13 +19,13 @@ struct Row {
 constexpr std::array<Row, 9> kRows{{
     {Kind::invalid, "invalid", 400, "correct the request"},
     {Kind::not_found, "not_found", 404, "check the name"},
-    {Kind::overloaded, "overloaded", 429, "try again later, or ask for less"},
-    {Kind::disconnected, "disconnected", 503, "the daemon stops: try again when it is back"},
+    {Kind::overloaded, "overloaded", 429, "try again later"},
+    {Kind::disconnected, "disconnected", 503, "the daemon is stopping: try again when it runs"},
     {Kind::timeout, "timeout", 504, "try again"},
     {Kind::corrupt, "corrupt", 422, "send it again"},
     {Kind::guest_fault, "guest_fault", 422, "correct the program"},
-    {Kind::unsupported, "unsupported", 405, "the documentation says what can be asked"},
-    {Kind::internal, "internal", 500, "look into the log of the daemon"},
+    {Kind::unsupported, "unsupported", 405, "see docs/api/openapi.yaml"},
+    {Kind::internal, "internal", 500, "see the log of the daemon"},
 }};
 
 const Row& row_of(Kind kind) {

@@ -1,5 +1,5 @@
 #pragma once
-// Errors as they are told over HTTP.
+// Errors over HTTP.
 
 #include <string>
 
@@ -10,10 +10,10 @@ namespace gw::httpd {
 // The HTTP status of an error of this kind; the one table.
 unsigned status_of(Kind kind);
 
-// {"error": {"kind", "message", "next"}}: what went wrong, and what to do about it.
+// {"error": {"kind", "message", "next"}}: what went wrong, and what to do.
 std::string error_body(const Error& error);
 
-// Back again; `status` says what happened when the body does not.
+// The inverse; without a valid body the error names `status`.
 Error error_of(unsigned status, std::string_view body);
 
 }  // namespace gw::httpd

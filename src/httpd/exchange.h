@@ -14,20 +14,20 @@ namespace gw::httpd {
 
 inline constexpr unsigned kHttp11 = 11;
 
-// Reads a request, whatever comes, and sends what answers it. Nothing of a body is read before somebody has said how long it may be; a
-// client that is silent, slow or makes no sense is told so if it can be, and its connection is over.
+// Reads requests and sends answers. No byte of a body is read before the route has given its limit. A client that is silent, slow or sends
+// something else than HTTP gets an error answer where possible, and its connection ends.
 //
-// Belongs to one coroutine at a time. Limits: Config, and what `route` allows.
+// Belongs to one coroutine at a time. Limits: Config, and the limit that the route returns for a body.
 template <class Protocol>
 class Exchange {
  public:
   using Request = http::request<http::string_body>;
   struct Config {
     std::uint32_t header_bytes = 8u << 10;
-    std::chrono::milliseconds idle = std::chrono::seconds(60);     // until the head of the next request is there
+    std::chrono::milliseconds idle = std::chrono::seconds(60);     // until the head of the next request has arrived
     std::chrono::milliseconds receive = std::chrono::seconds(30);  // for its body
-    std::chrono::milliseconds send = std::chrono::seconds(30);     // for a piece, which the client has to take
-    std::string (*error_body)(const Error&) = nullptr;             // how an error is told
+    std::chrono::milliseconds send = std::chrono::seconds(30);     // for the client to take one piece
+    std::string (*error_body)(const Error&) = nullptr;             // how an error is written
   };
 
   Exchange(typename Protocol::socket socket, const Config& config) : stream_(std::move(socket)), config_(config) {}
@@ -37,8 +37,8 @@ class Exchange {
   // Since when the client owes us a request; nothing while a request is answered.
   std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return waiting_since_; }
 
-  // `route` gets the head and returns how many bytes the body may have, or the answer that refuses. Nothing: the connection is over, and
-  // whatever could be said was.
+  // `route` gets the head and returns the limit of the body in bytes, or the answer that refuses the request. Nothing: the connection has
+  // ended, and an error answer was sent if that was possible.
   template <class Route>
   asio::awaitable<std::optional<Request>> read(Route route) {
     waiting_since_ = std::chrono::steady_clock::now();
@@ -61,14 +61,14 @@ class Exchange {
   asio::awaitable<std::optional<Request>> read_request(Route route) {
     http::request_parser<http::string_body> parser;
     parser.header_limit(config_.header_bytes);
-    parser.body_limit(boost::none);  // until it is known what is asked for
+    parser.body_limit(boost::none);  // until the route is known
     stream_.expires_after(config_.idle);
     auto [error, bytes] = co_await http::async_read_header(stream_, buffer_, parser, kAsTuple);
     if (error) co_return co_await refuse(error);
-    if (parser.get().version() != kHttp11) co_return co_await give_up(505, fail(Kind::unsupported, "only HTTP/1.1 is spoken here"));
+    if (parser.get().version() != kHttp11) co_return co_await give_up(505, fail(Kind::unsupported, "only HTTP/1.1 is supported"));
     std::variant<std::size_t, Answer> allowed = route(parser.get());
     if (auto* refusal = std::get_if<Answer>(&allowed)) {
-      co_await send(std::move(*refusal), After::close);  // there may be a body nobody has read
+      co_await send(std::move(*refusal), After::close);  // the body has not been read
       co_return std::nullopt;
     }
     const std::size_t limit = std::get<std::size_t>(allowed);
@@ -83,13 +83,13 @@ class Exchange {
     co_return std::nullopt;
   }
 
-  // Of what could not be read as a request. Who is silent or gone is told nothing.
+  // Answers bytes that are no request. A client that was silent or has closed the connection gets no answer.
   asio::awaitable<std::optional<Request>> refuse(error_code error) {
     if (error == http::error::header_limit)
       co_return co_await give_up(431, fail(Kind::invalid, "the head of the request is longer than {} bytes", config_.header_bytes));
     const bool nonsense = error.category() == make_error_code(http::error::bad_method).category() && error != http::error::end_of_stream &&
                           error != http::error::partial_message;
-    if (nonsense) co_return co_await give_up(400, fail(Kind::invalid, "this is no HTTP request: {}", error.message()));
+    if (nonsense) co_return co_await give_up(400, fail(Kind::invalid, "this is not an HTTP request: {}", error.message()));
     co_return std::nullopt;
   }
 

@@ -32,7 +32,7 @@ Status set_limit(__rlimit_resource_t which, rlim_t value, const char* name) {
   return ok();
 }
 
-// A user id that nobody else has: near the end of the ids this process may use, and different for each process alive. 0: there is none.
+// A user id that no other process has: near the end of the ids this process may use, different for each live process. 0: there is none.
 Result<std::uint32_t> own_user_id() {
   constexpr std::uint32_t kReserved = 1024;  // the last few have meanings: -1 none, -2 nobody
   constexpr std::uint32_t kProcessIds = 1u << 22;

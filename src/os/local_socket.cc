@@ -59,7 +59,7 @@ Result<UniqueFd> bound_socket(const fs::path& path) {
   GW_TRY(const sockaddr_un address, address_of(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(Kind::internal, "there is no socket to be had: {}", reason(errno));
-  // Nobody can connect before listen(), so nobody gets in before the permissions are right.
+  // A client cannot connect before listen(), so the permissions are right before the first connection.
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(socket.get(), kBacklog) != 0)
     return fail(Kind::invalid, "cannot listen at {}: {}", path.string(), reason(errno));

@@ -6,7 +6,7 @@
 namespace gw::prep {
 
 // Replaces each memory.fill and memory.copy that is not of a small constant size by a call of a function that works in pieces, in a loop
-// like any other. A piece that is out of bounds traps after earlier pieces were written; nobody can see the difference.
+// like any other. A piece that is out of bounds traps after earlier pieces were written; no program can observe the difference.
 void split_bulk_memory(BinaryenModuleRef module);
 
 }  // namespace gw::prep

@@ -1,5 +1,5 @@
 #pragma once
-// Who may call whom, and which functions may be on the stack when the program is suspended.
+// The call graph: which function may call which, and which may be on the stack during a suspension.
 
 #include <cstdint>
 #include <map>

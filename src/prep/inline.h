@@ -24,7 +24,7 @@ class GrowthBudget {
 // Nodes and locals.
 std::size_t size_of(const FunctionDraft& function);
 
-// Short, calls nobody and repeats nothing.
+// A function that is short and has no calls and no loops.
 bool is_small_leaf(const FunctionDraft& function);
 
 // What a call of `callee` with these operands does. Adds the locals of `callee` to `caller`; `label` must be unique in it.

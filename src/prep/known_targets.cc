@@ -52,7 +52,7 @@ std::map<CallGraph::Signature, Targets> read_table(BinaryenModuleRef module) {
 class DirectCalls {
  public:
   DirectCalls(BinaryenModuleRef module, GrowthBudget& budget) : build_(module), table_(read_table(module)), budget_(budget) {
-    // Nobody in the table takes so many.
+    // No function in the table has so many parameters.
     do {
       nobodys_params_.push_back(BinaryenTypeInt64());
     } while (table_.contains({nobodys_type(), BinaryenTypeNone()}));
@@ -142,8 +142,8 @@ class DirectCalls {
     return build_.call(target.function, std::move(operands), call.result);
   }
 
-  // A call of a signature that nobody has: the engine says what is wrong with the pointer. The table will grow (function_table.h): what
-  // lies outside of it now must do so then.
+  // A call of a signature that no function has: the engine says what is wrong with the pointer. The table will grow (function_table.h):
+  // what lies outside of it now must do so then.
   Expr wrong_pointer(const Call& call) {
     std::vector<Expr> zeros;
     for (Type type : nobodys_params_) zeros.push_back(build_.zero(type));

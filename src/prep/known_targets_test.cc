@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// `count` functions of one signature that call somebody, so that they stay calls, at 1, 2, ... of the table.
+// `count` functions of one signature at 1, 2, ... of the table. Each calls another function, so that calls of it are not inlined.
 std::string with_targets(unsigned count, const std::string& functions) {
   std::string targets, names;
   for (unsigned i = 1; i <= count; ++i) {

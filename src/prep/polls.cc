@@ -67,7 +67,7 @@ class TurnPolls {
       path.jumps_to = std::min(path.jumps_to, inner.jumps_to);
       const bool arm = is(e, Node::if_else) && i > 0;
       if (inner.polls && !skipped) (arm ? ++polling_arms : polling_arms = 2);
-      if (polling_arms == 2) return {.polls = true};  // whoever gets here has polled, wherever it jumps then
+      if (polling_arms == 2) return {.polls = true};  // control that gets here has polled on either arm
       skipped |= !arm && inner.jumps_to <= around;
     }
     for (const char* target : branch_targets(e))

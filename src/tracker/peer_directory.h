@@ -1,5 +1,5 @@
 #pragma once
-// Who has announced itself, by grid.
+// The announced peers, by grid.
 
 #include <chrono>
 #include <list>

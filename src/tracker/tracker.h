@@ -1,5 +1,5 @@
 #pragma once
-// A web service that lists live peers of grids, for those who know nobody yet.
+// A web service that lists live peers, for peers that know no other peer yet.
 
 #include <filesystem>
 #include <memory>

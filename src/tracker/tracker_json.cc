@@ -55,7 +55,7 @@ Result<wire::pb::Announcement> parse_announcement(std::string_view text) {
   return announcement;
 }
 
-// The address is there for people who look.
+// The address is for people only.
 std::string list_text(const std::vector<wire::pb::Descriptor>& peers) {
   Json list = Json::array();
   for (const wire::pb::Descriptor& peer : peers)

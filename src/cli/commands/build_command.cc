@@ -29,7 +29,7 @@ Rows rows_of(const toolchain::BuildOutput& built, const std::filesystem::path& o
       .add("bytes_after", "size after", report.bytes_after, fmt::format("{} (x{:.2f})", human_bytes(report.bytes_after), growth))
       .add("functions", "functions", report.functions)
       .add("instrumented", "  with two bodies", report.instrumented)
-      .add("sites", "  places to suspend", report.sites)
+      .add("sites", "  suspend points", report.sites)
       .add("loops", "loops", report.loops)
       .add("polled", "  polled", report.polled)
       .add("versioned", "  polled when long", report.versioned)
@@ -82,14 +82,14 @@ Result<int> build(const BuildOptions& options, Invocation& invocation) {
 void add_build_command(CommandTree& tree) {
   Command& command =
       tree.add(tree.root(), "build",
-               {.summary = "Make a mobile program of C, C++ or WebAssembly",
-                .details = "The result is a wasm module that 'godwit run' starts without building it again. Builds are cached by content.",
+               {.summary = "Build a mobile program from C, C++ or WebAssembly",
+                .details = "Writes a wasm module that 'godwit run' starts without building it again. Builds are cached by content.",
                 .examples = {"godwit build nbody.c", "godwit build render.cpp scene.cpp -Iinclude -DWIDTH=640 --output render.wasm",
                              "godwit build plugin.wasm --output mobile.wasm --list-unpolled"}});
   auto options = std::make_shared<BuildOptions>();
   add_source_options(tree, command, options->source);
   command.add_option("--output", options->output, "File to write (default: the first input's name with .wasm, in this folder)", "FILE");
-  command.add_flag("--list-unpolled", options->list_unpolled, "List the loops that were left without a poll, and why");
+  command.add_flag("--list-unpolled", options->list_unpolled, "List the loops that have no poll, and why");
   command.on_selected([options](Invocation& invocation) { return build(*options, invocation); });
 }
 

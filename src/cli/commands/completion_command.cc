@@ -7,7 +7,7 @@ namespace gw::cli {
 
 void add_completion_command(CommandTree& tree) {
   Command& command = tree.add(tree.root(), "completion",
-                              {.summary = "Print a script that makes a shell complete godwit's commands",
+                              {.summary = "Print a shell completion script",
                                .examples = {"source <(godwit completion bash)", "godwit completion zsh > ~/.zfunc/_godwit",
                                             "godwit completion fish > ~/.config/fish/completions/godwit.fish"}});
   auto shell = std::make_shared<std::string>();

@@ -77,12 +77,12 @@ void add_get(CommandTree& tree, Command& parent) {
 void add_set(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "set",
                               {.summary = "Write one setting to a file",
-                               .details = "Comments and everything else in the file stay as they are.",
+                               .details = "Keeps comments and all other lines of the file.",
                                .examples = {"godwit config set memory=512M", "godwit config set checkpoint-every=1m --scope project"}});
   auto assignment = std::make_shared<std::string>();
   auto scope = std::make_shared<std::string>("user");
-  command.add_argument("KEY=VALUE", *assignment, "The setting and its new value");
-  command.add_choice("--scope", *scope, "Which file: user, project (./godwit.toml) or system (default: user)", "SCOPE");
+  command.add_argument("KEY=VALUE", *assignment, "Setting and its new value");
+  command.add_choice("--scope", *scope, "File to write: user, project (./godwit.toml) or system (default: user)", "SCOPE");
   command.on_selected([assignment, scope](Invocation& invocation) { return set(invocation, *assignment, *scope); },
                       Command::Needs::nothing);
 }
@@ -90,12 +90,12 @@ void add_set(CommandTree& tree, Command& parent) {
 }  // namespace
 
 void add_config_commands(CommandTree& tree) {
-  Command& config =
-      tree.add(tree.root(), "config",
-               {.summary = "Show and change settings",
-                .details = "A setting comes from its flag, --config, its GODWIT_ variable, ./godwit.toml, the user's config.toml or "
-                           "/etc/godwit/config.toml, whichever is first in this order.",
-                .examples = {"godwit config list", "godwit config set memory=512M", "godwit run nbody.c --config time-limit=10s"}});
+  Command& config = tree.add(
+      tree.root(), "config",
+      {.summary = "Show and change settings",
+       .details = "The value of a setting is taken from the first of: its flag, --config, its GODWIT_ variable, ./godwit.toml, the user's "
+                  "config.toml, /etc/godwit/config.toml.",
+       .examples = {"godwit config list", "godwit config set memory=512M", "godwit run nbody.c --config time-limit=10s"}});
   config.require_subcommand();
   Command& list_command =
       tree.add(config, "list",
@@ -104,7 +104,7 @@ void add_config_commands(CommandTree& tree) {
   add_get(tree, config);
   add_set(tree, config);
   Command& path_command = tree.add(config, "path",
-                                   {.summary = "Show which files settings are read from, the strongest first",
+                                   {.summary = "Show the settings files, in order of precedence",
                                     .examples = {"godwit config path", "$EDITOR $(godwit config path -o quiet)"}});
   path_command.on_selected(path, Command::Needs::nothing);
 }

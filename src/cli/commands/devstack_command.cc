@@ -30,7 +30,7 @@ Result<std::uint32_t> parse_peers(const std::string& text) {
   std::uint32_t peers = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), peers);
   if (error != std::errc() || end != text.data() + text.size() || peers == 0 || peers > kMaxPeers)
-    return fail(Kind::invalid, "'{}' is no number of peers: give 1 to {}", text, kMaxPeers);
+    return fail(Kind::invalid, "'{}' is not a number of peers: give 1 to {}", text, kMaxPeers);
   return peers;
 }
 
@@ -39,16 +39,17 @@ Result<double> parse_loss(const std::string& text) {
   const std::string_view digits = text.ends_with('%') ? std::string_view(text).substr(0, text.size() - 1) : "";
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), loss);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || loss < 0 || loss > 100)
-    return fail(Kind::invalid, "'{}' is no part that is lost: write it as 1%", text);
+    return fail(Kind::invalid, "'{}' is not a percentage: write it like 1%", text);
   return loss / 100;
 }
 
-// Nothing, if the peers are to be on this machine's loopback.
+// nullptr: the peers use the loopback of this machine.
 Result<std::unique_ptr<DevNetwork>> make_network(const StackOptions& options, std::uint32_t peers) {
   if (options.latency.empty() && options.loss.empty() && !options.nat) return std::unique_ptr<DevNetwork>();
   DevNetwork::Config config{.hosts = peers, .behind_nat = options.nat.value_or(0)};
   if (config.behind_nat >= config.hosts)
-    return fail(Kind::invalid, "--nat {} of {} peers leaves nobody who can be dialled: at least one must", config.behind_nat, peers);
+    return fail(Kind::invalid, "--nat {} of {} peers leaves no peer that can be dialled: put at least one outside", config.behind_nat,
+                peers);
   if (!options.loss.empty()) {
     GW_TRY(const double loss, parse_loss(options.loss));
     config.links.push_back(fmt::format("* * 0 0 {}", loss));
@@ -60,7 +61,7 @@ Result<std::unique_ptr<DevNetwork>> make_network(const StackOptions& options, st
   return DevNetwork::make(config);
 }
 
-// The peers, each with a folder of its own; all of it is gone with the object.
+// The peers, each with a folder of its own. The destructor ends the peers and removes the folders.
 struct Stack {
   os::TempDir folder;
   std::unique_ptr<DevNetwork> network;
@@ -98,8 +99,8 @@ void tell_stack(const Stack& stack, Console& console) {
   if (console.format() == Format::json) return console.print_line({{"schema", "godwit.devstack/1"}, {"peers", list}});
   const std::string first = stack.socket(1).string();
   const std::string hint = fmt::format(
-      "\ntalk to one of them:  godwit peer list --socket {0}\nrun something:        GODWIT_SOCKET={0} godwit run "
-      "examples/raytracer.cpp --workers {1} --tasks 20\nend all of them:      Ctrl-C\n",
+      "\nUse one of them:  godwit peer list --socket {0}\nRun a job:        GODWIT_SOCKET={0} godwit run "
+      "examples/raytracer.cpp --workers {1} --tasks 20\nStop all:         Ctrl-C\n",
       first, stack.peers.size());
   console.print({"godwit.devstack/1", {{"peers", list}}, table.render(console.out()) + hint, sockets});
 }
@@ -107,7 +108,7 @@ void tell_stack(const Stack& stack, Console& console) {
 // Until Ctrl-C, or until one of them ends by itself.
 Status wait_for_the_end(Stack& stack, Interrupts& interrupts) {
   int ends[2];
-  if (::pipe(ends) != 0) return fail(Kind::internal, "there is no pipe to be had");
+  if (::pipe(ends) != 0) return fail(Kind::internal, "cannot create a pipe");
   const os::UniqueFd stopped(ends[0]), stop(ends[1]);
   interrupts.watch({[&stop] { (void)!::write(stop.get(), "", 1); }, [] {}});
   std::vector<pollfd> watched{{.fd = stopped.get(), .events = POLLIN, .revents = 0}};
@@ -116,8 +117,7 @@ Status wait_for_the_end(Stack& stack, Interrupts& interrupts) {
   }
   interrupts.stop();
   if (watched.front().revents != 0) return ok();
-  return fail(Kind::internal,
-              "a peer has ended by itself: its log is lost with the others; start again with fewer peers, or look at 'dmesg'");
+  return fail(Kind::internal, "a peer has exited by itself: start fewer peers, or look for the cause with 'dmesg'");
 }
 
 Result<int> run_stack(const StackOptions& options, Invocation& invocation) {
@@ -144,20 +144,21 @@ Result<int> run_stack(const StackOptions& options, Invocation& invocation) {
 }  // namespace
 
 void add_devstack_command(CommandTree& tree) {
-  Command& command = tree.add(
-      tree.root(), "devstack",
-      {.summary = "Start several peers on this machine, to try things",
-       .details =
-           "They join each other, and end with Ctrl-C; nothing of them stays. With --latency, --loss or --nat each gets a network "
-           "namespace of its own, which needs root. A latency file has lines FROM TO DELAY_MS [JITTER_MS [LOSS]], with peers from 1 on or "
-           "* for all.",
-       .examples = {"godwit devstack 4", "sudo godwit devstack 4 --loss 1%", "sudo godwit devstack 6 --latency far.txt --nat 2"}});
+  Command& command =
+      tree.add(tree.root(), "devstack",
+               {.summary = "Start several peers on this machine for testing",
+                .details = "The peers join each other and run until Ctrl-C, which removes all their files. With --latency, --loss or --nat "
+                           "each peer gets its "
+                           "own network namespace, which needs root. Each line of a latency file is FROM TO DELAY_MS [JITTER_MS [LOSS]]; "
+                           "peers are numbered "
+                           "from 1, * stands for all.",
+                .examples = {"godwit devstack 4", "sudo godwit devstack 4 --loss 1%", "sudo godwit devstack 6 --latency far.txt --nat 2"}});
   auto options = std::make_shared<StackOptions>();
-  command.add_argument("N", options->peers, "How many peers");
-  command.add_option("--latency", options->latency, "How far they are from each other", "FILE");
-  command.add_option("--loss", options->loss, "So much of what is sent is lost", "PERCENT");
-  command.add_number("--nat", options->nat, "So many of them are behind NAT", "M");
-  command.add_number("--slots", options->slots, "How many threads each runs at once (default: 1)", "N");
+  command.add_argument("N", options->peers, "Number of peers");
+  command.add_option("--latency", options->latency, "File with the delays between peers", "FILE");
+  command.add_option("--loss", options->loss, "Share of packets to drop", "PERCENT");
+  command.add_number("--nat", options->nat, "Number of peers to put behind NAT", "M");
+  command.add_number("--slots", options->slots, "Slots of each peer (default: 1)", "N");
   command.on_selected([options](Invocation& invocation) { return run_stack(*options, invocation); });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Findings about a peer and its machine: what is right, what is not, why, and what to do.
+// The checks of `godwit doctor`: each decides from facts, so that tests need no machine in trouble.
 
 #include <chrono>
 #include <cstdint>
@@ -24,15 +24,13 @@ struct Finding {
   std::string fix;       // empty: nothing to do
 };
 
-// --- the checks; each is given what was found out, and decides
-
 Finding check_ports(const std::vector<std::string>& addresses);
-// So many of the peers that were asked have dialled this one, so many could not.
+// `reached` of the peers that were asked could dial this one, `missed` could not.
 Finding check_reach(Reach reach, std::size_t reached, std::size_t missed);
 // `published` is where others reach this peer, `own` are the addresses of this machine.
 Finding check_nat(Reach reach, const std::string& published, const std::vector<std::string>& own);
 Finding check_peers(std::size_t others);
-// Of other peers, against ours.
+// `ahead`: the clocks of other peers minus ours.
 Finding check_clock(std::vector<std::chrono::milliseconds> ahead);
 Finding check_versions(const std::string& ours, const std::vector<std::string>& others);
 struct DiskFacts {
@@ -50,7 +48,7 @@ struct KernelFacts {
 };
 std::vector<Finding> check_kernel(const KernelFacts& kernel);
 
-// The worst of them.
+// The worst verdict.
 Verdict overall(const std::vector<Finding>& findings);
 
 }  // namespace gw::cli

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kAsked = 5;  // peers, about their clocks and versions
+constexpr std::size_t kAsked = 5;  // peers whose clock and version are compared
 
 // --- facts
 
@@ -43,12 +43,12 @@ KernelFacts kernel_facts() {
           .user_namespaces = can_make_user_namespaces()};
 }
 
-// Of the folder itself, or the nearest one above it that is there.
+// Facts about the disk of `folder`, or of the nearest parent that exists.
 Result<DiskFacts> disk_facts(fs::path folder) {
   std::error_code ignored;
   while (!fs::is_directory(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
   struct statvfs found{};
-  if (::statvfs(folder.c_str(), &found) != 0) return fail(Kind::internal, "cannot look at the disk of {}", folder.string());
+  if (::statvfs(folder.c_str(), &found) != 0) return fail(Kind::internal, "cannot read the file system of {}", folder.string());
   const fs::path file = folder / fmt::format(".doctor-{}", ::getpid());
   const auto begin = std::chrono::steady_clock::now();
   const Status written = os::write_file_atomic(file, Bytes(4096, 'x'));
@@ -113,7 +113,7 @@ Result<std::vector<Finding>> examine(const Settings& settings) {
     findings.push_back({"daemon", Verdict::bad, Reason::no_daemon, node.error().detail, std::string(entry.fix)});
   } else {
     state = node->state;
-    findings.push_back({.check = "daemon", .sentence = fmt::format("peer {} answers, version {}", node->id.brief(), node->version)});
+    findings.push_back({.check = "daemon", .sentence = fmt::format("peer {} is running, version {}", node->id.brief(), node->version)});
     GW_TRY(const auto peers, client.peers());
     add_findings(*node, peers, client, findings);
   }
@@ -128,14 +128,14 @@ std::string text_of(const std::vector<Finding>& findings, const Terminal& termin
   for (const Finding& finding : findings) {
     const Style style = finding.verdict == Verdict::ok ? Style::green : finding.verdict == Verdict::warn ? Style::yellow : Style::red;
     text += fmt::format("{}  {:<16} {}\n", styled(terminal, style, fmt::format("{:<4}", name(finding.verdict))), finding.check,
-                        finding.sentence);
+                        printable(finding.sentence, Newlines::replaced));
     if (finding.verdict != Verdict::ok) text += fmt::format("{:23}{} ({})\n", "", finding.fix, entry_of(finding.reason).name);
   }
   return text;
 }
 
 Result<int> examine_and_tell(Invocation& invocation) {
-  invocation.console.progress("looking...");
+  invocation.console.progress("checking...");
   GW_TRY(const std::vector<Finding> findings, examine(invocation.settings));
   invocation.console.clear_progress();
   Json list = Json::array();
@@ -156,12 +156,12 @@ Result<int> examine_and_tell(Invocation& invocation) {
 }  // namespace
 
 void add_doctor_command(CommandTree& tree) {
-  Command& command =
-      tree.add(tree.root(), "doctor",
-               {.summary = "Find out why something does not work, and what to do",
-                .details = "Looks at ports, how others reach this peer, clocks, versions, the disk and the kernel. Exits with 1 if "
-                           "something is bad; warnings cost speed or safety, not function.",
-                .examples = {"godwit doctor", "godwit doctor -o json"}});
+  Command& command = tree.add(
+      tree.root(), "doctor",
+      {.summary = "Diagnose the local daemon and this machine",
+       .details = "Checks ports, reachability, clock, versions, disk and kernel, and prints a fix for each problem. Exits with 1 if "
+                  "something does not work; a warning costs speed or safety only.",
+       .examples = {"godwit doctor", "godwit doctor -o json"}});
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([](Invocation& invocation) { return examine_and_tell(invocation); });

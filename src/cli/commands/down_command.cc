@@ -9,7 +9,7 @@
 namespace gw::cli {
 namespace {
 
-// Its state is free when everything is on disk and the process has gone, so that the next one can start at once.
+// The state folder is unlocked when everything is on disk and the process has ended, so that the next daemon can start at once.
 Status wait_until_gone(const node::NodeView& node) {
   constexpr useconds_t kPause = 10'000;
   const auto deadline = std::chrono::steady_clock::now() + DaemonProcess::kPatience;
@@ -17,12 +17,12 @@ Status wait_until_gone(const node::NodeView& node) {
     if (!node::StateFolder::in_use(node.state)) return ok();
     ::usleep(kPause);
   }
-  return fail(Kind::timeout, "the daemon was asked to stop and has not yet: its log is {}", log_file(node.state).string());
+  return fail(Kind::timeout, "the daemon was asked to stop and still runs: see its log, {}", log_file(node.state).string());
 }
 
 Result<int> uninstall(Invocation& invocation) {
   GW_TRY(const UnitChange change, uninstall_unit());
-  const std::string text = fmt::format("{} is gone{}\n", unit_file().string(), change.taken ? ", and the daemon has stopped" : "");
+  const std::string text = fmt::format("Removed {}{}\n", unit_file().string(), change.taken ? " and stopped the daemon" : "");
   invocation.console.print(
       {"godwit.down.uninstall/1", {{"unit", unit_file().string()}, {"systemd", change.taken}, {"to_do", change.to_do}}, text, ""});
   if (!change.taken) invocation.console.note(change.to_do);
@@ -34,19 +34,21 @@ Result<int> stop_daemon(Invocation& invocation) {
   GW_TRY(const node::NodeView node, client.node());
   GW_TRY_VOID(client.stop());
   GW_TRY_VOID(wait_until_gone(node));
-  invocation.console.print({"godwit.down/1", {{"id", node.id.hash.hex()}}, fmt::format("peer {} has stopped\n", node.id.brief()), ""});
+  invocation.console.print({"godwit.down/1", {{"id", node.id.hash.hex()}}, fmt::format("Stopped peer {}\n", node.id.brief()), ""});
   return 0;
 }
 
 }  // namespace
 
 void add_down_command(CommandTree& tree) {
-  Command& command = tree.add(tree.root(), "down",
-                              {.summary = "Stop the peer of this machine",
-                               .details = "In good order: threads it runs for others go on elsewhere, its own jobs when it is up again.",
-                               .examples = {"godwit down", "godwit down --state /srv/second", "godwit down --uninstall"}});
+  Command& command = tree.add(
+      tree.root(), "down",
+      {.summary = "Stop the daemon of this machine",
+       .details =
+           "Tasks that it runs for other peers continue there from their last checkpoint. Its own jobs continue when it is started again.",
+       .examples = {"godwit down", "godwit down --state /srv/second", "godwit down --uninstall"}});
   auto removes = std::make_shared<bool>(false);
-  command.add_flag("--uninstall", *removes, "Stop the systemd unit that 'godwit up --install' made, and remove it");
+  command.add_flag("--uninstall", *removes, "Stop and remove the systemd unit of 'godwit up --install'");
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([removes](Invocation& invocation) { return *removes ? uninstall(invocation) : stop_daemon(invocation); });

@@ -20,7 +20,7 @@ Result<GridView> find_grid(Client& client, const std::string& name) {
   GW_TRY(const auto grids, client.grids());
   for (const GridView& grid : grids)
     if (grid.name == name || grid.id.hash.hex() == name) return grid;
-  return fail(Kind::not_found, "the peer of this machine is in no grid '{}': 'godwit grid list' shows those it is in", name);
+  return fail(Kind::not_found, "this machine is not in grid '{}': list its grids with 'godwit grid list'", name);
 }
 
 std::string access_of(const GridView& grid) {
@@ -33,7 +33,7 @@ std::string table_of_grids(const std::vector<GridView>& grids, const Terminal& t
                {.heading = "ACCESS"},
                {.heading = "PEERS", .align = Table::Align::right},
                {.heading = "MEMBERSHIP"},
-               {.heading = "LET IN HERE", .align = Table::Align::right},
+               {.heading = "ADMITTED HERE", .align = Table::Align::right},
                {.heading = "ID", .fit = Table::Fit::cut}});
   for (const GridView& grid : grids) {
     const bool open = grid.access == GridView::Access::open;
@@ -74,7 +74,7 @@ Result<int> list(const std::string& name, Invocation& invocation) {
   return 0;
 }
 
-// What a command did to one grid.
+// Carries out an order that changes one grid, and prints `sentence`.
 Result<int> changed(Invocation& invocation, const char* schema, const node::GridOrder& order, const std::string& name,
                     std::string_view sentence) {
   GW_TRY(const std::string id, Client(invocation.settings.socket()).change_grids(order));
@@ -84,7 +84,7 @@ Result<int> changed(Invocation& invocation, const char* schema, const node::Grid
 
 Result<int> create(const std::string& name, Invocation& invocation) {
   return changed(invocation, "godwit.grid.create/1", node::CreateGrid{name}, name,
-                 fmt::format("grid '{}' is there, and this peer holds its key; 'godwit grid invite {}' lets others in", name, name));
+                 fmt::format("Created grid '{}'; this machine holds its key. Invite others with: godwit grid invite {}", name, name));
 }
 
 struct JoinOptions {
@@ -94,19 +94,17 @@ struct JoinOptions {
 Result<int> join(const JoinOptions& options, Invocation& invocation) {
   std::string name = options.what;
   if (wire::looks_like_invitation(options.what)) {
-    GW_TRY(const wire::Invitation invitation, wire::parse_invitation(options.what));  // before anybody is asked
+    GW_TRY(const wire::Invitation invitation, wire::parse_invitation(options.what));  // a bad one is refused here
     name = options.as.empty() ? invitation.name : options.as;
-    invocation.console.progress(fmt::format("asking to be let into grid '{}'...", name));
+    invocation.console.progress(fmt::format("joining grid '{}'...", name));
   }
-  return changed(invocation, "godwit.grid.join/1", node::JoinGrid{options.what, options.as}, name,
-                 fmt::format("this peer is in grid '{}'", name));
+  return changed(invocation, "godwit.grid.join/1", node::JoinGrid{options.what, options.as}, name, fmt::format("Joined grid '{}'", name));
 }
 
 Result<int> leave(const std::string& name, Invocation& invocation) {
   Client client(invocation.settings.socket());
   GW_TRY(const GridView grid, find_grid(client, name));
-  return changed(invocation, "godwit.grid.leave/1", node::LeaveGrid{grid.id}, grid.name,
-                 fmt::format("this peer has left grid '{}'", grid.name));
+  return changed(invocation, "godwit.grid.leave/1", node::LeaveGrid{grid.id}, grid.name, fmt::format("Left grid '{}'", grid.name));
 }
 
 struct InviteOptions {
@@ -127,7 +125,7 @@ Result<int> invite(const InviteOptions& options, Invocation& invocation) {
   GW_TRY(const std::string text, client.change_grids(order));
   GW_TRY(const wire::Invitation made, wire::parse_invitation(text));
   const std::string people = fmt::format(
-      "{}\n\nfor {}, good for {}; on the other machine: godwit up --join '{}...'\nserial {}, to take it back: godwit grid revoke {} {}\n",
+      "{}\n\nValid for {} and {}. On the other machine: godwit up --join '{}...'\nSerial {}. Revoke it with: godwit grid revoke {} {}\n",
       text, counted(made.uses, "machine"), human_duration(lasts), text.substr(0, 16), gateway::serial_text(made.serial), grid.name,
       gateway::serial_text(made.serial));
   invocation.console.print(
@@ -143,7 +141,7 @@ struct RevokeOptions {
   std::vector<std::string> whom;
 };
 
-// A serial, or the beginning of the id of a peer that is known.
+// `whom` is a serial, or the first digits of the id of a known peer.
 Status add_revoked(const std::string& whom, Client& client, const GridView& grid, node::RevokeInGrid& order) {
   std::vector<job::PeerId> known;
   for (const auto& issued : grid.members)
@@ -163,9 +161,9 @@ Status add_revoked(const std::string& whom, Client& client, const GridView& grid
     return ok();
   }
   if (known.empty())
-    return fail(Kind::not_found, "'{}' is neither a serial nor a peer of grid '{}': 'godwit grid list {}' shows both", whom, grid.name,
+    return fail(Kind::not_found, "'{}' is neither a serial nor a peer of grid '{}': list both with 'godwit grid list {}'", whom, grid.name,
                 grid.name);
-  return fail(Kind::invalid, "'{}' is the beginning of {} peers of the grid: give more of it", whom, known.size());
+  return fail(Kind::invalid, "'{}' matches {} peers of the grid: give more digits", whom, known.size());
 }
 
 Result<int> revoke(const RevokeOptions& options, Invocation& invocation) {
@@ -173,80 +171,83 @@ Result<int> revoke(const RevokeOptions& options, Invocation& invocation) {
   GW_TRY(const GridView grid, find_grid(client, options.grid));
   node::RevokeInGrid order{.grid = grid.id};
   for (const std::string& whom : options.whom) GW_TRY_VOID(add_revoked(whom, client, grid, order));
-  return changed(invocation, "godwit.grid.revoke/1", order, grid.name,
-                 fmt::format("revoked; the members of grid '{}' that are up hear of it now, others when they are back", grid.name));
+  return changed(
+      invocation, "godwit.grid.revoke/1", order, grid.name,
+      fmt::format("Revoked. Members of grid '{}' that are online learn of it within seconds, others when they come back", grid.name));
 }
 
 // --- the commands
 
 void add_grid_list(CommandTree& tree, Command& parent) {
   auto name = std::make_shared<std::string>();
-  Command& command =
-      tree.add(parent, "list",
-               {.summary = "List the grids that the peer of this machine is in",
-                .details = "Jobs that name no grid run in the first. With the name of a private grid whose key this peer holds: also the "
-                           "invitations it has made, and the members it has let in.",
-                .examples = {"godwit grid list", "godwit grid list lab", "godwit grid list -o json"}});
-  command.add_argument("grid", *name, "Only this one", Command::Presence::optional);
+  Command& command = tree.add(
+      parent, "list",
+      {.summary = "List the grids of this machine",
+       .details = "A job that names no grid runs in the first one. With the name of a private grid whose key this machine holds, also list "
+                  "the invitations it has made and the members it has admitted.",
+       .examples = {"godwit grid list", "godwit grid list lab", "godwit grid list -o json"}});
+  command.add_argument("grid", *name, "List only this grid", Command::Presence::optional);
   tree.add_setting(command, Key::socket);
   command.on_selected([name](Invocation& invocation) { return list(*name, invocation); });
 }
 
 void add_grid_create(CommandTree& tree, Command& parent) {
   auto name = std::make_shared<std::string>();
-  Command& command =
-      tree.add(parent, "create",
-               {.summary = "Make a private grid",
-                .details = "The key of the grid is made and kept by the peer of this machine, which is its first member and can invite "
-                           "others. Whoever is not a member learns nothing of the grid.",
-                .examples = {"godwit grid create lab", "godwit grid create lab -o json"}});
-  command.add_argument("name", *name, "What the grid is called");
+  Command& command = tree.add(
+      parent, "create",
+      {.summary = "Create a private grid",
+       .details = "Creates the key of the grid and keeps it on this machine, which becomes the first member and can invite others. Peers "
+                  "that are not members learn nothing about the grid.",
+       .examples = {"godwit grid create lab", "godwit grid create lab -o json"}});
+  command.add_argument("name", *name, "Name of the new grid");
   tree.add_setting(command, Key::socket);
   command.on_selected([name](Invocation& invocation) { return create(*name, invocation); });
 }
 
 void add_grid_invite(CommandTree& tree, Command& parent) {
   auto options = std::make_shared<InviteOptions>();
-  Command& command =
-      tree.add(parent, "invite",
-               {.summary = "Make an invitation to a private grid: one line to paste on another machine",
-                .details = "Whoever shows it first gets in, so hand it on like a password. The peer that made it, or another holder of the "
-                           "key at the addresses in it, has to be up when it is used.",
-                .examples = {"godwit grid invite lab", "godwit grid invite lab --uses 20 --expires 2h",
-                             "godwit grid invite lab --admin --address grid.example.org:7400"}});
+  Command& command = tree.add(
+      parent, "invite",
+      {.summary = "Invite machines to a private grid",
+       .details =
+           "Prints one line to paste on another machine. Treat it like a password: the first machines that show it are admitted. This "
+           "machine, or another holder of the key at one of the addresses in the invitation, must be online when it is used.",
+       .examples = {"godwit grid invite lab", "godwit grid invite lab --uses 20 --expires 2h",
+                    "godwit grid invite lab --admin --address grid.example.org:7400"}});
   command.add_argument("grid", options->grid, "Name of the grid");
-  command.add_number("--uses", options->uses, "How many machines may come with it (default: 1)", "N");
-  command.add_option("--expires", options->expires, "How long it is good (default: 7d)", "TIME");
+  command.add_number("--uses", options->uses, "Number of machines that may use the invitation (default: 1)", "N");
+  command.add_option("--expires", options->expires, "Time until the invitation expires (default: 7d)", "TIME");
   command.add_flag("--admin", options->admin,
-                   "Hand out the key of the grid, too: whoever comes can invite and revoke, and cannot be revoked for good");
-  command.add_repeatable("--address", options->addresses, "Where to ask (default: where this peer is reached)", "HOST:PORT");
+                   "Also hand out the key of the grid: the machine can then invite and revoke, and cannot be revoked for good");
+  command.add_repeatable("--address", options->addresses, "Address to contact when joining (default: the addresses of this machine)",
+                         "HOST:PORT");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return invite(*options, invocation); });
 }
 
 void add_grid_join(CommandTree& tree, Command& parent) {
   auto options = std::make_shared<JoinOptions>();
-  Command& command =
-      tree.add(parent, "join",
-               {.summary = "Be in one more grid",
-                .details = "With an invitation in a private one, with a name in an open one. The daemon need not be restarted, and "
-                           "remembers it.",
-                .examples = {"godwit grid join godwit:ahveu3dd4kofecv66vih...", "godwit grid join physics",
-                             "godwit grid join godwit:ahveu3dd4kofecv66vih... --as work"}});
+  Command& command = tree.add(
+      parent, "join",
+      {.summary = "Join a grid",
+       .details = "Joins a private grid with an invitation, or an open grid by name. The daemon keeps running and remembers the grid.",
+       .examples = {"godwit grid join godwit:ahveu3dd4kofecv66vih...", "godwit grid join physics",
+                    "godwit grid join godwit:ahveu3dd4kofecv66vih... --as work"}});
   command.add_argument("what", options->what, "An invitation, or the name of an open grid");
-  command.add_option("--as", options->as, "What the grid is called on this machine (default: as who invites calls it)", "NAME");
+  command.add_option("--as", options->as, "Local name of the grid (default: its name in the invitation)", "NAME");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return join(*options, invocation); });
 }
 
 void add_grid_leave(CommandTree& tree, Command& parent) {
   auto name = std::make_shared<std::string>();
-  Command& command =
-      tree.add(parent, "leave",
-               {.summary = "Be in a grid no more",
-                .details = "Not while jobs of this peer run there. The membership of a private grid is thrown away, and its key, if this "
-                           "peer holds it: if nobody else does, nobody can be invited any more.",
-                .examples = {"godwit grid leave physics", "godwit grid leave lab -o json"}});
+  Command& command = tree.add(
+      parent, "leave",
+      {.summary = "Leave a grid",
+       .details =
+           "Refused while jobs of this machine run in the grid. Deletes the membership of a private grid, and its key if this machine "
+           "holds it: without another holder of the key nobody can be invited any more.",
+       .examples = {"godwit grid leave physics", "godwit grid leave lab -o json"}});
   command.add_argument("grid", *name, "Name of the grid");
   tree.add_setting(command, Key::socket);
   command.on_selected([name](Invocation& invocation) { return leave(*name, invocation); });
@@ -254,15 +255,14 @@ void add_grid_leave(CommandTree& tree, Command& parent) {
 
 void add_grid_revoke(CommandTree& tree, Command& parent) {
   auto options = std::make_shared<RevokeOptions>();
-  Command& command =
-      tree.add(parent, "revoke",
-               {.summary = "Take back invitations, or throw members out",
-                .details = "A revoked invitation lets nobody in, and all who came with it are members no more. Members that are up hear of "
-                           "it within seconds and end their connections to whoever was thrown out.",
-                .examples = {"godwit grid revoke lab 5f0c1a2b3c4d0000", "godwit grid revoke lab 8c2e11d0"}});
+  Command& command = tree.add(
+      parent, "revoke",
+      {.summary = "Revoke invitations and memberships",
+       .details = "Revoking an invitation also revokes every membership that was granted with it. Members that are online learn of it "
+                  "within seconds and close their connections to the revoked peers.",
+       .examples = {"godwit grid revoke lab 5f0c1a2b3c4d0000", "godwit grid revoke lab 8c2e11d0"}});
   command.add_argument("grid", options->grid, "Name of the grid");
-  command.add_arguments("whom", options->whom,
-                        "Serials of invitations or memberships, or ids of peers; 'godwit grid list GRID' shows them");
+  command.add_arguments("whom", options->whom, "Serials of invitations or memberships, or peer ids, as listed by 'godwit grid list GRID'");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return revoke(*options, invocation); });
 }
@@ -272,9 +272,10 @@ void add_grid_revoke(CommandTree& tree, Command& parent) {
 void add_grid_commands(CommandTree& tree) {
   Command& grid = tree.add(
       tree.root(), "grid",
-      {.summary = "Make, join and leave grids; invite others",
-       .details = "A grid is a set of peers that run each other's jobs. An open one is for whoever knows its name, a private one for "
-                  "those who were invited.",
+      {.summary = "Create, join and leave grids",
+       .details =
+           "A grid is a set of peers that run each other's jobs. Every peer that knows the name of an open grid can join it; a private "
+           "grid needs an invitation.",
        .examples = {"godwit grid create lab", "godwit grid invite lab", "godwit grid list"}});
   grid.require_subcommand();
   add_grid_list(tree, grid);

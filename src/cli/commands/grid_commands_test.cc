@@ -40,7 +40,7 @@ TEST(JobTables, ShowHowFarAJobIsAndWhatWasLost) {
   const std::string list = table_of({view.summary}, now, {});
   EXPECT_NE(list.find("ab000000  running  31/60        4  2.5 s  ray.cpp"), std::string::npos) << list;
   const std::string text = text_of(view, Threads::hidden, now, {});
-  EXPECT_NE(text.find("1 peer, 4 threads: 3 resumed, 1 started again"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 peer, 4 threads: 3 resumed, 1 restarted"), std::string::npos) << text;
   EXPECT_NE(text.find("silent"), std::string::npos) << text;
   EXPECT_EQ(text.find("it trapped"), std::string::npos) << text;
   EXPECT_NE(text_of(view, Threads::shown, now, {}).find("it trapped"), std::string::npos);

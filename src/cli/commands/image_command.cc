@@ -15,8 +15,7 @@ namespace {
 Result<wire::Image> load(const std::string& file) {
   GW_TRY(const bool journal, is_journal(file));
   if (journal)
-    return fail(Kind::invalid, "{} is a journal of checkpoints, not an image: 'godwit image output {}' prints what the program has written",
-                file, file);
+    return fail(Kind::invalid, "{} is a journal of checkpoints, not an image: print its output with 'godwit image output {}'", file, file);
   GW_TRY(auto image, read_image(file));
   GW_TRY_VOID(image.verify_pages());
   return image;
@@ -55,7 +54,7 @@ Result<int> show(const std::string& file, Invocation& invocation) {
   return 0;
 }
 
-// The pages that are not the same in both; one that is missing is all zero.
+// Indexes of the pages that differ. A missing page is all zero.
 std::vector<std::uint32_t> changed_pages(const wire::ImageContent& a, const wire::ImageContent& b) {
   std::map<std::uint32_t, Hash256> pages;
   for (const wire::ImagePage& page : a.pages) pages.emplace(page.index, page.hash);
@@ -93,7 +92,7 @@ Result<int> diff(const std::string& first, const std::string& second, Invocation
 
 void add_show(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "show",
-                              {.summary = "Check an image and print what is in it",
+                              {.summary = "Check an image and show its contents",
                                .examples = {"godwit image show nbody.gwi", "godwit image show nbody.gwi -o json"}});
   auto file = std::make_shared<std::string>();
   command.add_argument("IMAGE", *file, "Image written by run or resume");
@@ -103,11 +102,11 @@ void add_show(CommandTree& tree, Command& parent) {
 void add_diff(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "diff",
                               {.summary = "Compare the state of two images",
-                               .details = "Exit code: 0 if the program is in the same state in both, 1 if not.",
+                               .details = "Exits with 0 if both images hold the same state, with 1 if not.",
                                .examples = {"godwit image diff before.gwi after.gwi", "godwit image diff a.gwi b.gwi -o quiet"}});
   auto files = std::make_shared<std::pair<std::string, std::string>>();
-  command.add_argument("IMAGE", files->first, "One image");
-  command.add_argument("OTHER", files->second, "The other one");
+  command.add_argument("IMAGE", files->first, "First image");
+  command.add_argument("OTHER", files->second, "Second image");
   command.on_selected([files](Invocation& invocation) { return diff(files->first, files->second, invocation); });
 }
 
@@ -115,7 +114,7 @@ void add_diff(CommandTree& tree, Command& parent) {
 
 void add_image_commands(CommandTree& tree) {
   Command& image = tree.add(tree.root(), "image",
-                            {.summary = "Look at images of suspended programs",
+                            {.summary = "Show and compare images of suspended programs",
                              .examples = {"godwit image show nbody.gwi", "godwit image diff before.gwi after.gwi"}});
   image.require_subcommand();
   add_show(tree, image);

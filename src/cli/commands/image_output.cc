@@ -14,7 +14,7 @@ struct OutputOptions {
   bool errors = false;
 };
 
-// The recorded output of a job, effect after effect: bytes as they are, or events.
+// Prints the recorded output, effect by effect: the bytes, or events with -o json.
 Result<int> output(const OutputOptions& options, Invocation& invocation) {
   GW_TRY(auto journal, node::Journal::open(options.file));
   const std::uint32_t stream = options.errors ? 2 : 1;
@@ -37,13 +37,14 @@ Result<int> output(const OutputOptions& options, Invocation& invocation) {
 }  // namespace
 
 void add_image_output_command(CommandTree& tree, Command& parent) {
-  Command& command = tree.add(parent, "output",
-                              {.summary = "Print the output that a program with checkpoints has written so far",
-                               .details = "Every byte once, whatever was killed in between. The file is that of --checkpoint-every.",
-                               .examples = {"godwit image output nbody.gwi", "godwit image output nbody.gwi --stderr"}});
+  Command& command =
+      tree.add(parent, "output",
+               {.summary = "Print the recorded output of a program with checkpoints",
+                .details = "Prints every byte once, whatever was killed in between. FILE is the journal of --checkpoint-every.",
+                .examples = {"godwit image output nbody.gwi", "godwit image output nbody.gwi --stderr"}});
   auto options = std::make_shared<OutputOptions>();
-  command.add_argument("FILE", options->file, "File of run --checkpoint-every");
-  command.add_flag("--stderr", options->errors, "Standard error instead of standard output");
+  command.add_argument("FILE", options->file, "Journal of 'run --checkpoint-every'");
+  command.add_flag("--stderr", options->errors, "Print standard error instead of standard output");
   command.on_selected([options](Invocation& invocation) { return output(*options, invocation); });
 }
 

@@ -60,14 +60,14 @@ Result<int> explain(const std::string& name, Invocation& invocation) {
   }
   std::string text = waits_of(view, invocation.console.out());
   if (text.empty())
-    text = fmt::format("job {} is {}: {} running, nothing waits\n", id.brief(), gateway::name(view.summary.state), view.summary.running);
+    text = fmt::format("Job {} is {}: {} running, none waiting\n", id.brief(), gateway::name(view.summary.state), view.summary.running);
   const std::string first = counts.empty() ? "ok" : std::string(entry_of(counts.begin()->first).name);
   invocation.console.print(
       {"godwit.job.explain/1", {{"id", id.hash.hex()}, {"state", gateway::name(view.summary.state)}, {"waits", waits}}, text, first});
   return 0;
 }
 
-// Follows until the end or Ctrl-C, which leaves the job alone.
+// Follows the job until its end, or until Ctrl-C, which does not affect the job.
 Result<std::optional<node::JobEvent::Over>> follow(const job::JobId& id, const JobFollower::Sinks& sinks, Invocation& invocation) {
   GW_TRY(auto interrupts, Interrupts::make());
   JobFollower follower(invocation.settings.socket(), id, JobFollower::IfGone::wait);
@@ -108,7 +108,7 @@ Result<int> logs(const LogsOptions& options, Invocation& invocation) {
   GW_TRY(const job::JobId id, find(client, options.job));
   const node::Stream stream = options.errors ? node::Stream::errors : node::Stream::output;
   GridScreen screen(invocation.console, JobProgress(1));
-  const auto take = [&](node::Stream from, std::string_view bytes) { screen.on_output(from, bytes); };
+  const auto take = [&](node::Stream from, std::string_view bytes) { (void)screen.on_output(from, bytes); };  // SIGPIPE ends a filter
   if (options.follow) {
     const auto over = follow(id, {.streams = {stream}, .output = take}, invocation);
     screen.finish();
@@ -132,40 +132,40 @@ Result<int> cancel(const std::string& name, Invocation& invocation) {
   const std::string_view state = gateway::name(view.summary.state);
   invocation.console.print({"godwit.job.cancel/1",
                             {{"id", id.hash.hex()}, {"state", state}},
-                            fmt::format("job {} is {}\n", id.brief(), state),
+                            fmt::format("Job {} is {}\n", id.brief(), state),
                             std::string(state)});
   return 0;
 }
 
-constexpr const char* kJobText = "Job, or the first digits of it";
+constexpr const char* kJobText = "Job id or its first digits";
 
 void add_logs(CommandTree& tree, Command& parent) {
   Command& command =
       tree.add(parent, "logs",
-               {.summary = "Print what a job has written",
-                .details = "The tasks' output in the order of the tasks, every byte once: what is printed will not change any more.",
+               {.summary = "Print the output of a job",
+                .details = "Prints the output in the order of the tasks, as far as it is final: what has been printed never changes.",
                 .examples = {"godwit job logs 3f9a01", "godwit job logs 3f9a01 --follow > result"}});
   auto options = std::make_shared<LogsOptions>();
   command.add_argument("JOB", options->job, kJobText);
-  command.add_flag("--stderr", options->errors, "Standard error instead of standard output");
-  command.add_flag("--follow", options->follow, "Go on until the job is over");
+  command.add_flag("--stderr", options->errors, "Print standard error instead of standard output");
+  command.add_flag("--follow", options->follow, "Wait for more output until the job ends");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return logs(*options, invocation); });
 }
 
 void add_job_show(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "show",
-                              {.summary = "Show a job: how far it is, who ran what, what was lost",
+                              {.summary = "Show a job: progress, peers and failures",
                                .details = "",
                                .examples = {"godwit job show 3f9a01", "godwit job show 3f9a01 --threads"}});
   auto options = std::make_shared<ShowOptions>();
   command.add_argument("JOB", options->job, kJobText);
-  command.add_flag("--threads", options->threads, "Each thread, too");
+  command.add_flag("--threads", options->threads, "Also list every thread");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return show(*options, invocation); });
 }
 
-// Those that need a job and nothing else.
+// Adds a command whose only argument is a job.
 void add_plain(CommandTree& tree, Command& parent, const std::string& name, Command::Text text,
                Result<int> (*action)(const std::string&, Invocation&)) {
   Command& command = tree.add(parent, name, std::move(text));
@@ -179,30 +179,29 @@ void add_plain(CommandTree& tree, Command& parent, const std::string& name, Comm
 
 void add_job_commands(CommandTree& tree) {
   Command& job = tree.add(tree.root(), "job",
-                          {.summary = "Look at jobs of the peer of this machine, wait for them, end them",
-                           .details = "A job begins with 'godwit run --workers N'.",
+                          {.summary = "List, show, wait for and cancel jobs",
+                           .details = "Submit a job with 'godwit run --workers N'.",
                            .examples = {"godwit job list", "godwit job wait 3f9a01"}});
   job.require_subcommand();
-  Command& list_command =
-      tree.add(job, "list",
-               {.summary = "List the jobs, the latest first", .details = "", .examples = {"godwit job list", "godwit job list -o json"}});
+  Command& list_command = tree.add(
+      job, "list", {.summary = "List jobs, newest first", .details = "", .examples = {"godwit job list", "godwit job list -o json"}});
   tree.add_setting(list_command, Key::socket);
   list_command.on_selected([](Invocation& invocation) { return list_jobs(invocation); });
   add_job_show(tree, job);
   add_plain(tree, job, "explain",
-            {.summary = "Say why threads of a job do not run",
-             .details = "Each reason has a name (docs/reasons.md), a sentence, and what to do about it.",
+            {.summary = "Explain why threads of a job wait",
+             .details = "Prints each reason with its name (docs/reasons.md), what it means, and what to do.",
              .examples = {"godwit job explain 3f9a01", "godwit job explain 3f9a01 -o json"}},
             explain);
   add_plain(tree, job, "wait",
-            {.summary = "Wait until a job is over",
-             .details = "Exits with the job's exit code.",
+            {.summary = "Wait until a job has ended",
+             .details = "Exits with the exit code of the job.",
              .examples = {"godwit job wait 3f9a01", "godwit job wait 3f9a01 -o json"}},
             wait);
   add_logs(tree, job);
   add_plain(tree, job, "cancel",
-            {.summary = "End a job",
-             .details = "What it has written so far stays.",
+            {.summary = "Cancel a job",
+             .details = "Keeps the output written so far.",
              .examples = {"godwit job cancel 3f9a01", "godwit job cancel 3f9a01 --socket /tmp/second"}},
             cancel);
 }

@@ -31,7 +31,7 @@ Result<int> man(const ManOptions& options, Invocation& invocation) {
   wanted.insert(wanted.begin(), "godwit");
   const auto commands = all_commands(root);
   const auto found = std::ranges::find(commands, wanted, [](const CommandModel* command) { return command->words; });
-  if (found == commands.end()) return fail(Kind::not_found, "there is no such command: 'godwit --help' lists them");
+  if (found == commands.end()) return fail(Kind::not_found, "there is no such command: list the commands with 'godwit --help'");
   invocation.console.print_text(man_page(**found, root, GODWIT_VERSION));
   return 0;
 }
@@ -45,8 +45,8 @@ void add_man_command(CommandTree& tree) {
       {.summary = "Print the manual page of a command", .examples = {"godwit man run | man -l -", "godwit man --folder share/man/man1"}});
   command.hide();
   auto options = std::make_shared<ManOptions>();
-  command.add_arguments("COMMAND", options->words, "Words of the command; none: godwit itself", Command::Presence::optional);
-  command.add_option("--folder", options->folder, "Write the pages of all commands into this folder", "FOLDER");
+  command.add_arguments("COMMAND", options->words, "Words of the command (default: godwit itself)", Command::Presence::optional);
+  command.add_option("--folder", options->folder, "Write the pages of all commands to this folder", "FOLDER");
   command.on_selected([options](Invocation& invocation) { return man(*options, invocation); }, Command::Needs::nothing);
 }
 

@@ -8,7 +8,7 @@
 namespace gw::cli {
 namespace {
 
-// Nothing in the text is taken for a macro or an escape, and dashes stay dashes.
+// Escapes `text` so that roff reads no macro in it and keeps dashes.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -55,7 +55,7 @@ std::string examples_section(const std::vector<std::string>& examples) {
 
 std::string exit_section(const CommandModel& command) {
   std::string out = ".SH EXIT STATUS\n";
-  if (command.takes_program_args) out += "That of the program if it ended by itself, otherwise:\n";
+  if (command.takes_program_args) out += "The exit code of the program if it ended by itself, otherwise:\n";
   for (const ExitCodeEntry& entry : kExitCodes) out += item(std::to_string(static_cast<int>(entry.code)), std::string(entry.meaning) + ".");
   return out;
 }
@@ -64,11 +64,11 @@ std::string environment_section() {
   std::string out = ".SH ENVIRONMENT\n";
   for (const SettingKey& key : setting_keys())
     out += item(variable_name(key), fmt::format("{} (setting {}, default {}).", key.description, key.name, key.built_in));
-  return out + item("NO_COLOR", "No colours, if it is set and not empty.");
+  return out + item("NO_COLOR", "Disables colours if it is set and not empty.");
 }
 
 std::string files_section() {
-  return ".SH FILES\nSettings, the strongest first:\n" + item("./godwit.toml", "of the folder the command is called in") +
+  return ".SH FILES\nSettings, in order of precedence:\n" + item("./godwit.toml", "of the folder the command is called in") +
          item("~/.config/godwit/config.toml", "of the user") + item("/etc/godwit/config.toml", "of the machine");
 }
 

@@ -24,14 +24,14 @@ Result<int> list_peers(Invocation& invocation) {
   return 0;
 }
 
-// The rows of the one peer whose id begins with these digits, or that has this address: one for each grid.
+// The views, one for each grid, of the peer whose id begins with `text` or whose address it is.
 Result<std::vector<PeerView>> find_peer(std::string_view text, const std::vector<PeerView>& peers) {
   std::vector<PeerView> found;
   for (const PeerView& peer : peers)
     if (!text.empty() && (peer.id.hash.hex().starts_with(text) || peer.address == text)) found.push_back(peer);
-  if (found.empty()) return fail(Kind::not_found, "there is no peer '{}': 'godwit peer list' shows them", text);
+  if (found.empty()) return fail(Kind::not_found, "there is no peer '{}': list the known peers with 'godwit peer list'", text);
   if (std::ranges::any_of(found, [&](const PeerView& peer) { return peer.id != found.front().id; }))
-    return fail(Kind::invalid, "several peers begin with '{}': give more digits", text);
+    return fail(Kind::invalid, "several peer ids begin with '{}': give more digits", text);
   return found;
 }
 
@@ -41,12 +41,12 @@ Result<int> show_peer(const std::string& name, Invocation& invocation) {
   Rows rows;
   const PeerView& first = found.front();
   rows.add("id", "peer", first.id.hash.hex())
-      .add("address", "address", first.address.empty() ? "none: it cannot be dialled" : first.address)
+      .add("address", "address", first.address.empty() ? "none (cannot be dialled)" : first.address)
       .add("class", "class", gateway::name(first.reach))
-      .add("slots", "slots", fmt::format("{} of {} free, as it said last", first.free_slots, first.slots));
+      .add("slots", "slots", fmt::format("{} of {} free", first.free_slots, first.slots));
   for (const PeerView& peer : found)
     rows.add("grid", "grid " + peer.grid,
-             fmt::format("{}{}", gateway::name(peer.state), peer.heard ? ", heard " + human_duration(*peer.heard) + " ago" : ""));
+             fmt::format("{}{}", gateway::name(peer.state), peer.heard ? ", last seen " + human_duration(*peer.heard) + " ago" : ""));
   if (first.distance) rows.add("distance", "distance", fmt::format("{:.1f} ms", static_cast<double>(first.distance->count()) / 1000));
   invocation.console.print({"godwit.peer.show/1", gateway::to_json(found), rows.render(invocation.console.out()), first.id.hash.hex()});
   return 0;
@@ -72,14 +72,14 @@ std::string ping_summary(std::uint32_t sent, std::vector<std::chrono::microsecon
   if (times.empty()) return text + "\n";
   std::ranges::sort(times);
   const auto milliseconds = [](std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; };
-  return fmt::format("{}; fastest {:.2f} ms, middle {:.2f} ms, slowest {:.2f} ms\n", text, milliseconds(times.front()),
+  return fmt::format("{}; min {:.2f} ms, median {:.2f} ms, max {:.2f} ms\n", text, milliseconds(times.front()),
                      milliseconds(times[times.size() / 2]), milliseconds(times.back()));
 }
 
 Result<int> ping_peer(const PingOptions& options, Invocation& invocation) {
   GW_TRY(const auto interval, parse_duration(options.interval));
   const std::uint32_t count = options.count.value_or(3);
-  if (count < 1 || count > kMaxPings) return fail(Kind::invalid, "--count {}: 1 to {} pings can be asked for", count, kMaxPings);
+  if (count < 1 || count > kMaxPings) return fail(Kind::invalid, "--count {} is out of range: give 1 to {}", count, kMaxPings);
   Client client(invocation.settings.socket());
   GW_TRY(const auto peers, client.peers());
   GW_TRY(const std::vector<PeerView> found, find_peer(options.peer, peers));
@@ -89,7 +89,7 @@ Result<int> ping_peer(const PingOptions& options, Invocation& invocation) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (i > 0) std::this_thread::sleep_for(interval);
     const auto pong = client.ping(found.front().id);
-    if (shows) invocation.console.print_text((pong ? ping_line(*pong) : pong.error().detail) + "\n");
+    if (shows) invocation.console.print_text(printable(pong ? ping_line(*pong) : pong.error().detail, Newlines::replaced) + "\n");
     pings.push_back(pong ? gateway::to_json(*pong) : Json{{"error", pong.error().detail}});
     if (pong) times.push_back(pong->round_trip);
   }
@@ -129,8 +129,7 @@ Result<int> wait_for_peers(const WaitOptions& options, Invocation& invocation) {
       return 0;
     }
     if (std::chrono::steady_clock::now() >= deadline)
-      return fail(Kind::timeout, "{} of {} peers are alive after {}: 'godwit doctor' says why others may not come", alive, wanted,
-                  options.timeout);
+      return fail(Kind::timeout, "{} of {} peers are alive after {}: find out why with 'godwit doctor'", alive, wanted, options.timeout);
     invocation.console.progress(fmt::format("{} of {} peers", alive, wanted));
     std::this_thread::sleep_for(kPause);
   }
@@ -138,7 +137,7 @@ Result<int> wait_for_peers(const WaitOptions& options, Invocation& invocation) {
 
 // --- the commands
 
-constexpr const char* kPeerText = "Peer: the first digits of its id, or its address";
+constexpr const char* kPeerText = "Peer id, its first digits, or the address of the peer";
 
 void add_daemon_place(CommandTree& tree, Command& command) {
   tree.add_setting(command, Key::socket);
@@ -146,22 +145,21 @@ void add_daemon_place(CommandTree& tree, Command& command) {
 }
 
 void add_peer_list(CommandTree& tree, Command& parent) {
-  Command& command =
-      tree.add(parent, "list",
-               {.summary = "List the peers that the one of this machine knows",
-                .details = "A suspected peer has not answered for some seconds, a silent one for so long that it counts as gone. "
-                           "The distance is the time to there and back, measured or estimated; the class says whether a peer can "
-                           "be dialled (open), only dials others (outbound), or gets through relays only (relay_only).",
-                .examples = {"godwit peer list", "godwit peer list -o json"}});
+  Command& command = tree.add(
+      parent, "list",
+      {.summary = "List the known peers",
+       .details = "STATE: a suspected peer has not answered for some seconds; a silent peer counts as gone. DISTANCE: round-trip time, "
+                  "measured or estimated. CLASS: open (can be dialled), outbound (can only dial others) or relay_only (is reached "
+                  "through relays).",
+       .examples = {"godwit peer list", "godwit peer list -o json"}});
   add_daemon_place(tree, command);
   command.on_selected([](Invocation& invocation) { return list_peers(invocation); });
 }
 
 void add_peer_show(CommandTree& tree, Command& parent) {
-  Command& command = tree.add(parent, "show",
-                              {.summary = "Show what is known about a peer",
-                               .details = "",
-                               .examples = {"godwit peer show 3f9a01", "godwit peer show 10.0.0.5:7400 -o json"}});
+  Command& command = tree.add(
+      parent, "show",
+      {.summary = "Show one peer", .details = "", .examples = {"godwit peer show 3f9a01", "godwit peer show 10.0.0.5:7400 -o json"}});
   auto peer = std::make_shared<std::string>();
   command.add_argument("PEER", *peer, kPeerText);
   add_daemon_place(tree, command);
@@ -170,25 +168,25 @@ void add_peer_show(CommandTree& tree, Command& parent) {
 
 void add_peer_ping(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "ping",
-                              {.summary = "Ask a peer whether it is there, and say how it was reached",
-                               .details = "Over the connection there is, or the best way that can be found: direct, reverse (the other "
-                                          "side dials), or relayed. Exits with 1 if nothing came back.",
+                              {.summary = "Measure the round-trip time to a peer",
+                               .details = "Uses the existing connection, or opens one: direct, reverse (the other side dials) or relayed. "
+                                          "Exits with 1 if no answer arrives.",
                                .examples = {"godwit peer ping 3f9a01", "godwit peer ping 3f9a01 --count 10 --interval 200ms"}});
   auto options = std::make_shared<PingOptions>();
   command.add_argument("PEER", options->peer, kPeerText);
-  command.add_number("--count", options->count, "So many times (default: 3)", "N");
-  command.add_option("--interval", options->interval, "Pause between them (default: 1s)", "TIME");
+  command.add_number("--count", options->count, "Number of pings (default: 3)", "N");
+  command.add_option("--interval", options->interval, "Time between two pings (default: 1s)", "TIME");
   add_daemon_place(tree, command);
   command.on_selected([options](Invocation& invocation) { return ping_peer(*options, invocation); });
 }
 
 void add_peer_wait(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "wait",
-                              {.summary = "Wait until so many peers are alive, this one included",
+                              {.summary = "Wait until a number of peers are alive, including this one",
                                .details = "",
                                .examples = {"godwit peer wait --peers 4", "godwit peer wait --peers 4 --timeout 10s"}});
   auto options = std::make_shared<WaitOptions>();
-  command.add_number("--peers", options->peers, "How many (default: 2)", "N");
+  command.add_number("--peers", options->peers, "Number of peers to wait for (default: 2)", "N");
   command.add_option("--timeout", options->timeout, "Give up after this time (default: 1m)", "TIME");
   add_daemon_place(tree, command);
   command.on_selected([options](Invocation& invocation) { return wait_for_peers(*options, invocation); });
@@ -197,10 +195,9 @@ void add_peer_wait(CommandTree& tree, Command& parent) {
 }  // namespace
 
 void add_peer_commands(CommandTree& tree) {
-  Command& peer = tree.add(tree.root(), "peer",
-                           {.summary = "Look at the peers of the grid, ping them, wait for them",
-                            .details = "",
-                            .examples = {"godwit peer list", "godwit peer ping 3f9a01"}});
+  Command& peer =
+      tree.add(tree.root(), "peer",
+               {.summary = "List, show and ping peers", .details = "", .examples = {"godwit peer list", "godwit peer ping 3f9a01"}});
   peer.require_subcommand();
   add_peer_list(tree, peer);
   add_peer_show(tree, peer);

@@ -23,7 +23,7 @@ Result<std::uint32_t> parse_percent(std::string_view text) {
   const std::string_view digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : "";
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
-    return fail(Kind::invalid, "'{}' is no part of the CPU: write it as 50%", text);
+    return fail(Kind::invalid, "'{}' is not a percentage: write it like 50%", text);
   return percent;
 }
 
@@ -44,23 +44,23 @@ Result<int> share(const ShareOptions& options, Invocation& invocation) {
 }  // namespace
 
 std::string share_text(const node::Share& share) {
-  return fmt::format("{}, {}, {} % of their time", counted(share.cores, "core"),
-                     share.memory_bytes == 0 ? "memory without a limit of its own" : human_bytes(share.memory_bytes) + " of memory",
-                     share.cpu_percent);
+  return fmt::format("{}, {}, {} % CPU", counted(share.cores, "core"),
+                     share.memory_bytes == 0 ? "no memory limit" : human_bytes(share.memory_bytes) + " of memory", share.cpu_percent);
 }
 
 void add_share_command(CommandTree& tree) {
   Command& command = tree.add(
       tree.root(), "share",
-      {.summary = "Say what this machine lends to jobs, or show it",
-       .details = "The daemon stores it and holds to it from then on, also after a restart. Each worker gets a part of memory and time as "
-                  "large as its part of the slots. What does not fit any more is not ended: it goes on at other peers from its last image. "
-                  "--cores 0 lends nothing; jobs of this machine then run on others.",
+      {.summary = "Show or change what this machine lends",
+       .details =
+           "Without options, prints the current share. A change takes effect at once and is kept across restarts. Each job gets memory "
+           "and CPU time in proportion to its slots. Threads that no longer fit continue on other peers from their last image. "
+           "--cores 0 lends nothing; jobs of this machine then run on other machines.",
        .examples = {"godwit share", "godwit share --cores 2 --memory 4G --cpu 50%", "godwit share --cores 0"}});
   auto options = std::make_shared<ShareOptions>();
-  command.add_number("--cores", options->cores, "So many threads of jobs at once", "N");
-  command.add_option("--memory", options->memory, "So much memory for all of them together; 0: no limit", "SIZE");
-  command.add_option("--cpu", options->cpu, "So much of the time of these cores", "PERCENT");
+  command.add_number("--cores", options->cores, "Number of slots: threads that may run at once", "N");
+  command.add_option("--memory", options->memory, "Maximum memory of all workers together; 0: no limit", "SIZE");
+  command.add_option("--cpu", options->cpu, "Maximum CPU use of each shared core, in percent", "PERCENT");
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([options](Invocation& invocation) { return share(*options, invocation); });

@@ -34,13 +34,13 @@ std::string reach_text(const node::NodeView& node) {
   const std::string at = node.addresses.empty() ? "nowhere" : node.addresses.front();
   switch (node.reach) {
     case Reach::unknown:
-      return fmt::format("listens at {}; whether others can dial it is not known yet", at);
+      return fmt::format("unknown yet; listens at {}", at);
     case Reach::open:
-      return fmt::format("open: others dial it at {}", at);
+      return fmt::format("open; other peers dial {}", at);
     case Reach::outbound:
-      return "outbound: it dials others, or they ask its anchors";
+      return "outbound; other peers reach it through its anchors";
     case Reach::relay_only:
-      return "relay only: others reach it through relays";
+      return "relay only; other peers reach it through relays";
   }
   return "";
 }
@@ -83,8 +83,8 @@ std::string jobs_text(const std::vector<node::JobSummary>& jobs) {
 }
 
 std::string relays_text(const node::NodeView& node) {
-  std::string text = node.anchors.empty() ? "needs none" : fmt::format("its anchors: {}", fmt::join(node.anchors, ", "));
-  if (node.relayed_for_others > 0) text += fmt::format("; has relayed {} for others", human_bytes(node.relayed_for_others));
+  std::string text = node.anchors.empty() ? "none needed" : fmt::format("anchors: {}", fmt::join(node.anchors, ", "));
+  if (node.relayed_for_others > 0) text += fmt::format("; {} relayed for others", human_bytes(node.relayed_for_others));
   return text;
 }
 
@@ -100,8 +100,7 @@ Result<int> status(Invocation& invocation) {
   rows.add("peer", "peer", node.id.hash.hex(), fmt::format("{}, version {}, up {}", node.id.brief(), node.version, up_time(node)))
       .add("reach", "reach", gateway::name(node.reach), reach_text(node))
       .add("grids", "grids", Json(), fmt::format("{}", fmt::join(grid_lines(status.peers), "; ")))
-      .add("slots", "slots", Json(),
-           fmt::format("{} of {} free here, {} busy", node.free_slots, node.slots, counted(node.workers, "worker")))
+      .add("slots", "slots", Json(), fmt::format("{} of {} free, {} running", node.free_slots, node.slots, counted(node.workers, "worker")))
       .add("share", "shared", Json(), share_text(node.share))
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
       .add("jobs", "jobs", Json(), jobs_text(status.jobs))
@@ -133,10 +132,11 @@ Result<int> print_metrics(Invocation& invocation) {
 }  // namespace
 
 void add_status_command(CommandTree& tree) {
-  Command& command = tree.add(tree.root(), "status",
-                              {.summary = "Show on one screen how the peer of this machine stands",
-                               .details = "The daemon, how others reach it, its grids, its slots and what is shared, its jobs.",
-                               .examples = {"godwit status", "godwit status -o json"}});
+  Command& command =
+      tree.add(tree.root(), "status",
+               {.summary = "Show the status of the local daemon",
+                .details = "Shows the daemon, its reachability, grids, slots, share and jobs, and the jobs that run here for other peers.",
+                .examples = {"godwit status", "godwit status -o json"}});
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([](Invocation& invocation) { return status(invocation); });
@@ -144,8 +144,8 @@ void add_status_command(CommandTree& tree) {
 
 void add_metrics_command(CommandTree& tree) {
   Command& command = tree.add(tree.root(), "metrics",
-                              {.summary = "Print the counters of the peer of this machine",
-                               .details = "As Prometheus reads them; the API has the same at /v1/metrics.",
+                              {.summary = "Print the metrics of the local daemon",
+                               .details = "Prints them in the Prometheus text format; the API serves the same at /v1/metrics.",
                                .examples = {"godwit metrics", "godwit metrics -o json"}});
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);

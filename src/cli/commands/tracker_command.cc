@@ -15,7 +15,7 @@ struct TrackerOptions {
   std::string file = "godwit-tracker.state";
 };
 
-// Becomes the tracker: it is a part of the daemon's program.
+// Replaces this process by the tracker, which is part of the daemon's program.
 Result<int> serve(const TrackerOptions& options) {
   GW_TRY(const std::filesystem::path program, daemon_program());
   std::vector<std::string> words{program.string(), "tracker", options.listen, options.file};
@@ -29,16 +29,16 @@ Result<int> serve(const TrackerOptions& options) {
 }  // namespace
 
 void add_tracker_command(CommandTree& tree) {
-  Command& command =
-      tree.add(tree.root(), "tracker",
-               {.summary = "Tell peers that know nobody yet who is there: a web service, until Ctrl-C",
-                .details = "Peers that were started with --join http://HOST:PORT announce themselves here, and ask for others of "
-                           "their grids until they have met some. Nothing else depends on a tracker, and it can invent no peers; "
-                           "docs/tracker.md has the protocol. 'godwit up --tracker' runs one beside a peer.",
-                .examples = {"godwit tracker", "godwit tracker --listen 0.0.0.0:7480 --file /var/lib/godwit/tracker"}});
+  Command& command = tree.add(
+      tree.root(), "tracker",
+      {.summary = "Run a tracker, which helps new peers find a grid",
+       .details = "Runs a web service until Ctrl-C. Peers started with --join http://HOST:PORT announce themselves to it and ask it for "
+                  "other peers of their grids. A grid goes on without its tracker, and a tracker cannot forge peers; see "
+                  "docs/tracker.md. 'godwit up --tracker' runs a tracker inside the daemon.",
+       .examples = {"godwit tracker", "godwit tracker --listen 0.0.0.0:7480 --file /var/lib/godwit/tracker"}});
   auto options = std::make_shared<TrackerOptions>();
-  command.add_option("--listen", options->listen, "Where it is reached (default: any address, port 7480)", "ADDRESS:PORT");
-  command.add_option("--file", options->file, "Where it writes down whom it knows", "FILE");
+  command.add_option("--listen", options->listen, "Address to listen at (default: all addresses, port 7480)", "ADDRESS:PORT");
+  command.add_option("--file", options->file, "File with the known peers", "FILE");
   command.on_selected([options](Invocation&) { return serve(*options); });
 }
 

@@ -33,15 +33,15 @@ struct UpOptions {
 
 Status check_together(const UpOptions& options) {
   if (options.background && options.stays())
-    return fail(Kind::invalid, "--background does not go with --foreground, --ephemeral or --ready-fd: leave one of them out");
+    return fail(Kind::invalid, "--background cannot be combined with --foreground, --ephemeral or --ready-fd: drop one of them");
   if (options.install && (options.background || options.stays()))
-    return fail(Kind::invalid, "--install lets systemd start the peer: it goes with neither --foreground nor --background");
+    return fail(Kind::invalid, "--install lets systemd start the daemon: drop --foreground, --background, --ephemeral and --ready-fd");
   if (options.ready_fd && ::fcntl(static_cast<int>(*options.ready_fd), F_GETFD) < 0)
-    return fail(Kind::invalid, "--ready-fd {}: there is no such open descriptor", *options.ready_fd);
+    return fail(Kind::invalid, "--ready-fd {}: this descriptor is not open", *options.ready_fd);
   return ok();
 }
 
-// What the flags say, else the settings.
+// The values of the flags, or those of the setting if there are none.
 std::vector<std::string> chosen(const std::vector<std::string>& flags, const Settings& settings, Key key) {
   if (!flags.empty() || settings[key].text == kAuto) return flags;
   return parts_of(settings[key].text);
@@ -64,7 +64,7 @@ Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings
   return daemon;
 }
 
-// Becomes the daemon: its log goes to this terminal, and Ctrl-C stops it.
+// Replaces this process by the daemon, so that its log goes to this terminal and Ctrl-C stops it.
 Error become_daemon(const DaemonOptions& options, const UpOptions& up) {
   auto program = daemon_program();
   if (!program) return program.error();
@@ -77,9 +77,9 @@ Error become_daemon(const DaemonOptions& options, const UpOptions& up) {
   return fail(Kind::internal, "cannot start {}: {}", program->string(), os::reason(errno));
 }
 
-// --- what people are told
+// --- the report
 
-// Options that lead a command to this daemon, if it is not the usual one.
+// Options with which a command finds this daemon, if it is not the default one.
 std::string path_to(const Settings& settings) {
   if (settings.is_chosen(Key::socket)) return fmt::format(" --socket {}", settings.socket().string());
   if (settings.is_chosen(Key::state)) return fmt::format(" --state {}", settings[Key::state].text);
@@ -106,15 +106,15 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
       .add("pid", "process", process.pid());
   Json json = rows.json();
   json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
-  // Not in a table, which may cut them: they are there to be copied.
+  // Not in a table, which may cut lines: these are copied by the user.
   const std::string next =
-      fmt::format("\non the next machine:  {}\nto stop it:           {}\nits API:              {}\n",
-                  join.empty() ? "it listens on this machine only: --listen 0.0.0.0:7400 lets others in" : join, stop, api);
+      fmt::format("\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\n",
+                  join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api);
   invocation.console.print({"godwit.up/1", json, rows.render(invocation.console.out()) + next, node.id.hash.hex()});
   return 0;
 }
 
-// --- the three ways to run
+// --- install, foreground, background
 
 Result<int> install(const UpOptions& options, Invocation& invocation) {
   std::error_code failure;
@@ -134,8 +134,8 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   GW_TRY(const UnitChange change, install_unit(words));
   Rows rows;
   rows.add("unit", "unit", unit_file().string())
-      .add("systemd", "systemd", change.taken, change.taken ? "started it, and will at every login" : "has not taken it")
-      .add("to_do", "to do", change.to_do, change.taken ? "to start it without a login, too: loginctl enable-linger" : change.to_do)
+      .add("systemd", "systemd", change.taken, change.taken ? "started now and at every login" : "not started")
+      .add("to_do", "to do", change.to_do, change.taken ? "to start it at boot, without a login: loginctl enable-linger" : change.to_do)
       .add("stop", "to remove it", "godwit down --uninstall");
   invocation.console.print({"godwit.up.install/1", rows.json(), rows.render(invocation.console.out()), unit_file().string()});
   return 0;
@@ -146,7 +146,8 @@ Result<int> up(const UpOptions& options, Invocation& invocation) {
   GW_TRY(const DaemonOptions daemon, to_daemon_options(options, invocation.settings));
   if (options.install) return install(options, invocation);
   if (auto there = gateway::Client(daemon.socket).node())
-    return fail(Kind::invalid, "peer {} listens at {} already: 'godwit down{}' ends it, --state FOLDER starts another one",
+    return fail(Kind::invalid,
+                "a daemon (peer {}) already listens at {}: stop it with 'godwit down{}', or start a second one with --state FOLDER",
                 there->id.brief(), daemon.socket.string(), path_to(invocation.settings));
   if (options.stays()) return become_daemon(daemon, options);
   invocation.console.progress("starting...");
@@ -164,11 +165,11 @@ std::string described(Key key) { return fmt::format("{} (default: {})", setting_
 void add_up_command(CommandTree& tree) {
   Command& command = tree.add(
       tree.root(), "up",
-      {.summary = "Start a peer: lend this machine, and run jobs on others",
+      {.summary = "Start the daemon: share this machine and run jobs on other machines",
        .details =
-           "The peer is a daemon of this user. It keeps the jobs handed to it through kills and restarts, and runs threads of other "
-           "peers' jobs, each in a sandboxed process, on as many slots as it lends ('godwit share'). It says what to type on the next "
-           "machine; 'godwit down' stops it. A second one on the same machine needs a --state of its own.",
+           "Starts a daemon of this user in the background and prints the command that joins the next machine. The daemon runs tasks of "
+           "other peers' jobs in sandboxed processes, on as many slots as 'godwit share' allows. Jobs submitted to it survive a crash or "
+           "restart of the daemon. Use 'godwit down' to stop it, and --state FOLDER to run a second daemon on the same machine.",
        .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --join godwit:ahveu3dd4kofecv66vih...",
                     "godwit up --join http://tracker.example.org:7480", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
                     "godwit up --foreground --state /srv/second"}});
@@ -179,13 +180,14 @@ void add_up_command(CommandTree& tree) {
   tree.add_setting(command, Key::slots);
   tree.add_setting(command, Key::state);
   tree.add_setting(command, Key::socket);
-  command.add_option("--tracker", options->tracker, "Be a tracker, too: tell others at this address who is there", "ADDRESS:PORT");
-  command.add_flag("--no-discovery", options->no_discovery, "Do not look for peers in the local network, nor be found there");
-  command.add_flag("--background", options->background, "Go on when this command ends, and log to a file (the default)");
-  command.add_flag("--foreground", options->foreground, "Stay in this terminal and log there");
-  command.add_flag("--ephemeral", options->ephemeral, "End together with standard input; implies --foreground");
-  command.add_flag("--install", options->install, "Let systemd of this user start it, now and at every login");
-  command.add_number("--ready-fd", options->ready_fd, "Write a line to this descriptor when the peer answers; implies --foreground", "N");
+  command.add_option("--tracker", options->tracker, "Also run a tracker at this address", "ADDRESS:PORT");
+  command.add_flag("--no-discovery", options->no_discovery, "Turn off peer discovery on the local network");
+  command.add_flag("--background", options->background, "Run in the background and log to a file (the default)");
+  command.add_flag("--foreground", options->foreground, "Run in this terminal and log to it");
+  command.add_flag("--ephemeral", options->ephemeral, "Exit when standard input is closed; implies --foreground");
+  command.add_flag("--install", options->install, "Install a systemd user unit that starts the daemon now and at every login");
+  command.add_number("--ready-fd", options->ready_fd, "Write a line to this file descriptor when the daemon is ready; implies --foreground",
+                     "N");
   command.on_selected([options](Invocation& invocation) { return up(*options, invocation); });
 }
 

@@ -34,8 +34,8 @@ Result<int> print_versions(Invocation& invocation) {
       .add("engine", "engine", isolate::engine_version())
       .add("abi", "module ABI", wire::kAbiVersion)
       .add("image_format", "image format", wire::kImageVersion)
-      .add("cage", "cage here", to_json(cage), to_text(cage))
-      .add("write_tracking", "writes followed", tracks, tracks ? "by userfaultfd" : "by comparing pages");
+      .add("cage", "sandbox", to_json(cage), to_text(cage))
+      .add("write_tracking", "write tracking", tracks, tracks ? "by userfaultfd" : "by comparing pages");
   invocation.console.print({"godwit.version/1", rows.json(), rows.render(invocation.console.out()), GODWIT_VERSION});
   return 0;
 }
@@ -44,7 +44,7 @@ Result<int> print_versions(Invocation& invocation) {
 
 void add_version_command(CommandTree& tree) {
   Command& command = tree.add(tree.root(), "version",
-                              {.summary = "Print versions, and what this machine has to hold strangers' programs",
+                              {.summary = "Print versions and the sandbox features of this machine",
                                .examples = {"godwit version", "godwit version -o json", "godwit version -o quiet"}});
   command.on_selected(print_versions);
 }

@@ -12,10 +12,10 @@
 namespace gw::cli {
 namespace {
 
-// Not fmt::print, which throws when the reader is gone; flush() finds out.
+// Not fmt::print, which throws when the reader has closed the pipe; flush() reports that.
 void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
-// Texts can be names and messages of others, in any encoding.
+// Texts may be names and messages of other machines, in any encoding.
 std::string dumped(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
 std::string_view hint_of(ExitCode code) {
@@ -23,7 +23,7 @@ std::string_view hint_of(ExitCode code) {
     case ExitCode::limit:
       return "raise the limit with --memory, --time-limit or --wall-limit";
     case ExitCode::failed:
-      return "the message says what failed; the same command can be tried again";
+      return "read the message, then try the command again";
     default:
       return "";
   }
@@ -68,7 +68,8 @@ void Console::print_line(const Json& event) {
 
 void Console::note(std::string_view sentence) {
   clear_progress();
-  if (format_ == Format::table) write(stderr, fmt::format("{} {}\n", styled(err_, Style::dim, "godwit:"), sentence));
+  if (format_ == Format::table)
+    write(stderr, fmt::format("{} {}\n", styled(err_, Style::dim, "godwit:"), printable(sentence, Newlines::replaced)));
 }
 
 void Console::pass_on(std::string_view text) {
@@ -88,7 +89,7 @@ ExitCode Console::report(const Error& error, ExitCode code, std::string_view com
                 {"exit_code", static_cast<int>(code)},
                 {"hint", hint}});
   } else {
-    write(stderr, fmt::format("{} {}\n", styled(err_, Style::red, "godwit:"), error.detail));
+    write(stderr, fmt::format("{} {}\n", styled(err_, Style::red, "godwit:"), printable(error.detail, Newlines::kept)));
   }
   return code;
 }
@@ -107,7 +108,7 @@ void Console::clear_progress() {
 Status Console::flush() {
   clear_progress();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return ok();
-  return fail(Kind::internal, "the result could not be written: {}", os::reason(errno));
+  return fail(Kind::internal, "cannot write the result: {}", os::reason(errno));
 }
 
 Rows& Rows::add(std::string key, std::string label, Json value, std::string text) {

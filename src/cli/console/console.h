@@ -40,7 +40,7 @@ class Console {
   void print(const Report& report);
   void print_text(std::string_view text);  // as it is, to stdout
   void print_line(const Json& event);      // one line of JSON, and out at once
-  // To stderr: something people want to know. Left out with -o quiet and -o json.
+  // A sentence for the user, on stderr. Left out with -o quiet and -o json.
   void note(std::string_view sentence);
   // To stderr in every format: the words of another tool, such as a compiler's warnings.
   void pass_on(std::string_view text);

@@ -12,19 +12,19 @@ std::size_t index_of(node::Stream stream) { return stream == node::Stream::outpu
 
 }  // namespace
 
-void GridScreen::on_output(node::Stream stream, std::string_view bytes) {
+GridScreen::Written GridScreen::on_output(node::Stream stream, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   if (console_.format() == Format::json) {
     const Bytes text = pieces_[index_of(stream)].take(as_bytes(bytes));
     if (!text.empty()) print_output(stream, text);
-    return;
+    return Written::yes;
   }
   const bool output = stream == node::Stream::output;
   console_.clear_progress();
-  // A reader that has gone ends the process with SIGPIPE, like any filter; nothing else can be done about a failure here.
-  (void)os::write_fully(output ? 1 : 2, as_bytes(bytes));
+  if (!os::write_fully(output ? 1 : 2, as_bytes(bytes))) return Written::no;
   if ((output ? console_.out() : console_.err()).is_terminal) at_line_start_ = bytes.back() == '\n';
   show_progress();
+  return Written::yes;
 }
 
 void GridScreen::on_event(const node::JobEvent& event) {
@@ -35,7 +35,7 @@ void GridScreen::on_event(const node::JobEvent& event) {
       console_.note("thread " + gateway::thread_text(failed->thread) + " failed: " + failed->sentence);
     return show_progress();
   }
-  // The output itself is told, so how much of it there is need not be.
+  // The output itself is printed, so its size need not be.
   if (std::holds_alternative<node::JobEvent::OutputGrew>(event.kind)) return;
   Json fields = gateway::to_json(event);
   const std::string name = fields["event"];

@@ -10,15 +10,17 @@
 
 namespace gw::cli {
 
-// What is seen of a job that runs on peers: its output as it is, on a terminal a line of progress below it; with -o json everything as
-// events, one JSON object a line. Called from several threads; a mutex orders them.
+// Shows a job that runs on peers: its output unchanged, with a progress line below it on a terminal; with -o json every event as one line
+// of JSON. Any thread: a mutex orders the calls.
 class GridScreen {
  public:
   GridScreen(Console& console, JobProgress progress) : console_(console), progress_(std::move(progress)) {}
 
-  void on_output(node::Stream stream, std::string_view bytes);
+  // no: the reader of that stream has closed it.
+  enum class Written : std::uint8_t { yes, no };
+  Written on_output(node::Stream stream, std::string_view bytes);
   void on_event(const node::JobEvent& event);
-  // Everything that came is out. Then the console is the caller's again.
+  // Prints what is left. Afterwards the caller may use the console.
   void finish();
   // REQUIRES: -o json.
   void print(std::string_view event, Json fields);
@@ -33,7 +35,7 @@ class GridScreen {
   std::mutex mutex_;
   JobProgress progress_;
   Utf8Pieces pieces_[2];
-  bool at_line_start_ = true;  // terminal: a line of ours may follow
+  bool at_line_start_ = true;  // on a terminal: the progress line may follow
 };
 
 }  // namespace gw::cli

@@ -31,7 +31,7 @@ void JobProgress::place(job::ThreadId thread, const job::PeerId& host) {
   running_[thread] = host;
   hosts_.insert(host);
   known_.insert(thread);
-  tasks_ = std::max<std::uint64_t>(tasks_, known_.size());  // forked ones are not announced in the manifest
+  tasks_ = std::max<std::uint64_t>(tasks_, known_.size());  // the manifest does not list forked threads
 }
 
 void JobProgress::finish(job::ThreadId thread) { running_.erase(thread); }
@@ -63,7 +63,7 @@ std::string JobProgress::losses() const {
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);
   if (peers_lost_ > 0) text += fmt::format(", {} lost", counted(peers_lost_, "peer"));
   if (resumed_ > 0) text += fmt::format(", {} resumed", counted(resumed_, "thread"));
-  if (restarted_ > 0) text += fmt::format(", {} started again", counted(restarted_, "thread"));
+  if (restarted_ > 0) text += fmt::format(", {} restarted", counted(restarted_, "thread"));
   return text;
 }
 

@@ -31,7 +31,7 @@ TEST_F(Progress, CountsWhatRunsWhereAndWhatWasLost) {
   happens(Event::ThreadFailed{job::ThreadId(3), "trapped"});
   EXPECT_EQ(progress.line(), "[######------------------] 1/4 done, 1 running on 1 peer, 1 failed, 1 peer lost, 1 thread resumed");
   happens(Event::ThreadRestarted{job::ThreadId(4), 2, peer(3)});
-  EXPECT_EQ(progress.summary(), "1 of 4 on 3 peers, 1 failed, 1 peer lost, 1 thread resumed, 1 thread started again");
+  EXPECT_EQ(progress.summary(), "1 of 4 on 3 peers, 1 failed, 1 peer lost, 1 thread resumed, 1 thread restarted");
 }
 
 TEST_F(Progress, ForkedThreadsJoinTheCount) {

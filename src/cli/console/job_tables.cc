@@ -53,7 +53,7 @@ std::string threads_table(const node::JobView& job, const Terminal& terminal) {
                {.heading = "PEER"},
                {.heading = "EPOCH", .align = Align::right},
                {.heading = "RESUMED", .align = Align::right},
-               {.heading = "AGAIN", .align = Align::right},
+               {.heading = "RESTARTED", .align = Align::right},
                {.heading = "EXIT", .align = Align::right},
                {.heading = "WHY", .fit = Table::Fit::cut}});
   for (const node::ThreadView& thread : job.threads) {
@@ -86,7 +86,7 @@ std::string table_of(const std::vector<PeerView>& peers, const Terminal& termina
   Table table({{.heading = "PEER"},
                {.heading = "STATE"},
                {.heading = "DISTANCE", .align = Align::right},
-               {.heading = "HEARD", .align = Align::right},
+               {.heading = "LAST SEEN", .align = Align::right},
                {.heading = "FREE SLOTS", .align = Align::right},
                {.heading = "CLASS"},
                {.heading = "GRID"},
@@ -105,10 +105,10 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
   rows.add("id", "job", summary.id.hash.hex()).add("name", "program", summary.name).add("state", "state", gateway::name(summary.state));
   if (summary.state != JobState::running) rows.add("exit_code", "exit code", summary.exit_code);
   rows.add("done", "done", progress_of(summary))
-      .add("running", "running", fmt::format("{} of at most {} at once", summary.running, summary.slots))
+      .add("running", "running", fmt::format("{} of at most {}", summary.running, summary.slots))
       .add("time", "time", run_time(summary, now))
       .add("lost", "lost",
-           fmt::format("{}, {}: {} resumed, {} started again", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
+           fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
                        counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
   std::string text = rows.render(terminal);
@@ -124,7 +124,7 @@ std::string waits_of(const node::JobView& job, const Terminal& terminal) {
     if (thread.reason != Reason::ok) ++waits[thread.reason];
   if (waits.empty()) return "";
   Table table(
-      {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "WHICH MEANS", .fit = Table::Fit::cut}});
+      {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "MEANING", .fit = Table::Fit::cut}});
   std::string to_do;
   for (const auto& [reason, count] : waits) {
     const ReasonEntry& entry = entry_of(reason);
@@ -139,8 +139,8 @@ Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSu
   for (const node::JobSummary& job : jobs)
     if (!text.empty() && job.id.hash.hex().starts_with(text)) found.push_back(job.id);
   if (found.size() == 1) return found.front();
-  if (found.size() > 1) return fail(Kind::invalid, "{} jobs begin with '{}': give more digits", found.size(), text);
-  return fail(Kind::not_found, "there is no job '{}': 'godwit job list' shows them", text);
+  if (found.size() > 1) return fail(Kind::invalid, "{} job ids begin with '{}': give more digits", found.size(), text);
+  return fail(Kind::not_found, "there is no job '{}': list the jobs with 'godwit job list'", text);
 }
 
 }  // namespace gw::cli

@@ -10,8 +10,8 @@
 
 namespace gw::cli {
 
-// Two pipes in place of standard output and error, for commands that do something to a program's output before it is seen. What comes out
-// of them goes to `sink`, in order, on a thread of the relay; a sink that waits makes the program wait.
+// Two pipes in place of standard output and error, for commands that process a program's output before it is shown. The bytes go to `sink`,
+// in order, on a thread of the relay; a sink that blocks makes the program wait.
 class OutputRelay {
  public:
   enum class Stream { output, errors };

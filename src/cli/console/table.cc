@@ -61,6 +61,7 @@ TableHandle make_table(const std::vector<Table::Column>& columns, const Terminal
 
 void Table::add_row(std::vector<std::string> cells) {
   GW_ASSERT(cells.size() == columns_.size());
+  for (std::string& cell : cells) cell = printable(cell, Newlines::replaced);
   rows_.push_back(std::move(cells));
 }
 

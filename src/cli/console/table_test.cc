@@ -52,5 +52,23 @@ TEST(Styled, IsPlainWithoutColours) {
   EXPECT_EQ(styled({.colored = true}, Style::red, "x"), "\033[1;31mx\033[0m");
 }
 
+TEST(Printable, ReplacesWhatWouldReachTheTerminalAsACommand) {
+  EXPECT_EQ(printable("a\033[2Jb\rc\007d\x7f", Newlines::replaced), "a?[2Jb?c?d?");
+  EXPECT_EQ(printable("one\n\ttwo\033", Newlines::kept), "one\n\ttwo?");
+  EXPECT_EQ(printable("one\ntwo", Newlines::replaced), "one?two");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m",
+                      Newlines::replaced),
+            "?31m")
+      << "the C1 control that means ESC [";
+  EXPECT_EQ(printable("Zürich …", Newlines::replaced), "Zürich …");
+}
+
+TEST(Table, CellsFromOtherMachinesCannotControlTheTerminal) {
+  Table table({{.heading = "WHY"}});
+  table.add_row({"\033]0;title\007"});
+  EXPECT_EQ(table.render({}).find('\033'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gw::cli

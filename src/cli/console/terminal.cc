@@ -59,7 +59,24 @@ std::string styled(const Terminal& terminal, Style style, std::string_view text)
   return fmt::format("{}{}\033[0m", code_of(style), text);
 }
 
-std::string fitted(std::string_view line, std::size_t width) {
+std::string printable(std::string_view text, Newlines newlines) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    const bool kept = newlines == Newlines::kept && (byte == '\n' || byte == '\t');
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F in UTF-8
+      out.push_back('?');
+      ++i;
+    } else {
+      out.push_back((byte < 0x20 && !kept) || byte == 0x7f ? '?' : text[i]);
+    }
+  }
+  return out;
+}
+
+std::string fitted(std::string_view text, std::size_t width) {
+  const std::string line = printable(text, Newlines::replaced);
   std::string out;
   std::size_t characters = 0;
   std::size_t last = 0;  // where the last character that was kept begins
@@ -71,7 +88,7 @@ std::string fitted(std::string_view line, std::size_t width) {
       last = out.size();
       ++characters;
     }
-    out.push_back(byte < 0x20 || byte == 0x7f ? '?' : c);
+    out.push_back(c);
   }
   return out;
 }

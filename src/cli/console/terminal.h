@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace gw::cli {
 
-// One of our output streams, as far as its looks are concerned.
+// How text looks on one of our output streams.
 struct Terminal {
   bool is_terminal = false;
   std::size_t width = 0;  // columns; 0: no limit
@@ -18,11 +19,15 @@ struct Terminal {
 
 enum class Style { plain, bold, dim, red, yellow, green };
 
-// `text` with the codes that make it look so, if the terminal is coloured.
+// `text` with the escape codes of the style, if the terminal is coloured.
 std::string styled(const Terminal& terminal, Style style, std::string_view text);
 
-// Cuts a line to the width, counting characters, and ends it with "…" if something is missing. Control characters become '?': they are part
-// of names that others chose.
+// `text` with '?' in place of every control character (C0, DEL, C1), so that a sentence or name from another machine can neither move the
+// cursor nor change the terminal. A compiler's diagnostics need their newlines and tabs.
+enum class Newlines : std::uint8_t { kept, replaced };
+std::string printable(std::string_view text, Newlines newlines);
+
+// Cuts a printable line to `width` characters and ends it with "…" if something is missing. A width of 0 cuts nothing.
 std::string fitted(std::string_view line, std::size_t width);
 
 }  // namespace gw::cli

@@ -28,11 +28,11 @@ std::vector<std::string> environment() {
 
 Result<os::UniqueFd> open_log(const fs::path& log) {
   os::UniqueFd fd(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!fd) return fail(Kind::invalid, "the log {} cannot be written: {}", log.string(), os::reason(errno));
+  if (!fd) return fail(Kind::invalid, "cannot write the log {}: {}", log.string(), os::reason(errno));
   return fd;
 }
 
-// The last words of a daemon that did not start.
+// The last line that a daemon wrote before it failed to start.
 std::string last_words(const fs::path& log) {
   const auto bytes = os::read_file(log, kMaxLogBytes);
   if (!bytes) return "";
@@ -47,7 +47,7 @@ struct Pipe {
 };
 Result<Pipe> make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Kind::internal, "there is no pipe to be had: {}", os::reason(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Kind::internal, "cannot create a pipe: {}", os::reason(errno));
   return Pipe{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
 }
 
@@ -57,7 +57,7 @@ Result<fs::path> daemon_program() {
   std::error_code failure;
   const fs::path daemon = fs::read_symlink("/proc/self/exe", failure).parent_path() / "godwit-daemon";
   if (failure || !fs::exists(daemon, failure))
-    return fail(Kind::not_found, "{} is missing: it belongs beside godwit, install both", daemon.string());
+    return fail(Kind::not_found, "{} is missing: install it in the folder of godwit", daemon.string());
   return daemon;
 }
 
@@ -100,20 +100,20 @@ Result<DaemonProcess> DaemonProcess::start(const DaemonOptions& options, Life li
   return daemon;
 }
 
-// It says so, or its end of the pipe goes with it.
+// The daemon writes a byte when it is ready; a daemon that fails closes the pipe.
 Status DaemonProcess::wait_until_ready(const os::UniqueFd& ready, const fs::path& log) {
   pollfd spoke{.fd = ready.get(), .events = POLLIN, .revents = 0};
   if (::poll(&spoke, 1, kPatienceMilliseconds) == 0)
-    return fail(Kind::timeout, "the daemon does not answer within {} s; its log is {}", kPatience.count(), log.string());
+    return fail(Kind::timeout, "the daemon is not ready after {} s: see its log, {}", kPatience.count(), log.string());
   char word = 0;
   if (::read(ready.get(), &word, 1) <= 0)
-    return fail(Kind::internal, "the daemon did not start: {} (more in {})", last_words(log), log.string());
+    return fail(Kind::internal, "the daemon failed to start: {} (see {})", last_words(log), log.string());
   GW_TRY(view_, gateway::Client(socket_).node());
   return ok();
 }
 
 void DaemonProcess::stop() {
-  (void)gateway::Client(socket_).stop();  // one that does not answer is killed with this object
+  (void)gateway::Client(socket_).stop();  // the destructor kills a daemon that does not answer
   input_.reset();
   pollfd exited{.fd = child_.exited_fd(), .events = POLLIN, .revents = 0};
   ::poll(&exited, 1, kPatienceMilliseconds);

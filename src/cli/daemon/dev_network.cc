@@ -34,7 +34,7 @@ Result<fs::path> switch_program() {
   std::error_code failure;
   const fs::path program = fs::read_symlink("/proc/self/exe", failure).parent_path() / "godwit-network-switch";
   if (failure || !fs::exists(program, failure))
-    return fail(Kind::not_found, "{} is missing: it belongs beside godwit, install both", program.string());
+    return fail(Kind::not_found, "{} is missing: install it in the folder of godwit", program.string());
   return program;
 }
 
@@ -50,7 +50,7 @@ struct Ends {
 };
 Result<Ends> make_ends() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Kind::internal, "there is no pipe to be had: {}", os::reason(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Kind::internal, "cannot create a pipe: {}", os::reason(errno));
   return Ends{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
 }
 
@@ -85,13 +85,13 @@ DevNetwork::DevNetwork(const Config& config) : config_(config), prefix_(fmt::for
 DevNetwork::~DevNetwork() {
   to_switch_.reset();
   switch_.reset();
-  for (const std::string& name : namespaces_) (void)ip({"netns", "delete", name});  // what is left goes with the machine's next start
+  for (const std::string& name : namespaces_)
+    (void)ip({"netns", "delete", name});  // a namespace that cannot be deleted lasts until the machine restarts
 }
 
 Result<std::unique_ptr<DevNetwork>> DevNetwork::make(const Config& config) {
   if (::geteuid() != 0)
-    return fail(Kind::unsupported,
-                "distances, loss and NAT between peers need network namespaces, and those root: use sudo, or leave them out");
+    return fail(Kind::unsupported, "--latency, --loss and --nat need network namespaces, which need root: use sudo, or drop these options");
   std::unique_ptr<DevNetwork> network(new DevNetwork(config));
   GW_TRY_VOID(network->build());
   return network;
@@ -122,7 +122,7 @@ Status DevNetwork::add_namespace(const std::string& name) {
   return ip({"-n", name, "link", "set", "lo", "up"});
 }
 
-// What is plugged into the switch is the host itself, or its router.
+// A host behind NAT is connected to the switch through its router.
 Status DevNetwork::add_host(std::size_t host) {
   GW_TRY_VOID(add_namespace(host_name(host)));
   if (behind_nat(host)) GW_TRY_VOID(add_namespace(router_name(host)));
@@ -163,7 +163,7 @@ Status DevNetwork::tell_switch(const std::string& line) {
   std::string answer;
   for (char c = 0; ::read(from_switch_.get(), &c, 1) == 1 && c != '\n';) answer.push_back(c);
   if (answer == "ok") return ok();
-  return fail(Kind::internal, "the network switch: {}", answer.empty() ? "it has ended" : answer);
+  return fail(Kind::internal, "the network switch failed: {}", answer.empty() ? "it has exited" : answer);
 }
 
 }  // namespace gw::cli

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As systemd.syntax(7) wants it: no specifier, variable or quote of a word means anything.
+// Quoted as in systemd.syntax(7), so that no specifier, variable or quote in the word is expanded.
 std::string quoted_word(const std::string& word) {
   std::string text = "\"";
   for (const char c : word) {
@@ -24,7 +24,7 @@ std::string quoted_word(const std::string& word) {
 }
 
 constexpr std::string_view kText = R"([Unit]
-Description=Godwit: a peer of this user
+Description=Godwit daemon of this user
 Documentation=man:godwit-up(1)
 After=network.target
 
@@ -35,10 +35,10 @@ Restart=on-failure
 RestartSec=2
 TimeoutStopSec=40
 KillMode=mixed
-# The daemon makes a control group for each worker; a worker that takes too much memory ends alone.
+# The daemon creates a control group for each worker, so that a worker that exceeds its memory ends alone.
 Delegate=yes
 OOMPolicy=continue
-# Workers hold themselves much tighter than this (docs/security.md); these hold the daemon.
+# These confine the daemon; workers confine themselves much further (docs/security.md).
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes
@@ -57,7 +57,7 @@ Status systemctl(std::vector<std::string> words) {
   GW_TRY(const os::ProcessResult done, os::run_process({.argv = words, .stdin_bytes = {}, .timeout = std::chrono::minutes(1)}));
   if (done.succeeded()) return ok();
   std::string why = done.err.substr(0, done.err.find('\n'));
-  return fail(Kind::internal, "'{}' failed: {}", fmt::join(words, " "), why.empty() ? "it says nothing" : why);
+  return fail(Kind::internal, "'{}' failed: {}", fmt::join(words, " "), why.empty() ? "no message" : why);
 }
 
 }  // namespace
@@ -79,24 +79,25 @@ Result<UnitChange> install_unit(const std::vector<std::string>& command) {
   const fs::path file = unit_file();
   std::error_code failure;
   fs::create_directories(file.parent_path(), failure);
-  if (failure) return fail(Kind::invalid, "cannot make the folder {}: {}", file.parent_path().string(), failure.message());
+  if (failure) return fail(Kind::invalid, "cannot create the folder {}: {}", file.parent_path().string(), failure.message());
   GW_TRY_VOID(os::write_file_atomic(file, as_bytes(unit_text(command))));
   Status taken = systemctl({"daemon-reload"});
   if (taken) taken = systemctl({"enable", "--now", std::string(kUnitName)});
   if (taken) return UnitChange{.taken = true, .to_do = ""};
-  return UnitChange{.to_do = fmt::format("{}; where systemd runs for this user: systemctl --user enable --now {}; elsewhere: godwit up",
-                                         taken.error().detail, kUnitName)};
+  return UnitChange{.to_do =
+                        fmt::format("{}; run 'systemctl --user enable --now {}' where systemd runs for this user, or 'godwit up' elsewhere",
+                                    taken.error().detail, kUnitName)};
 }
 
 Result<UnitChange> uninstall_unit() {
   const fs::path file = unit_file();
-  if (!fs::exists(file)) return fail(Kind::not_found, "there is no unit {}: 'godwit up --install' makes one", file.string());
+  if (!fs::exists(file)) return fail(Kind::not_found, "there is no unit {}: create one with 'godwit up --install'", file.string());
   const Status stopped = systemctl({"disable", "--now", std::string(kUnitName)});
   std::error_code failure;
   if (!fs::remove(file, failure)) return fail(Kind::invalid, "cannot remove {}: {}", file.string(), failure.message());
-  if (stopped) (void)systemctl({"daemon-reload"});  // the unit is gone whether systemd has heard of it or not
+  if (stopped) (void)systemctl({"daemon-reload"});  // the unit is removed even if systemd does not reload
   if (stopped) return UnitChange{.taken = true, .to_do = ""};
-  return UnitChange{.to_do = fmt::format("{}; if the daemon runs: godwit down", stopped.error().detail)};
+  return UnitChange{.to_do = fmt::format("{}; stop a running daemon with 'godwit down'", stopped.error().detail)};
 }
 
 }  // namespace gw::cli

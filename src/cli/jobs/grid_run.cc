@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <csignal>
+
 #include "cli/console/grid_screen.h"
 #include "cli/console/interrupts.h"
 #include "cli/console/quantity.h"
@@ -18,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using wire::OutputFileReader;
 
-// The daemon a job goes to: one that was there, or one of our own in a folder that goes with it.
+// The daemon that a job is submitted to: a running one, or one started for this command in a temporary folder.
 struct Home {
   fs::path socket;
   std::optional<os::TempDir> folder = std::nullopt;
@@ -29,11 +31,11 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
   const fs::path socket = invocation.settings.socket();
   const auto there = gateway::Client(socket).node();
   if (there) return Home{.socket = socket};
-  // Whoever names a socket or a grid wants the daemon behind it, and whoever leaves a job one that stays.
+  // A named socket or grid means a certain daemon, and a detached job needs one that stays.
   const bool named = invocation.settings.is_chosen(Key::socket) || !job.grid.empty();
   const bool needs_daemon = attachment == Attachment::detached || named;
   if (there.error().kind != Kind::disconnected || needs_daemon) return there.error();
-  invocation.console.progress("starting a peer for this job...");
+  invocation.console.progress("starting a daemon for this job...");
   GW_TRY(os::TempDir folder, os::TempDir::make());
   Home home{.socket = folder.path() / "socket"};
   const DaemonOptions options{.socket = home.socket, .state = folder.path() / "state", .listen = {"127.0.0.1:0"}};
@@ -43,7 +45,7 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
   return home;
 }
 
-// One call of `run --workers` after the job was accepted.
+// Follows one job after it was accepted.
 class GridRun {
  public:
   GridRun(Invocation& invocation, Home& home, const job::JobId& id, const GridJob& job)
@@ -56,7 +58,7 @@ class GridRun {
         follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
 
   Result<int> carry_out(Interrupts& interrupts);
-  // Says which job it is, and lets it be.
+  // Prints the id of the job and leaves it running.
   int leave();
 
  private:
@@ -105,7 +107,11 @@ Result<int> GridRun::carry_out(Interrupts& interrupts) {
 }
 
 void GridRun::on_output(node::Stream stream, std::string_view bytes) {
-  if (stream != node::Stream::files) return screen_.on_output(stream, bytes);
+  if (stream != node::Stream::files) {
+    // Output files still have to arrive after the reader of standard output has closed it.
+    if (screen_.on_output(stream, bytes) == GridScreen::Written::no && !has_outputs_) follower_.detach();
+    return;
+  }
   if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
 }
 
@@ -132,14 +138,15 @@ Result<int> GridRun::tell_detached() {
   constexpr int kCode = static_cast<int>(ExitCode::interrupted);
   const std::string name = id_.brief();
   if (home_.own) {
-    print_end("cancelled", kCode, "the job ended with its peer");
-    invocation_.console.note("ended; to let a job go on without its command, start a daemon first: godwit up");
+    print_end("cancelled", kCode, "the job was cancelled with this command");
+    invocation_.console.note("the job was cancelled with this command: start a daemon with 'godwit up' to let jobs continue without it");
     return kCode;
   }
-  print_end("detached", kCode, "the job goes on");
+  print_end("detached", kCode, "the job continues");
   invocation_.console.note(fmt::format(
-      "detached; job {} goes on{}. Its output: godwit job logs {} --follow; its end: godwit job wait {}; to end it: godwit job cancel {}",
-      name, has_outputs_ ? ", and its output files stay with the daemon" : "", name, name, name));
+      "detached from job {}, which continues{}. Follow it: godwit job logs {} --follow; wait for it: godwit job wait {}; cancel "
+      "it: godwit job cancel {}",
+      name, has_outputs_ ? " (its output files stay with the daemon)" : "", name, name, name));
   return kCode;
 }
 
@@ -158,10 +165,12 @@ int exit_code_of(const node::JobEvent::Over& over) {
 
 Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& invocation) {
   GW_TRY(auto interrupts, Interrupts::make());  // before any thread, which would take the signals
+  // A job outlives its command, so a reader that closes the pipe ('run | head -1') detaches instead of ending this process without a word.
+  ::signal(SIGPIPE, SIG_IGN);
   GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
   GW_TRY(Home home, find_home(job, attachment, invocation));
   gateway::Client client(home.socket);
-  const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("handing over {}...", human_bytes(stored))); };
+  const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("uploading {}...", human_bytes(stored))); };
   GW_TRY(const job::JobId id, submit(client, job, key, show));
   GridRun run(invocation, home, id, job);
   if (attachment == Attachment::detached) return run.leave();

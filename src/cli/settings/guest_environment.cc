@@ -9,13 +9,13 @@ Result<std::vector<std::string>> guest_environment(const std::vector<std::string
   for (const std::string& word : words) {
     const std::size_t sign = word.find('=');
     if (word.empty() || sign == 0)
-      return fail(Kind::invalid, "--env '{}' has no name: write NAME=VALUE, or NAME to pass ours through", word);
+      return fail(Kind::invalid, "--env '{}' has no name: write NAME=VALUE, or NAME to pass on a variable of this shell", word);
     if (sign != std::string::npos) {
       environment.push_back(word);
       continue;
     }
     const char* const value = std::getenv(word.c_str());
-    if (value == nullptr) return fail(Kind::invalid, "--env {}: there is no such variable to pass on: write {}=VALUE", word, word);
+    if (value == nullptr) return fail(Kind::invalid, "--env {}: this variable is not set: write {}=VALUE", word, word);
     environment.push_back(word + "=" + value);
   }
   return environment;

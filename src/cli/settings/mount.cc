@@ -45,9 +45,9 @@ Status check_input(const Mount& mount) {
   const fs::file_status status = fs::status(mount.host, failure);
   if (!fs::exists(status)) return fail(Kind::not_found, "--input {}: there is no such file or folder", mount.host.string());
   if (!fs::is_regular_file(status) && !fs::is_directory(status))
-    return fail(Kind::invalid, "--input {}: it is neither a file nor a folder", mount.host.string());
+    return fail(Kind::invalid, "--input {}: not a file or folder", mount.host.string());
   if (::access(mount.host.c_str(), fs::is_directory(status) ? R_OK | X_OK : R_OK) != 0)
-    return fail(Kind::invalid, "--input {}: it cannot be read: {}", mount.host.string(), os::reason(errno));
+    return fail(Kind::invalid, "--input {}: cannot be read: {}", mount.host.string(), os::reason(errno));
   return ok();
 }
 
@@ -56,7 +56,7 @@ Status check_output(const Mount& mount) {
   // Of the link itself: what is put in place replaces it.
   const fs::file_status status = fs::symlink_status(mount.host, failure);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    return fail(Kind::invalid, "--output {}: it exists and is neither a file nor a folder: name another one", mount.host.string());
+    return fail(Kind::invalid, "--output {}: exists and is not a file or folder: choose another name", mount.host.string());
   const fs::path absolute = fs::absolute(mount.host, failure).lexically_normal();
   const fs::path folder = absolute.has_filename() ? absolute.parent_path() : absolute.parent_path().parent_path();
   if (!fs::is_directory(folder, failure))
@@ -74,8 +74,7 @@ Status check_apart(const std::vector<Mount>& mounts) {
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     for (std::size_t j = 0; j < mounts.size(); ++j) {
       if (i == j || !is_inside(mounts[i].guest, mounts[j].guest)) continue;
-      return fail(Kind::invalid, "{} and {} are the same place or one inside the other for the program: give one of them another :GUEST",
-                  mounts[i].guest, mounts[j].guest);
+      return fail(Kind::invalid, "{} and {} overlap for the program: give one of them another :GUEST", mounts[i].guest, mounts[j].guest);
     }
   }
   return ok();
@@ -103,8 +102,8 @@ Result<Mount> parse_mount(std::string_view text) {
   if (!guest && colon != std::string_view::npos)
     return fail(Kind::invalid, "'{}': the path for the program must not contain '..': write it from the root, like /data", text);
   if (!guest)
-    return fail(Kind::invalid, "'{}' contains '..', which the program cannot see: say what it shall be called with {}:GUEST", text, text);
-  if (guest->empty()) return fail(Kind::invalid, "'{}' has no name for the program: say what it shall be called with {}:GUEST", text, host);
+    return fail(Kind::invalid, "'{}' contains '..', which the program cannot see: give the program's path with {}:GUEST", text, text);
+  if (guest->empty()) return fail(Kind::invalid, "'{}' has no name for the program: give the program's path with {}:GUEST", text, host);
   GW_TRY_VOID(check_guest_path(text, *guest));
   return Mount{host, *guest};
 }

@@ -88,9 +88,9 @@ TEST_F(CheckMounts, TakesWhatIsThere) {
 
 TEST_F(CheckMounts, RefusesWhatCannotWork) {
   EXPECT_NE(complaint({at("missing")}, {}).find("there is no such file"), std::string::npos);
-  EXPECT_NE(complaint({"/dev/null"}, {}).find("neither a file nor a folder"), std::string::npos);
+  EXPECT_NE(complaint({"/dev/null"}, {}).find("not a file or folder"), std::string::npos);
   EXPECT_NE(complaint({}, {at("no/folder/out")}).find("no/folder does not exist"), std::string::npos);
-  EXPECT_NE(complaint({}, {"/dev/null"}).find("neither a file nor a folder"), std::string::npos);
+  EXPECT_NE(complaint({}, {"/dev/null"}).find("not a file or folder"), std::string::npos);
   EXPECT_NE(complaint({}, {make_file("file") + "/out"}).find("does not exist"), std::string::npos);
 }
 

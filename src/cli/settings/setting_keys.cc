@@ -19,7 +19,7 @@ namespace {
 Status check_choice(std::string_view value, std::string_view placeholder) {
   const std::vector<std::string> words = choices_of(placeholder);
   if (std::ranges::find(words, value) != words.end()) return ok();
-  return fail(Kind::invalid, "'{}' is none of {}", value, fmt::join(words, ", "));
+  return fail(Kind::invalid, "'{}' is not one of {}", value, fmt::join(words, ", "));
 }
 
 Status check_memory(std::string_view value) {
@@ -31,7 +31,7 @@ Status check_memory(std::string_view value) {
 
 Status check_time(std::string_view value) {
   GW_TRY(auto time, parse_duration(value));
-  if (time.count() == 0) return fail(Kind::invalid, "'{}' is no time at all: the program could not even start", value);
+  if (time.count() == 0) return fail(Kind::invalid, "'{}' is too short: the program could not even start", value);
   return ok();
 }
 
@@ -49,15 +49,15 @@ Status check_socket(std::string_view value) {
 }
 
 Status check_folder(std::string_view value) {
-  if (value.empty()) return fail(Kind::invalid, "a folder has a name; '{}' means the usual one", kAuto);
+  if (value.empty()) return fail(Kind::invalid, "the name of the folder is empty: give one, or '{}' for the default", kAuto);
   return ok();
 }
 
-// Whether an address can be reached is the daemon's business.
+// The form only: the daemon finds out whether it can listen there.
 Status check_listen(std::string_view value) {
   if (value == kAuto) return ok();
   for (const std::string& part : parts_of(value))
-    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is no ADDRESS:PORT, such as 0.0.0.0:7400", part);
+    if (part.find(':') == std::string::npos) return fail(Kind::invalid, "'{}' is not an ADDRESS:PORT such as 0.0.0.0:7400", part);
   return ok();
 }
 
@@ -67,7 +67,8 @@ Status check_join(std::string_view value) {
     if (wire::looks_like_invitation(part)) {
       GW_TRY_VOID(wire::parse_invitation(part));
     } else if (part.find(':') == std::string::npos) {
-      return fail(Kind::invalid, "'{}' is no HOST:PORT, such as 10.0.0.5:7400, nor an invitation or a tracker", part);
+      return fail(Kind::invalid,
+                  "'{}' is not a HOST:PORT such as 10.0.0.5:7400, an invitation (godwit:...) or a tracker (http://HOST:PORT)", part);
     }
   }
   return ok();
@@ -84,35 +85,33 @@ Status check_slots(std::string_view value) {
   std::uint32_t slots = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), slots);
   if (error != std::errc() || end != value.data() + value.size() || slots == 0 || slots > kMost)
-    return fail(Kind::invalid, "'{}' is no number of slots: from 1 to {}, or '{}' for one for each core", value, kMost, kAuto);
+    return fail(Kind::invalid, "'{}' is not a number of slots: give 1 to {}, or '{}' for one per core", value, kMost, kAuto);
   return ok();
 }
 
 constexpr std::array<SettingKey, kKeyCount> kKeys{{
-    {Key::memory, "memory", "--memory", "SIZE", "1GiB", "End the program when it uses more memory than this", check_memory},
-    {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "End the program when it uses more CPU time than this", check_time},
+    {Key::memory, "memory", "--memory", "SIZE", "1GiB", "Maximum memory of the program", check_memory},
+    {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "Maximum CPU time of the program", check_time},
     {Key::checkpoint_every, "checkpoint-every", "--checkpoint-every", "TIME", kNever,
-     "Keep the program's state on disk this often, so that it survives being killed", check_interval},
-    {Key::mobile, "mobile", "--mobile", "LEVEL", "fine", "Where it can be suspended: off, coarse (blocking calls only) or fine (anywhere)",
+     "Save the state of the program this often, so that it survives a crash", check_interval},
+    {Key::mobile, "mobile", "--mobile", "LEVEL", "fine",
+     "Where the program can be suspended: off, coarse (in blocking calls) or fine (anywhere)",
      [](std::string_view value) { return check_choice(value, "LEVEL"); }},
     {Key::compile_ahead, "compile-ahead", "--compile-ahead", "SWITCH", "on",
-     "Compile the whole program beside its first run, so that the next one starts at full speed: on or off",
+     "Compile the whole program during its first run, so that the next run starts at full speed: on or off",
      [](std::string_view value) { return check_choice(value, "SWITCH"); }},
-    {Key::socket, "socket", "--socket", "FILE", kAuto, "Socket of the daemon to speak to; auto: in the user's runtime folder",
-     check_socket},
-    {Key::state, "state", "--state", "FOLDER", kAuto,
-     "Where the daemon keeps its key, its jobs, their data and its log; auto: in the user's state folder", check_folder},
+    {Key::socket, "socket", "--socket", "FILE", kAuto, "Socket of the daemon; auto: in the user's runtime folder", check_socket},
+    {Key::state, "state", "--state", "FOLDER", kAuto, "Folder with the daemon's key, jobs, data and log; auto: in the user's state folder",
+     check_folder},
     {Key::listen, "listen", "--listen", "ADDRESS:PORT", kAuto,
-     "Where other peers reach this one; auto: on all addresses, at port 7400 or the next that is free", check_listen},
-    {Key::join, "join", "--join", "WHERE", kNone, "A way in: address of a peer, invitation (godwit:...) or tracker (http://HOST:PORT)",
+     "Address to listen at for other peers; auto: all addresses, port 7400 or the next free one", check_listen},
+    {Key::join, "join", "--join", "WHERE", kNone, "Peer (HOST:PORT), invitation (godwit:...) or tracker (http://HOST:PORT) to join through",
      check_join},
-    {Key::grid, "grid", "--grid", "NAME", kAuto,
-     "Be in the open grid of this name; jobs that name none run in the first; auto: those it was in, else 'open'", check_grids},
-    {Key::slots, "slots", "--slots", "N", kAuto, "How many threads to run at once; auto: as 'godwit share' says, else one for each core",
-     check_slots},
-    {Key::output, "output", "-o,--format", "FORMAT", "table", "How to print results: table, json or quiet",
+    {Key::grid, "grid", "--grid", "NAME", kAuto, "Open grid to join; auto: the grids of the last run, or 'open'", check_grids},
+    {Key::slots, "slots", "--slots", "N", kAuto, "Number of slots to lend; auto: as set by 'godwit share', or one per core", check_slots},
+    {Key::output, "output", "-o,--format", "FORMAT", "table", "Output format: table, json or quiet",
      [](std::string_view value) { return check_choice(value, "FORMAT"); }},
-    {Key::color, "color", "--color", "WHEN", "auto", "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never",
+    {Key::color, "color", "--color", "WHEN", "auto", "When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never",
      [](std::string_view value) { return check_choice(value, "WHEN"); }},
 }};
 
@@ -154,7 +153,7 @@ Result<Key> find_setting(std::string_view name) {
     if (key.name == name) return key.key;
   if (const auto meant = nearest(name, setting_names()))
     return fail(Kind::invalid, "there is no setting '{}': did you mean '{}'?", name, *meant);
-  return fail(Kind::invalid, "there is no setting '{}': the settings are {}", name, fmt::join(setting_names(), ", "));
+  return fail(Kind::invalid, "there is no setting '{}': choose one of {}", name, fmt::join(setting_names(), ", "));
 }
 
 }  // namespace gw::cli

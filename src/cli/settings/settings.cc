@@ -20,12 +20,12 @@ fs::path user_folder() {
   return fs::path(home == nullptr ? "/" : home) / ".config" / "godwit";
 }
 
-// Where sockets of this user are: gone after a restart of the machine. Without one, where the user's state is.
+// The folder for sockets of this user, which is emptied when the machine restarts; the state folder where there is none.
 fs::path runtime_folder() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0') return fs::path(runtime) / "godwit";
   const auto state = os::state_dir();
-  return state ? *state : fs::path("/godwit");  // without any folder of its own a user has nothing to start either
+  return state ? *state : fs::path("/godwit");  // a user without any folder cannot start a daemon either
 }
 
 Status check(const SettingKey& key, const std::string& value, std::string_view where) {
@@ -106,7 +106,7 @@ std::optional<std::chrono::milliseconds> Settings::checkpoint_every() const {
   return parse_duration(text).value();
 }
 
-// A daemon with a state of its own has a socket of its own, too.
+// A daemon with its own state folder also has its own socket.
 fs::path Settings::socket() const {
   const std::string& text = (*this)[Key::socket].text;
   if (text != kAuto) return text;

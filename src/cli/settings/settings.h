@@ -47,7 +47,7 @@ class Settings {
   std::optional<std::chrono::milliseconds> checkpoint_every() const;
   std::filesystem::path socket() const;         // of the daemon
   Result<std::filesystem::path> state() const;  // Kind::invalid: there is no usual place for this user
-  // Whether a value was chosen by anybody, or is the built-in one.
+  // Whether the value comes from a flag, variable or file, and not from the built-in default.
   bool is_chosen(Key key) const { return (*this)[key].origin != kBuiltIn; }
 
  private:

@@ -69,7 +69,7 @@ TEST_F(SettingsTest, RefusesWhatItDoesNotKnowWithTheNearestKey) {
   write("user.toml", "# mine\nmemroy = '1M'\n");
   EXPECT_EQ(complaint(), file("user.toml").string() + ", line 2: there is no setting 'memroy': did you mean 'memory'?");
   write("user.toml", "peers = 3");
-  EXPECT_NE(complaint().find("the settings are memory, time-limit"), std::string::npos);
+  EXPECT_NE(complaint().find("choose one of memory, time-limit"), std::string::npos);
 }
 
 TEST_F(SettingsTest, RefusesBadValuesNamingTheirSource) {

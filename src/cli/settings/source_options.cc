@@ -4,14 +4,13 @@ namespace gw::cli {
 
 void add_source_options(CommandTree& tree, Command& command, SourceOptions& options) {
   command.add_arguments("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module");
-  command.add_repeatable("-I", options.include_folders, "Look for headers in this folder, too", "FOLDER");
+  command.add_repeatable("-I", options.include_folders, "Add a folder to the header search path", "FOLDER");
   command.add_repeatable("-D", options.definitions, "Define a macro", "NAME[=VALUE]");
-  command.add_choice("-O", options.optimization, "Optimisation of the compiler: 0, 1, 2, 3, s or z (default: 3)", "OPTIMIZATION");
-  command.add_repeatable("--cflag", options.compiler_flags, "Hand this flag to clang as it is: --cflag=-ffast-math", "FLAG");
+  command.add_choice("-O", options.optimization, "Optimisation level of the compiler: 0, 1, 2, 3, s or z (default: 3)", "OPTIMIZATION");
+  command.add_repeatable("--cflag", options.compiler_flags, "Pass a flag to clang unchanged, like --cflag=-ffast-math", "FLAG");
   tree.add_setting(command, Key::mobile);
-  command.add_choice("--poll", options.poll, "How it notices a request: auto, or counter (stops at exact points, slower; default: auto)",
-                     "POLL");
-  command.add_flag("--verify", options.verify, "Make NaN bits canonical, so that results can be compared between machines");
+  command.add_choice("--poll", options.poll, "How polls work: auto, or counter (stops at exact polls, slower; default: auto)", "POLL");
+  command.add_flag("--verify", options.verify, "Make NaN bits canonical, so that results are comparable between machines");
 }
 
 toolchain::BuildRequest to_build_request(const SourceOptions& options, const Settings& settings) {

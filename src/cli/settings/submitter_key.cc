@@ -23,8 +23,7 @@ Status check_permissions(const fs::path& file) {
   struct stat found;
   if (::stat(file.c_str(), &found) != 0) return fail(Kind::not_found, "{} cannot be read: {}", file.string(), os::reason(errno));
   if ((found.st_mode & 077) == 0) return ok();
-  return fail(Kind::invalid, "{} is the key your jobs are signed with, but others may use it: run 'chmod 600 {}'", file.string(),
-              file.string());
+  return fail(Kind::invalid, "other users can read {}, the key that signs your jobs: run 'chmod 600 {}'", file.string(), file.string());
 }
 
 Result<SigningKey> read_key(const fs::path& file) {
@@ -33,7 +32,7 @@ Result<SigningKey> read_key(const fs::path& file) {
   std::string_view text = as_text(bytes);
   while (text.ends_with('\n')) text.remove_suffix(1);
   const auto secret = parse_hash(text);
-  if (!secret) return fail(Kind::corrupt, "{} is not a key: put it back from a copy, or remove it to get a new one", file.string());
+  if (!secret) return fail(Kind::corrupt, "{} is not a key: restore it from a backup, or remove it to get a new one", file.string());
   return SigningKey(secret->bytes);
 }
 
@@ -53,7 +52,7 @@ Status write_new(const fs::path& file, std::string_view text) {
 Result<SigningKey> make_key(const fs::path& file) {
   std::array<std::uint8_t, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    return fail(Kind::internal, "the system has no random numbers: {}", os::reason(errno));
+    return fail(Kind::internal, "the system provides no random numbers: {}", os::reason(errno));
   std::error_code failure;
   fs::create_directories(file.parent_path(), failure);  // whether it is there, writing will show
   GW_TRY_VOID(write_new(file, hex(secret) + "\n"));
