@@ -9,19 +9,14 @@
 #include "gateway/http.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
+#include "os/local_socket.h"
 
 namespace gw::gateway {
 namespace {
 
-constexpr std::chrono::seconds kPatience(90);       // the gateway gives up earlier, and says why
 constexpr std::size_t kMaxAnswerBytes = 64u << 20;  // the list of 65,536 threads has 15 MiB
 constexpr std::size_t kPieceBytes = 64u << 10;
 constexpr std::size_t kMaxLineBytes = 4u << 20;  // an event with a report in it
-
-Error broken(error_code error) {
-  const bool late = error == beast::error::timeout;
-  return fail(late ? Kind::timeout : Kind::disconnected, "the daemon {}", late ? "does not answer" : "broke off: " + error.message());
-}
 
 }  // namespace
 
@@ -29,6 +24,7 @@ struct Client::Request {
   http::verb method = http::verb::get;
   std::string target;
   std::string body = {};
+  std::chrono::milliseconds patience = {};  // 0: as the method says
 };
 
 // The loop that a call runs in, and its connection, which another thread may want to end.
@@ -36,8 +32,10 @@ struct Client::Exchange {
   asio::io_context io{1};
   std::optional<beast::basic_stream<Local>> stream;
   beast::flat_buffer buffer;
+  Result<pid_t> daemon = fail(Kind::not_found, "not connected");  // its process
   bool interrupted = false;
 
+  Error broken(error_code error, std::chrono::milliseconds patience) const;
   asio::awaitable<Status> send(const std::filesystem::path& socket, const Request& request);
   asio::awaitable<Result<std::string>> ask(const std::filesystem::path& socket, const Request& request);
   asio::awaitable<Status> read_stream(const std::filesystem::path& socket, const Request& request, const TakeBytes& take);
@@ -71,20 +69,32 @@ Result<T> Client::Exchange::run(asio::awaitable<Result<T>> call) {
   return std::move(*result);
 }
 
+Error Client::Exchange::broken(error_code error, std::chrono::milliseconds patience) const {
+  if (error != beast::error::timeout)
+    return fail(Kind::disconnected, "the connection to the daemon broke ({}): 'godwit status' says whether it still runs", error.message());
+  const std::string waited = fmt::format("{:g} s", std::chrono::duration<double>(patience).count());
+  if (!daemon) return fail(Kind::timeout, "the daemon has not answered for {}: try again, or look into its log", waited);
+  return fail(Kind::timeout,
+              "the daemon (process {0}) has not answered for {1}: it is suspended or overloaded. Continue it with 'kill -CONT {0}', or "
+              "end it with 'kill -KILL {0}' and start it again with 'godwit up'",
+              *daemon, waited);
+}
+
 asio::awaitable<Status> Client::Exchange::send(const std::filesystem::path& socket, const Request& request) {
   if (interrupted) co_return fail(Kind::disconnected, "interrupted");
-  stream->expires_after(kPatience);
+  stream->expires_after(request.patience);
   auto [refused] = co_await stream->async_connect(Local::endpoint(socket.string()), kAsTuple);
   if (refused)
-    co_return fail(Kind::disconnected, "no daemon listens at {} ({}): start one with 'godwit up'", socket.string(), refused.message());
+    co_return fail(Kind::disconnected, "no daemon is running at {} ({}): start one with 'godwit up'", socket.string(), refused.message());
+  daemon = os::peer_process(stream->socket().native_handle());
   http::request<http::string_body> message(request.method, request.target, 11);
   message.set(http::field::host, "godwit");
   message.keep_alive(false);
   message.body() = request.body;
   message.prepare_payload();
   auto [error, bytes] = co_await http::async_write(*stream, message, kAsTuple);
-  // Who does not want to read all of it may still have said why.
-  if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) co_return broken(error);
+  // A daemon that refuses to read the whole request may still have answered why.
+  if (error && error != asio::error::broken_pipe && error != asio::error::connection_reset) co_return broken(error, request.patience);
   co_return ok();
 }
 
@@ -94,7 +104,7 @@ asio::awaitable<Result<std::string>> Client::Exchange::ask(const std::filesystem
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxAnswerBytes);
   auto [error, bytes] = co_await http::async_read(*stream, buffer, parser, kAsTuple);
-  if (error) co_return broken(error);
+  if (error) co_return broken(error, request.patience);
   auto response = parser.release();
   if (response.result_int() >= 300) co_return httpd::error_of(response.result_int(), response.body());
   co_return std::move(response.body());
@@ -106,14 +116,14 @@ asio::awaitable<Status> Client::Exchange::read_stream(const std::filesystem::pat
   http::response_parser<http::buffer_body> parser;
   parser.body_limit(boost::none);
   auto [error, bytes] = co_await http::async_read_header(*stream, buffer, parser, kAsTuple);
-  if (error) co_return broken(error);
+  if (error) co_return broken(error, request.patience);
   const unsigned status = parser.get().result_int();
   stream->expires_never();  // a job may be quiet for long
   std::string piece(kPieceBytes, '\0'), refusal;
   while (!parser.is_done()) {
     parser.get().body() = {.data = piece.data(), .size = piece.size(), .more = true};
     auto [failed, count] = co_await http::async_read_some(*stream, buffer, parser, kAsTuple);
-    if (failed && failed != http::error::need_buffer) co_return broken(failed);
+    if (failed && failed != http::error::need_buffer) co_return broken(failed, request.patience);
     const std::string_view got(piece.data(), piece.size() - parser.get().body().size);
     if (status >= 300) {
       refusal += got;
@@ -126,7 +136,9 @@ asio::awaitable<Status> Client::Exchange::read_stream(const std::filesystem::pat
   co_return ok();
 }
 
-Client::Client(std::filesystem::path socket) : socket_(std::move(socket)), exchange_(std::make_unique<Exchange>()) {}
+Client::Client(std::filesystem::path socket) : Client(std::move(socket), Config()) {}
+Client::Client(std::filesystem::path socket, const Config& config)
+    : socket_(std::move(socket)), config_(config), exchange_(std::make_unique<Exchange>()) {}
 Client::~Client() = default;
 
 void Client::interrupt() {
@@ -136,10 +148,13 @@ void Client::interrupt() {
   });
 }
 
-Result<std::string> Client::ask(const Request& request) { return exchange_->run(exchange_->ask(socket_, request)); }
+Result<std::string> Client::ask(Request request) {
+  if (request.patience == std::chrono::milliseconds(0)) request.patience = request.method == http::verb::get ? config_.read : config_.act;
+  return exchange_->run(exchange_->ask(socket_, request));
+}
 
 Status Client::stream(const std::string& target, const TakeBytes& take) {
-  const Request request{http::verb::get, target};
+  const Request request{.target = target, .patience = config_.read};
   return exchange_->run(exchange_->read_stream(socket_, request, take));
 }
 
@@ -209,7 +224,7 @@ Result<std::string> Client::change_grids(const node::GridOrder& order) {
 }
 
 Status Client::stop() {
-  GW_TRY_VOID(ask({http::verb::post, "/v1/stop"}));
+  GW_TRY_VOID(ask({.method = http::verb::post, .target = "/v1/stop", .patience = config_.read}));
   return ok();
 }
 

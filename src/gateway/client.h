@@ -1,6 +1,7 @@
 #pragma once
-// The local API from the other side: what commands ask of a running daemon.
+// The client of the local API, for the commands.
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -11,13 +12,19 @@
 
 namespace gw::gateway {
 
-// Blocks: each call is one connection and one request, as docs/api/openapi.yaml has them. An error of the daemon comes back as it was
-// there; Kind::disconnected: nobody listens, or the connection broke; Kind::timeout: no answer.
+// Blocks: each call is one connection and one request of docs/api/openapi.yaml. An error of the daemon comes back unchanged;
+// Kind::disconnected: no daemon listens, or the connection broke; Kind::timeout: no answer in time.
 //
-// One thread, but for interrupt().
+// Belongs to one thread, except interrupt().
 class Client {
  public:
+  struct Config {
+    std::chrono::milliseconds read = std::chrono::seconds(10);  // for what the daemon answers from memory
+    std::chrono::milliseconds act = std::chrono::seconds(75);   // for what waits for a disk or a peer; the gateway gives up after 60 s
+  };
+
   explicit Client(std::filesystem::path socket);
+  Client(std::filesystem::path socket, const Config& config);
   ~Client();
 
   Result<node::NodeView> node();
@@ -35,23 +42,25 @@ class Client {
   Result<std::string> change_grids(const node::GridOrder& order);
   Status stop();
 
-  // A stream goes on until its end, an error, or until `take` returns StreamControl::stop.
+  // A stream goes on until its end, an error, or until `take` returns StreamControl::stop. Only its head has a deadline: a job may be quiet
+  // for days.
   enum class StreamControl : std::uint8_t { proceed, stop };
   enum class ReadUntil : std::uint8_t { now, end };
   using TakeBytes = std::function<StreamControl(std::string_view)>;
   Status read_output(const job::JobId& id, node::Stream stream, std::uint64_t from, ReadUntil until, const TakeBytes& take);
   Status watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take);
 
-  // From any thread: the call that is going on, and all later ones, end with Kind::disconnected.
+  // From any thread: the current call and all later ones end with Kind::disconnected.
   void interrupt();
 
  private:
   struct Request;
   struct Exchange;
-  Result<std::string> ask(const Request& request);
+  Result<std::string> ask(Request request);
   Status stream(const std::string& target, const TakeBytes& take);
 
   const std::filesystem::path socket_;
+  const Config config_;
   std::unique_ptr<Exchange> exchange_;
 };
 

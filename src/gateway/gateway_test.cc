@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 #include <thread>
@@ -109,8 +110,6 @@ TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
   const Bytes charter = {4, 5};
   EXPECT_EQ(client.submit(charter, manifest).value(), job::JobId{sha256(charter)});
   EXPECT_EQ(client.submit(charter, {}).error().detail, "the manifest is empty");
-  const std::string answer = raw("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\n\xff\xff\xff");
-  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
 }
 
 TEST_F(AtTheGateway, GridsAreShownAndChanged) {
@@ -261,20 +260,28 @@ TEST_F(AtTheGateway, APeerThatDoesNotAnswerIsATimeout) {
   EXPECT_EQ(Client(path).cancel(kJob).error().kind, Kind::timeout);
 }
 
+TEST_F(AtTheGateway, ADaemonThatIsSuspendedIsNamedWithWhatToDo) {
+  const auto listener = os::LocalListener::open(path).value();  // connections wait in its queue, as those to a stopped process do
+  const auto answer = Client(path, {.read = std::chrono::milliseconds(20)}).jobs();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, Kind::timeout);
+  EXPECT_NE(answer.error().detail.find(fmt::format("kill -CONT {}'", ::getpid())), std::string::npos) << answer.error().detail;
+}
+
 TEST_F(AtTheGateway, WhatIsNoRequestIsRefusedWithTheRightStatus) {
   start();
   struct Case {
     std::string request, status, words;
   };
   const Case cases[] = {
-      {"nonsense\r\n\r\n", "400", "no HTTP request"},
+      {"nonsense\r\n\r\n", "400", "not an HTTP request"},
       {"GET /v1/node HTTP/1.0\r\n\r\n", "505", "HTTP/1.1"},
       {"GET /v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n", "404", "not_found"},
       {"DELETE /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", "405", "Allow: GET, POST"},
       {"GET /v1/jobs/xyz HTTP/1.1\r\nHost: x\r\n\r\n", "400", "64 hexadecimal"},
       {"GET /v1/node HTTP/1.1\r\nHost: x\r\nX: " + std::string(10000, 'x') + "\r\n\r\n", "431", "longer than 8192"},
       {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1049601\r\n\r\n", "413", "longer than 1049600"},
-      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "400", "no HTTP request"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "400", "not an HTTP request"},
       {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" + std::string(0x200000, 'x') + "\r\n0\r\n\r\n",
        "413", "longer than 1049600"},
       {"GET /v1/node HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", "413", "longer than 0"},
@@ -297,13 +304,32 @@ TEST_F(AtTheGateway, OneConnectionTakesManyRequests) {
   EXPECT_EQ(count, 3u);
 }
 
-TEST_F(AtTheGateway, TooManyConnectionsAreTurnedAway) {
-  start({.connections = 1});
+TEST_F(AtTheGateway, IdleConnectionsGiveWayToNewOnesTheLongestIdleFirst) {
+  start({.connections = 2});
   auto first = os::connect_local(path).value();
-  ASSERT_TRUE(os::write_fully(first.get(), as_bytes("GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n")));
-  char byte = 0;
-  ASSERT_EQ(::recv(first.get(), &byte, 1, 0), 1) << "it is being served";
-  EXPECT_EQ(Client(path).node().error().kind, Kind::disconnected);
+  auto second = os::connect_local(path).value();
+  for (const auto* idle : {&first, &second}) {
+    ASSERT_TRUE(os::write_fully(idle->get(), as_bytes("GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n")));
+    char byte = 0;
+    ASSERT_EQ(::recv(idle->get(), &byte, 1, 0), 1) << "it has been served";
+  }
+  EXPECT_TRUE(Client(path).node());
+  char piece[4096];
+  while (::recv(first.get(), piece, sizeof piece, 0) > 0) {
+  }
+  ASSERT_TRUE(os::write_fully(second.get(), as_bytes("GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n"))) << "the younger one was left alone";
+  EXPECT_GT(::recv(second.get(), piece, sizeof piece, 0), 0);
+}
+
+TEST_F(AtTheGateway, ConnectionsAtWorkAreNotClosedForNewOnes) {
+  start({.connections = 1});
+  on_node([this] { control.add(kJob); });
+  Client client(path);
+  const auto take = [&](const JobEvent&) {
+    EXPECT_EQ(Client(path).node().error().kind, Kind::disconnected);
+    return Client::StreamControl::stop;
+  };
+  ASSERT_TRUE(client.watch(kJob, 0, take));
 }
 
 }  // namespace

@@ -1,82 +1,44 @@
 #pragma once
-// What a request of the local API asks for; docs/api/openapi.yaml.
+// Which requests the local API has, and how a request is matched with its route. The handlers are in api.h and job_stream.h.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "base/hash.h"
-#include "job/names.h"
 #include "node/control.h"
 
 namespace gw::gateway {
 
-// --- one for each operation, with everything in it checked
-
-struct ShowNode {};
-struct ListPeers {};
-struct ListJobs {};
-struct ShowJob {
-  job::JobId job;
-};
-struct SubmitJob {};  // the body is a pb::JobSubmission
-struct CancelJob {
-  job::JobId job;
-};
-struct ReadOutput {
-  enum class ReadUntil : std::uint8_t { now, end };
-  job::JobId job;
-  node::Stream stream = node::Stream::output;
-  std::uint64_t from = 0;
-  ReadUntil until = ReadUntil::now;
-};
-struct ReadEvents {
-  job::JobId job;
-  std::uint64_t from = 0;
-};
-struct StoreBlob {
-  Hash256 hash;
-};
-struct PingPeer {
-  job::PeerId peer;
-};
-struct SetShare {};  // the body is JSON: what is to be changed
-struct ReadMetrics {};
-struct ListGrids {};
-struct AddGrid {};  // the body says whether it is made or joined
-struct LeaveGrid {
-  wire::GridId grid;
-};
-struct InviteToGrid {
-  wire::GridId grid;
-};
-struct RevokeInGrid {
-  wire::GridId grid;
-};
-struct StopNode {};
-using Call = std::variant<ShowNode, ListPeers, PingPeer, ListJobs, ShowJob, SubmitJob, CancelJob, ReadOutput, ReadEvents, StoreBlob,
-                          SetShare, ReadMetrics, ListGrids, AddGrid, LeaveGrid, InviteToGrid, RevokeInGrid, StopNode>;
-
-// One line of the table that decides which requests there are.
 struct Route {
   std::string_view method;
-  std::string_view path;       // "/v1/jobs/{id}"; a segment in braces stands for a SHA-256 in hexadecimal
-  std::string_view query;      // names it takes, separated by blanks
-  std::size_t max_body_bytes;  // 0: it has none
+  std::string_view path;           // "/v1/jobs/{id}"; a segment in braces stands for a SHA-256 in hexadecimal
+  std::string_view query = "";     // names of its parameters, separated by blanks
+  std::size_t max_body_bytes = 0;  // 0: the request has no body
 };
-std::span<const Route> routes();
 
-// What the first line of a request asks for. Kind::not_found: there is no such path; Kind::unsupported: not with this method;
-// Kind::invalid: a value in it is wrong.
-struct ParsedRequest {
-  Call call;
-  std::size_t max_body_bytes = 0;
+// The values in a request that fits a route. Views into its target, so it must not outlive the request.
+struct Match {
+  const Route* route = nullptr;
+  Hash256 name{};  // the segment in braces, if the path has one
+  std::map<std::string_view, std::string_view> query;
 };
-Result<ParsedRequest> parse_request(std::string_view method, std::string_view target);
 
-// The methods a path can be asked with, as in the header Allow.
-std::string methods_of(std::string_view target);
+// Kind::not_found: no route has this path; Kind::unsupported: none with this method; Kind::invalid: a name or parameter is wrong.
+Result<Match> match(std::span<const Route> routes, std::string_view method, std::string_view target);
+
+// The methods of a path, as in the header Allow.
+std::string methods_of(std::span<const Route> routes, std::string_view target);
+
+// --- parameters of a query; Kind::invalid: not one of the allowed values
+
+// 0 if it is missing.
+Result<std::uint64_t> number(const Match& match, std::string_view parameter);
+// "0" or "1"; false if it is missing.
+Result<bool> flag(const Match& match, std::string_view parameter);
+// stdout if it is missing.
+Result<node::Stream> stream(const Match& match);
 
 }  // namespace gw::gateway

@@ -1,4 +1,4 @@
-#include "gateway/route.h"
+#include "gateway/routes.h"
 
 #include <gtest/gtest.h>
 
@@ -14,24 +14,38 @@ namespace {
 const std::string kId(64, 'a');
 
 TEST(Route, ValuesAreReadFromPathAndQuery) {
-  const auto asked = parse_request("GET", "/v1/jobs/" + kId + "/output?stream=stderr&from=42&follow=1");
+  const std::string target = "/v1/jobs/" + kId + "/output?stream=stderr&from=42&follow=1";
+  const auto asked = match(routes(), "GET", target);
   ASSERT_TRUE(asked) << asked.error().detail;
-  const auto& call = std::get<ReadOutput>(asked->call);
-  EXPECT_EQ(call.job.hash.hex(), kId);
-  EXPECT_EQ(call.stream, node::Stream::errors);
-  const auto files = parse_request("GET", "/v1/jobs/" + kId + "/output?stream=files");
-  ASSERT_TRUE(files);
-  EXPECT_EQ(std::get<ReadOutput>(files->call).stream, node::Stream::files);
-  EXPECT_EQ(call.from, 42u);
-  EXPECT_EQ(call.until, ReadOutput::ReadUntil::end);
-  const auto plain = parse_request("GET", "/v1/jobs/" + kId + "/output");
-  ASSERT_TRUE(plain);
-  EXPECT_EQ(std::get<ReadOutput>(plain->call).until, ReadOutput::ReadUntil::now);
+  EXPECT_EQ(asked->name.hex(), kId);
+  EXPECT_EQ(stream(*asked).value(), node::Stream::errors);
+  EXPECT_EQ(number(*asked, "from").value(), 42u);
+  EXPECT_TRUE(flag(*asked, "follow").value());
+  const std::string files = "/v1/jobs/" + kId + "/output?stream=files";
+  EXPECT_EQ(stream(match(routes(), "GET", files).value()).value(), node::Stream::files);
+  const std::string plain = "/v1/jobs/" + kId + "/output";
+  EXPECT_FALSE(flag(match(routes(), "GET", plain).value(), "follow").value());
+  EXPECT_EQ(stream(match(routes(), "GET", plain).value()).value(), node::Stream::output);
+}
+
+TEST(Route, EachHasItsHandler) {
+  const auto job = match(routes(), "GET", "/v1/jobs/" + kId);
+  EXPECT_EQ(std::get<ApiHandler>(handler_of(*job->route)), &Api::show_job);
+  const std::string events = "/v1/jobs/" + kId + "/events";
+  EXPECT_EQ(std::get<StreamHandler>(handler_of(*match(routes(), "GET", events)->route)), &JobStream::send_events);
+}
+
+// As JobStream reads them.
+Status read_parameters(const Match& match) {
+  GW_TRY_VOID(stream(match));
+  GW_TRY_VOID(number(match, "from"));
+  GW_TRY_VOID(flag(match, "follow"));
+  return ok();
 }
 
 TEST(Route, OnlyWhatTakesABodyMayHaveOne) {
-  EXPECT_EQ(parse_request("GET", "/v1/node")->max_body_bytes, 0u);
-  EXPECT_EQ(parse_request("PUT", "/v1/blobs/" + kId)->max_body_bytes, 1u << 20);
+  EXPECT_EQ(match(routes(), "GET", "/v1/node")->route->max_body_bytes, 0u);
+  EXPECT_EQ(match(routes(), "PUT", "/v1/blobs/" + kId)->route->max_body_bytes, 1u << 20);
 }
 
 TEST(Route, WhatIsWrongIsSaid) {
@@ -47,8 +61,8 @@ TEST(Route, WhatIsWrongIsSaid) {
       {"GET", "/v1/node/", Kind::not_found, "nothing at"},
       {"GET", "//v1/node", Kind::not_found, "nothing at"},
       {"GET", "/v1/jobs/" + kId + "/output/more", Kind::not_found, "nothing at"},
-      {"DELETE", "/v1/node", Kind::unsupported, "but with GET"},
-      {"get", "/v1/node", Kind::unsupported, "but with GET"},
+      {"DELETE", "/v1/node", Kind::unsupported, "use GET"},
+      {"get", "/v1/node", Kind::unsupported, "use GET"},
       {"PUT", "/v1/jobs", Kind::unsupported, "GET, POST"},
       {"GET", "/v1/jobs/abc", Kind::invalid, "64 hexadecimal"},
       {"GET", "/v1/jobs/", Kind::invalid, "64 hexadecimal"},
@@ -60,14 +74,15 @@ TEST(Route, WhatIsWrongIsSaid) {
       {"GET", "/v1/jobs/" + kId + "/output?from=18446744073709551616", Kind::invalid, "whole number"},
       {"GET", "/v1/jobs/" + kId + "/output?from=1x", Kind::invalid, "whole number"},
       {"GET", "/v1/jobs/" + kId + "/output?from=1&from=2", Kind::invalid, "twice"},
-      {"GET", "/v1/jobs/" + kId + "/output?from", Kind::invalid, "means nothing"},
-      {"GET", "/v1/jobs/" + kId + "/output?&", Kind::invalid, "means nothing"},
+      {"GET", "/v1/jobs/" + kId + "/output?from", Kind::invalid, "has no parameter"},
+      {"GET", "/v1/jobs/" + kId + "/output?&", Kind::invalid, "has no parameter"},
       {"GET", "/v1/jobs/" + kId + "/output?follow=yes", Kind::invalid, "neither 0 nor 1"},
       {"GET", "/v1/jobs/" + kId + "/output?stream=stdin", Kind::invalid, "neither stdout nor stderr"},
       {"GET", "/v1/jobs/" + kId + "/events?follow=1", Kind::invalid, "it takes from"},
   };
   for (const Case& wrong : cases) {
-    const auto asked = parse_request(wrong.method, wrong.target);
+    const auto found = match(routes(), wrong.method, wrong.target);
+    const Status asked = found ? read_parameters(*found) : Status(found.error());
     ASSERT_FALSE(asked) << wrong.method << " " << wrong.target;
     EXPECT_EQ(asked.error().kind, wrong.kind) << wrong.target;
     EXPECT_NE(asked.error().detail.find(wrong.words), std::string::npos) << asked.error().detail;
@@ -83,7 +98,7 @@ TEST(Route, AnyBytesAreAnswered) {
   for (int round = 0; round < 20000; ++round) {
     std::string target;
     for (std::uint64_t parts = random() % 12; parts > 0; --parts) target += pieces[random() % std::size(pieces)];
-    const auto asked = parse_request("GET", target);
+    const auto asked = match(routes(), "GET", target);
     if (asked) ++accepted;
     if (!asked) EXPECT_FALSE(asked.error().detail.empty());
   }

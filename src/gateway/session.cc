@@ -1,60 +1,49 @@
 #include "gateway/session.h"
 
 #include "base/metrics.h"
-#include "gateway/view_json.h"
-#include "httpd/error_answer.h"
+#include "gateway/routes.h"
 
 namespace gw::gateway {
+
 Session::Session(Local::socket socket, node::Control& control, const Config& config)
-    : exchange_(std::move(socket), config.http),
-      stream_(exchange_.stream()),
-      control_(control),
-      config_(config),
-      wake_(std::make_shared<WakeSignal>(stream_.get_executor())) {}
+    : wake_(std::make_shared<WakeSignal>(socket.get_executor())),
+      exchange_(std::move(socket), config.http),
+      api_(control, wake_, config.answer),
+      stream_(exchange_, control, wake_, config.stream) {}
 
 void Session::stop() {
   wake_->stop();
-  stream_.close();
+  exchange_.stream().close();
 }
 
 asio::awaitable<void> Session::run() {
-  while (co_await serve_one() == After::next_request && !wake_->stopped()) {
+  while (co_await serve_one() == httpd::After::next_request && !wake_->stopped()) {
   }
-  stream_.close();
+  exchange_.stream().close();
 }
 
-asio::awaitable<Session::After> Session::serve_one() {
-  std::optional<ParsedRequest> asked;
-  const auto route = [&asked](const auto& head) -> std::variant<std::size_t, Answer> {
-    auto parsed = parse_request(head.method_string(), head.target());
-    if (parsed) return asked.emplace(*std::move(parsed)).max_body_bytes;
-    Answer answer = refusal(parsed.error());
-    if (parsed.error().kind == Kind::unsupported) answer.allow = methods_of(head.target());
+asio::awaitable<httpd::After> Session::serve_one() {
+  const auto route = [](const auto& head) -> std::variant<std::size_t, httpd::Answer> {
+    const auto found = match(routes(), head.method_string(), head.target());
+    if (found) return found->route->max_body_bytes;
+    httpd::Answer answer = Api::refusal(found.error());
+    if (found.error().kind == Kind::unsupported) answer.allow = methods_of(routes(), head.target());
     return answer;
   };
-  std::optional<Request> request = co_await exchange_.read(route);
-  if (!request) co_return After::close;
-  co_return co_await serve(asked->call, std::move(*request));
-}
-
-asio::awaitable<Session::After> Session::serve(const Call& call, Request request) {
+  auto request = co_await exchange_.read(route);
+  if (!request) co_return httpd::After::close;
   metrics::count(metrics::Metric::requests);
-  if (const auto* output = std::get_if<ReadOutput>(&call)) {
-    co_await stream(*output);
-    co_return After::close;
+  const std::string target(request->target());
+  const auto found = match(routes(), request->method_string(), target);
+  GW_ASSERT(found);  // `route` has let it through
+  const Handler& handler = handler_of(*found->route);
+  if (const auto* stream = std::get_if<StreamHandler>(&handler)) {
+    co_await (stream_.**stream)(*found);
+    co_return httpd::After::close;
   }
-  if (const auto* events = std::get_if<ReadEvents>(&call)) {
-    co_await stream(*events);
-    co_return After::close;
-  }
-  const After after = request.keep_alive() ? After::next_request : After::close;
-  Answer answer = co_await perform(call, std::move(request.body()));
-  co_return co_await send(std::move(answer), after);
-}
-
-Session::Answer Session::refusal(const Error& error) {
-  metrics::count(metrics::Metric::requests_refused);
-  return {.status = httpd::status_of(error.kind), .body = httpd::error_body(error)};
+  const httpd::After after = request->keep_alive() ? httpd::After::next_request : httpd::After::close;
+  httpd::Answer answer = co_await (api_.*std::get<ApiHandler>(handler))(*found, std::move(request->body()));
+  co_return co_await exchange_.send(std::move(answer), after);
 }
 
 }  // namespace gw::gateway

@@ -1,0 +1,112 @@
+#include "gateway/api.h"
+
+#include "base/metrics.h"
+#include "gateway/grid_json.h"
+#include "gateway/view_json.h"
+#include "httpd/error_answer.h"
+
+namespace gw::gateway {
+namespace {
+
+std::string line(const Json& json) { return dump(json) + "\n"; }
+
+Bytes bytes_from(const std::string& text) {
+  const ByteView bytes = as_bytes(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+Api::Answer Api::refusal(const Error& error) {
+  metrics::count(metrics::Metric::requests_refused);
+  return {.status = httpd::status_of(error.kind), .body = httpd::error_body(error)};
+}
+
+// --- the node and its peers
+
+asio::awaitable<Api::Answer> Api::show_node(const Match&, std::string) { co_return Answer{200, line(to_json(control_.node()))}; }
+
+asio::awaitable<Api::Answer> Api::list_peers(const Match&, std::string) { co_return Answer{200, line(to_json(control_.peers()))}; }
+
+asio::awaitable<Api::Answer> Api::ping_peer(const Match& match, std::string) {
+  const auto pong =
+      co_await answer_of<node::PingView>(wake_, patience_, [&](auto done) { control_.ping(job::PeerId{match.name}, std::move(done)); });
+  co_return pong ? Answer{200, line(to_json(*pong))} : refusal(pong.error());
+}
+
+asio::awaitable<Api::Answer> Api::change_share(const Match&, std::string body) {
+  const auto change = share_change(body);
+  if (!change) co_return refusal(change.error());
+  const auto share = co_await answer_of<node::Share>(wake_, patience_, [&](auto done) { control_.share(*change, std::move(done)); });
+  co_return share ? Answer{200, line(to_json(*share))} : refusal(share.error());
+}
+
+asio::awaitable<Api::Answer> Api::show_metrics(const Match&, std::string) {
+  co_return Answer{.status = 200, .body = control_.metrics(), .type = "text/plain; version=0.0.4"};
+}
+
+asio::awaitable<Api::Answer> Api::stop_node(const Match&, std::string) {
+  control_.stop();
+  co_return Answer{202, line({{"stopping", true}})};
+}
+
+// --- jobs
+
+asio::awaitable<Api::Answer> Api::list_jobs(const Match&, std::string) { co_return Answer{200, line(to_json(control_.jobs()))}; }
+
+asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
+  const Result<node::JobView> view = control_.job(job::JobId{match.name});
+  co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
+}
+
+asio::awaitable<Api::Answer> Api::submit_job(const Match&, std::string body) {
+  wire::pb::JobSubmission submission;
+  if (!submission.ParseFromString(body)) co_return refusal(fail(Kind::invalid, "the body is not a JobSubmission (src/wire/peer.proto)"));
+  const Result<job::JobId> id = co_await answer_of<job::JobId>(wake_, patience_, [&](auto done) {
+    control_.submit(bytes_from(submission.charter()), bytes_from(submission.manifest()), std::move(done));
+  });
+  co_return id ? Answer{201, line({{"id", id->hash.hex()}})} : refusal(id.error());
+}
+
+asio::awaitable<Api::Answer> Api::cancel_job(const Match& match, std::string) {
+  const job::JobId id{match.name};
+  const Status cancelled = co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.cancel(id, std::move(done)); });
+  co_return cancelled ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(cancelled.error());
+}
+
+asio::awaitable<Api::Answer> Api::store_blob(const Match& match, std::string body) {
+  const Hash256 hash = match.name, found = sha256(as_bytes(body));
+  if (found != hash)
+    co_return refusal(fail(Kind::corrupt, "the SHA-256 of the {} bytes received is {}, not {}", body.size(), found.hex(), hash.hex()));
+  const Status stored =
+      co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.store_blob(hash, std::move(body), std::move(done)); });
+  co_return stored ? Answer{201, line({{"sha256", hash.hex()}})} : refusal(stored.error());
+}
+
+// --- grids
+
+asio::awaitable<Api::Answer> Api::list_grids(const Match&, std::string) { co_return Answer{200, line(to_json(control_.grids()))}; }
+
+// `key` names the result in the answer.
+asio::awaitable<Api::Answer> Api::change_grids(Result<node::GridOrder> order, unsigned status, const char* key) {
+  if (!order) co_return refusal(order.error());
+  const auto done = co_await answer_of<std::string>(wake_, patience_,
+                                                    [&](auto answered) { control_.change_grids(*std::move(order), std::move(answered)); });
+  co_return done ? Answer{status, line({{key, *done}})} : refusal(done.error());
+}
+
+asio::awaitable<Api::Answer> Api::add_grid(const Match&, std::string body) { return change_grids(add_order(body), 201, "id"); }
+
+asio::awaitable<Api::Answer> Api::leave_grid(const Match& match, std::string) {
+  return change_grids(node::GridOrder(node::LeaveGrid{wire::GridId{match.name}}), 200, "id");
+}
+
+asio::awaitable<Api::Answer> Api::invite(const Match& match, std::string body) {
+  return change_grids(invite_order(wire::GridId{match.name}, body), 201, "invitation");
+}
+
+asio::awaitable<Api::Answer> Api::revoke(const Match& match, std::string body) {
+  return change_grids(revoke_order(wire::GridId{match.name}, body), 200, "id");
+}
+
+}  // namespace gw::gateway

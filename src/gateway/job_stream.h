@@ -1,0 +1,58 @@
+#pragma once
+// The output and the events of a job, sent while the job runs.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gateway/http.h"
+#include "gateway/route.h"
+#include "gateway/wake_signal.h"
+#include "httpd/exchange.h"
+#include "node/control.h"
+
+namespace gw::gateway {
+
+// Sends a chunked answer whose pieces are taken from the daemon when the client is ready for more, so a slow client queues nothing. A
+// stream ends with the job, with the client, or with the gateway; afterwards its connection is closed. A stream that cannot be finished
+// breaks off without its last chunk, so that no client takes it for complete.
+//
+// Belongs to one session; node thread. REQUIRES: control and exchange outlive it.
+class JobStream {
+ public:
+  struct Config {
+    std::chrono::milliseconds send = std::chrono::seconds(30);    // for the client to take one piece
+    std::chrono::milliseconds answer = std::chrono::seconds(60);  // for the daemon to read one
+    std::size_t piece_bytes = 64u << 10;                          // of output
+    std::size_t piece_events = 256;
+  };
+
+  JobStream(httpd::Exchange<Local>& exchange, node::Control& control, std::shared_ptr<WakeSignal> wake, const Config& config)
+      : exchange_(exchange), stream_(exchange.stream()), control_(control), wake_(std::move(wake)), config_(config) {}
+
+  asio::awaitable<void> send_output(const Match& match);
+  asio::awaitable<void> send_events(const Match& match);
+
+ private:
+  struct Piece {
+    std::string bytes;  // empty: nothing for now
+    bool end = false;   // nothing comes after these bytes
+  };
+  using NextPiece = std::function<asio::awaitable<Result<Piece>>()>;
+
+  asio::awaitable<void> send_stream(job::JobId job, std::string_view type, const NextPiece& next);
+  asio::awaitable<void> refuse(const Error& error);
+  asio::awaitable<bool> send_head(std::string_view type);
+  asio::awaitable<bool> send_chunk(std::string_view bytes);
+  void watch_client();
+
+  httpd::Exchange<Local>& exchange_;
+  beast::basic_stream<Local>& stream_;  // of the exchange, for what is sent in pieces
+  node::Control& control_;
+  const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks that may come after the session has ended
+  const Config config_;
+};
+
+}  // namespace gw::gateway

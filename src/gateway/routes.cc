@@ -1,0 +1,58 @@
+#include "gateway/routes.h"
+
+#include <array>
+
+#include "base/check.h"
+
+namespace gw::gateway {
+namespace {
+
+constexpr std::size_t kMaxBlobBytes = 1u << 20;
+constexpr std::size_t kMaxShareBytes = 4096;
+constexpr std::size_t kMaxOrderBytes = 256u << 10;                           // 4096 serials and as many peers
+constexpr std::size_t kMaxSubmissionBytes = wire::kMaxManifestBytes + 1024;  // and a charter
+
+struct Entry {
+  Route route;
+  Handler handler;
+};
+
+const std::array kEntries = std::to_array<Entry>({
+    {{"GET", "/v1/node"}, &Api::show_node},
+    {{"GET", "/v1/peers"}, &Api::list_peers},
+    {{"POST", "/v1/peers/{id}/ping"}, &Api::ping_peer},
+    {{"PUT", "/v1/share", "", kMaxShareBytes}, &Api::change_share},
+    {{"GET", "/v1/metrics"}, &Api::show_metrics},
+    {{"GET", "/v1/jobs"}, &Api::list_jobs},
+    {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
+    {{"GET", "/v1/jobs/{id}"}, &Api::show_job},
+    {{"POST", "/v1/jobs/{id}/cancel"}, &Api::cancel_job},
+    {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output},
+    {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events},
+    {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, &Api::store_blob},
+    {{"GET", "/v1/grids"}, &Api::list_grids},
+    {{"POST", "/v1/grids", "", kMaxOrderBytes}, &Api::add_grid},
+    {{"DELETE", "/v1/grids/{id}"}, &Api::leave_grid},
+    {{"POST", "/v1/grids/{id}/invitations", "", kMaxOrderBytes}, &Api::invite},
+    {{"POST", "/v1/grids/{id}/revocations", "", kMaxOrderBytes}, &Api::revoke},
+    {{"POST", "/v1/stop"}, &Api::stop_node},
+});
+
+}  // namespace
+
+std::span<const Route> routes() {
+  static const auto table = [] {
+    std::array<Route, kEntries.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = kEntries[i].route;
+    return all;
+  }();
+  return table;
+}
+
+const Handler& handler_of(const Route& route) {
+  const std::ptrdiff_t index = &route - routes().data();
+  GW_ASSERT(index >= 0 && static_cast<std::size_t>(index) < kEntries.size());
+  return kEntries[static_cast<std::size_t>(index)].handler;
+}
+
+}  // namespace gw::gateway
