@@ -1,3 +1,16 @@
+// Which locals a frame keeps at each site.
+//
+// Problem: a local that is pushed at a site is alive there, and the engine keeps it in a register or on its stack through the loop around
+// it. Saving everything at every site makes tight loops slow although they never stop. Saving exactly the live locals at every site gives
+// each site its own exit code and multiplies the size of the module.
+//
+// So the sites inside one loop share a save set, the union of what is live at each of them, and one exit. A tight loop has one site, its
+// poll, and then the set is exact.
+//
+// The analysis is the usual backward data flow over a structured body, repeated until nothing grows. One addition makes it sound: a local
+// that is in the set of a site counts as used at that site, even if it is dead there, because its value is pushed. Otherwise the bytes of a
+// frame would depend on what the engine left in a dead local, and two images of the same state would differ.
+
 #include "prep/liveness.h"
 
 #include <cstdint>

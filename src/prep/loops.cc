@@ -1,3 +1,16 @@
+// Which loops need no poll.
+//
+// Problem: a poll in every loop costs a load and a branch per iteration, which is a large part of a short loop body. A loop without a poll
+// delays a suspension by its whole run time.
+//
+// So a loop is left alone if an upper bound of its work is proven small, including the functions it calls. The bound of a counted loop is
+// its trip count times the bound of its body. Where the trip count is known only at run time, but before the loop is entered, the loop is
+// *versioned*: an unpolled copy runs when the count is small, a polled one otherwise (polls.cc).
+//
+// The proof is deliberately narrow (one back edge, one induction variable written once per iteration, an invariant bound): a pattern that
+// is not recognised costs a poll, a wrong one would cost an unbounded delay. Costs are counted in visited expression nodes, not in time, so
+// that the same module gives the same polls everywhere.
+
 #include "prep/loops.h"
 
 #include <bit>
