@@ -54,6 +54,8 @@ asio::awaitable<Api::Answer> Api::stop_node(const Match&, std::string) {
 
 asio::awaitable<Api::Answer> Api::list_jobs(const Match&, std::string) { co_return Answer{200, line(to_json(control_.jobs()))}; }
 
+asio::awaitable<Api::Answer> Api::list_hosted(const Match&, std::string) { co_return Answer{200, line(to_json(control_.hosted()))}; }
+
 asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
   const Result<node::JobView> view = control_.job(job::JobId{match.name});
   co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());

@@ -28,6 +28,7 @@ class Api {
   asio::awaitable<Answer> list_peers(const Match& match, std::string body);
   asio::awaitable<Answer> ping_peer(const Match& match, std::string body);
   asio::awaitable<Answer> list_jobs(const Match& match, std::string body);
+  asio::awaitable<Answer> list_hosted(const Match& match, std::string body);
   asio::awaitable<Answer> show_job(const Match& match, std::string body);
   asio::awaitable<Answer> submit_job(const Match& match, std::string body);
   asio::awaitable<Answer> cancel_job(const Match& match, std::string body);

@@ -190,6 +190,11 @@ Result<node::JobView> Client::job(const job::JobId& id) {
   return job_view(text);
 }
 
+Result<std::vector<node::HostedJobView>> Client::hosted() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/hosted"}));
+  return hosted_views(text);
+}
+
 Status Client::store_blob(ByteView bytes) {
   GW_TRY_VOID(ask({http::verb::put, "/v1/blobs/" + sha256(bytes).hex(), std::string(as_text(bytes))}));
   return ok();

@@ -34,6 +34,7 @@ class Client {
   Result<std::string> metrics();
   Result<std::vector<node::JobSummary>> jobs();
   Result<node::JobView> job(const job::JobId& id);
+  Result<std::vector<node::HostedJobView>> hosted();
   Status store_blob(ByteView bytes);
   Result<job::JobId> submit(ByteView signed_charter, ByteView manifest);
   Status cancel(const job::JobId& id);

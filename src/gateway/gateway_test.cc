@@ -92,10 +92,24 @@ TEST_F(AtTheGateway, PeersArePingedSharesSetAndMetricsRead) {
   const auto share = client.share({.memory_bytes = 1u << 30, .cpu_percent = 50});
   ASSERT_TRUE(share) << share.error().detail;
   EXPECT_EQ(*share, (node::Share{.cores = 2, .memory_bytes = 1u << 30, .cpu_percent = 50}));
+  const auto capped = client.share({.slots_per_peer = 3, .jobs_per_peer = 1});
+  EXPECT_EQ(capped.value(), (node::Share{.cores = 2, .slots_per_peer = 3, .jobs_per_peer = 1}));
   EXPECT_EQ(client.share({.cpu_percent = 500}).error().kind, Kind::invalid);
   EXPECT_EQ(client.metrics().value(), "godwit_slots 2\n");
   const std::string answer = raw("PUT /v1/share HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\nConnection: close\r\n\r\n{\"cores\":-1}");
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+}
+
+TEST_F(AtTheGateway, TheOwnerSeesWhatRunsHereAndForWhom) {
+  using State = node::HostedJobView::State;
+  const node::HostedJobView one{
+      .id = kJob, .home = {sha256(as_bytes("home"))}, .state = State::claimed, .slots = 3, .memory_bytes = 1u << 30};
+  control.hosted_view = {one, {.id = {}, .home = one.home}};
+  start();
+  const auto hosted = Client(path).hosted();
+  ASSERT_TRUE(hosted) << hosted.error().detail;
+  EXPECT_EQ(dump(to_json(*hosted)), dump(to_json(control.hosted_view)));
+  EXPECT_EQ(hosted->back().state, State::reserved);
 }
 
 TEST_F(AtTheGateway, BlobsAndManifestsArrive) {

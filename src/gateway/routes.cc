@@ -23,6 +23,7 @@ const std::array kEntries = std::to_array<Entry>({
     {{"POST", "/v1/peers/{id}/ping"}, &Api::ping_peer},
     {{"PUT", "/v1/share", "", kMaxShareBytes}, &Api::change_share},
     {{"GET", "/v1/metrics"}, &Api::show_metrics},
+    {{"GET", "/v1/hosted"}, &Api::list_hosted},
     {{"GET", "/v1/jobs"}, &Api::list_jobs},
     {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
     {{"GET", "/v1/jobs/{id}"}, &Api::show_job},

@@ -30,6 +30,7 @@ Json array_of(const std::vector<View>& views) {
 
 }  // namespace
 
+std::string_view name(node::HostedJobView::State state) { return state == node::HostedJobView::State::claimed ? "claimed" : "reserved"; }
 std::string_view name(JobState state) { return kJobStates[static_cast<std::size_t>(state)]; }
 std::string_view name(node::Stream stream) { return kStreamNames[static_cast<std::size_t>(stream) - 1]; }
 std::string_view name(PeerView::State state) { return kPeerStates[static_cast<std::size_t>(state)]; }
@@ -62,7 +63,11 @@ Json to_json(const node::NodeView& view) {
 }
 
 Json to_json(const node::Share& share) {
-  return {{"cores", share.cores}, {"memory_bytes", share.memory_bytes}, {"cpu_percent", share.cpu_percent}};
+  return {{"cores", share.cores},
+          {"memory_bytes", share.memory_bytes},
+          {"cpu_percent", share.cpu_percent},
+          {"slots_per_peer", share.slots_per_peer},
+          {"jobs_per_peer", share.jobs_per_peer}};
 }
 
 Json to_json(const node::ShareChange& change) {
@@ -70,6 +75,8 @@ Json to_json(const node::ShareChange& change) {
   if (change.cores) json["cores"] = *change.cores;
   if (change.memory_bytes) json["memory_bytes"] = *change.memory_bytes;
   if (change.cpu_percent) json["cpu_percent"] = *change.cpu_percent;
+  if (change.slots_per_peer) json["slots_per_peer"] = *change.slots_per_peer;
+  if (change.jobs_per_peer) json["jobs_per_peer"] = *change.jobs_per_peer;
   return json;
 }
 
@@ -136,6 +143,15 @@ Json to_json(const node::JobView& view) {
   return json;
 }
 
+Json to_json(const node::HostedJobView& view) {
+  return {{"id", view.id.hash.hex()},
+          {"home", view.home.hash.hex()},
+          {"state", name(view.state)},
+          {"slots", view.slots},
+          {"memory_bytes", view.memory_bytes}};
+}
+
+Json to_json(const std::vector<node::HostedJobView>& views) { return {{"hosted", array_of(views)}}; }
 Json to_json(const std::vector<PeerView>& views) { return {{"peers", array_of(views)}}; }
 Json to_json(const std::vector<node::JobSummary>& views) { return {{"jobs", array_of(views)}}; }
 

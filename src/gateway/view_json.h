@@ -1,5 +1,5 @@
 #pragma once
-// What is shown of a peer and its jobs, as JSON: the gateway writes it, clients read it back. The names are those of docs/api/openapi.yaml.
+// Views as JSON: the gateway writes them, clients read them back. The names are those of docs/api/openapi.yaml.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,23 +22,27 @@ Json to_json(const node::JobView& view);
 Json to_json(const node::ThreadView& view);
 Json to_json(const node::JobPeerView& view);
 Json to_json(const node::JobEvent& event);
+Json to_json(const node::HostedJobView& view);
 Json to_json(const std::vector<node::PeerView>& views);
 Json to_json(const std::vector<node::JobSummary>& views);
+Json to_json(const std::vector<node::HostedJobView>& views);
 
-// One line, whatever bytes the texts in it are made of.
+// One line of valid UTF-8, whatever bytes the texts contain.
 std::string dump(const Json& json);
 
-// Back again. Kind::corrupt: the text is not what this version writes.
+// The inverse. Kind::corrupt: the text is not what this version writes.
 Result<node::NodeView> node_view(std::string_view text);
 Result<node::Share> share_view(std::string_view text);
-Result<node::ShareChange> share_change(std::string_view text);  // Kind::invalid: what people sent is wrong
+Result<node::ShareChange> share_change(std::string_view text);  // Kind::invalid: what is wrong with the request
 Result<node::PingView> ping_view(std::string_view text);
 Result<std::vector<node::PeerView>> peer_views(std::string_view text);
 Result<std::vector<node::JobSummary>> job_summaries(std::string_view text);
 Result<node::JobView> job_view(std::string_view text);
+Result<std::vector<node::HostedJobView>> hosted_views(std::string_view text);
 Result<node::JobEvent> job_event(std::string_view line);
 
 std::string_view name(node::JobState state);
+std::string_view name(node::HostedJobView::State state);
 std::string_view name(node::Stream stream);
 std::string_view name(node::PeerView::State state);
 std::string_view name(Reach reach);

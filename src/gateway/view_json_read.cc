@@ -141,7 +141,18 @@ std::optional<node::WallTime> maybe_time(const Members& json, const char* key) {
 node::Share read_share(const Members& json) {
   return {.cores = json.number<std::uint32_t>("cores"),
           .memory_bytes = json.number<std::uint64_t>("memory_bytes"),
-          .cpu_percent = json.number<std::uint32_t>("cpu_percent")};
+          .cpu_percent = json.number<std::uint32_t>("cpu_percent"),
+          .slots_per_peer = json.number<std::uint32_t>("slots_per_peer"),
+          .jobs_per_peer = json.number<std::uint32_t>("jobs_per_peer")};
+}
+
+node::HostedJobView read_hosted(const Members& json) {
+  using State = node::HostedJobView::State;
+  return {.id = {json.hash("id")},
+          .home = {json.hash("home")},
+          .state = json.state({State::reserved, State::claimed}),
+          .slots = json.number<std::uint32_t>("slots"),
+          .memory_bytes = json.number<std::uint64_t>("memory_bytes")};
 }
 
 node::PingView read_ping(const Members& json) {
@@ -293,9 +304,9 @@ Result<node::Share> share_view(std::string_view text) { return read(text, read_s
 Result<node::PingView> ping_view(std::string_view text) { return read(text, read_ping); }
 
 Result<node::ShareChange> share_change(std::string_view text) {
-  constexpr std::string_view kForm = "{\"cores\": N, \"memory_bytes\": N, \"cpu_percent\": N}, each of them or some";
+  constexpr std::string_view kForm = "an object with cores, memory_bytes, cpu_percent, slots_per_peer or jobs_per_peer";
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return fail(Kind::invalid, "this is no JSON object: send {}", kForm);
+  if (!json.is_object()) return fail(Kind::invalid, "the body is not a JSON object: send {}", kForm);
   std::string problem;
   const Members members(json, problem);
   node::ShareChange change;
@@ -306,6 +317,10 @@ Result<node::ShareChange> share_change(std::string_view text) {
       change.memory_bytes = members.number<std::uint64_t>("memory_bytes");
     } else if (key == "cpu_percent") {
       change.cpu_percent = members.number<std::uint32_t>("cpu_percent");
+    } else if (key == "slots_per_peer") {
+      change.slots_per_peer = members.number<std::uint32_t>("slots_per_peer");
+    } else if (key == "jobs_per_peer") {
+      change.jobs_per_peer = members.number<std::uint32_t>("jobs_per_peer");
     } else {
       members.note(fmt::format("'{}' cannot be shared", key));
     }
@@ -318,6 +333,10 @@ Result<JobEvent> job_event(std::string_view line) { return read(line, read_event
 
 Result<std::vector<PeerView>> peer_views(std::string_view text) {
   return read<std::vector<PeerView>>(text, [](const Members& json) { return json.all("peers", read_peer); });
+}
+
+Result<std::vector<node::HostedJobView>> hosted_views(std::string_view text) {
+  return read<std::vector<node::HostedJobView>>(text, [](const Members& json) { return json.all("hosted", read_hosted); });
 }
 
 Result<std::vector<node::JobSummary>> job_summaries(std::string_view text) {

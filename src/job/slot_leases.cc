@@ -18,7 +18,7 @@ const SlotLeases::Grant* SlotLeases::reserve(Time now, const PeerId& home, const
     Grant& grant = found->second;
     return grant.home == home && !grant.claimed ? &grant : nullptr;
   }
-  const std::uint32_t slots = std::min(free_slots(), wanted);
+  const std::uint32_t slots = std::min({free_slots(), wanted, room_for(home)});
   if (slots == 0) return nullptr;
   Grant grant{.home = home, .job = job, .claim = ++next_claim_, .slots = slots, .expires = now + config_.offer_for};
   return &grants_.emplace(job, grant).first->second;
@@ -59,6 +59,50 @@ std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std
     return sum;
   };
   while (used() > slots) end(std::ranges::max_element(grants_, {}, [](const auto& entry) { return entry.second.claim; }));
+  return ended;
+}
+
+namespace {
+
+struct Held {
+  std::uint64_t slots = 0, jobs = 0;
+};
+
+Held held_by(const PeerId& origin, const std::map<JobId, SlotLeases::Grant>& grants) {
+  Held held;
+  for (const auto& [job, grant] : grants)
+    if (grant.home == origin) ++held.jobs, held.slots += grant.slots;
+  return held;
+}
+
+}  // namespace
+
+std::uint32_t SlotLeases::room_for(const PeerId& origin) const {
+  if (origin == config_.caps.self) return config_.slots;
+  const Held held = held_by(origin, grants_);
+  if (config_.caps.jobs_per_origin > 0 && held.jobs >= config_.caps.jobs_per_origin) return 0;
+  if (config_.caps.slots_per_origin == 0) return config_.slots;
+  return static_cast<std::uint32_t>(config_.caps.slots_per_origin - std::min<std::uint64_t>(held.slots, config_.caps.slots_per_origin));
+}
+
+bool SlotLeases::beyond_caps(const PeerId& origin) const {
+  if (origin == config_.caps.self) return false;
+  const Held held = held_by(origin, grants_);
+  return (config_.caps.jobs_per_origin > 0 && held.jobs > config_.caps.jobs_per_origin) ||
+         (config_.caps.slots_per_origin > 0 && held.slots > config_.caps.slots_per_origin);
+}
+
+std::vector<SlotLeases::Grant> SlotLeases::set_caps(const Caps& caps) {
+  config_.caps = caps;
+  std::vector<Grant> latest_first;
+  for (const auto& [job, grant] : grants_) latest_first.push_back(grant);
+  std::ranges::sort(latest_first, std::ranges::greater(), &Grant::claim);
+  std::vector<Grant> ended;
+  for (const Grant& grant : latest_first) {
+    if (!beyond_caps(grant.home)) continue;
+    ended.push_back(grant);
+    grants_.erase(grant.job);
+  }
   return ended;
 }
 

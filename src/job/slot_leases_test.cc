@@ -72,6 +72,26 @@ TEST_F(Slots, AreTakenBackFromJobsThatAreNamed) {
   EXPECT_EQ(book_.free_slots(), 8u);
 }
 
+TEST_F(Slots, OneOtherPeerGetsNoMoreThanTheOwnerAllows) {
+  const PeerId self = name<PeerId>(9), stranger = name<PeerId>(7);
+  EXPECT_TRUE(book_.set_caps({.self = self, .slots_per_origin = 2}).empty());
+  EXPECT_EQ(book_.reserve(seconds(1), home_, job_, 4)->slots, 2u);
+  EXPECT_EQ(book_.reserve(seconds(1), home_, other_, 1), nullptr) << "in all its jobs together";
+  EXPECT_EQ(book_.reserve(seconds(1), stranger, name<JobId>(3), 1)->slots, 1u);
+  EXPECT_EQ(book_.reserve(seconds(1), self, name<JobId>(4), 1)->slots, 1u) << "our own jobs are not capped";
+}
+
+TEST_F(Slots, LowerCapsEndTheLatestGrantsOfWhoHoldsMore) {
+  const PeerId stranger = name<PeerId>(7);
+  ASSERT_NE(book_.reserve(seconds(1), home_, job_, 1), nullptr);
+  ASSERT_NE(book_.reserve(seconds(1), stranger, name<JobId>(3), 1), nullptr);
+  ASSERT_NE(book_.reserve(seconds(1), home_, other_, 1), nullptr);
+  const auto ended = book_.set_caps({.jobs_per_origin = 1});
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended.front().job, other_);
+  EXPECT_EQ(book_.reserve(seconds(1), home_, other_, 1), nullptr);
+}
+
 TEST_F(Slots, NameClaimsOfDifferentLivesDifferently) {
   SlotLeases next({.slots = 4}, 10);
   EXPECT_LT(book_.reserve(seconds(1), home_, job_, 1)->claim, next.reserve(seconds(1), home_, job_, 1)->claim);

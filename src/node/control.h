@@ -124,6 +124,16 @@ struct JobPeerView {
   std::uint64_t taken = 0;     // threads it took over from a lost one
 };
 
+// A job that holds slots of this machine; its home is this peer or another one.
+struct HostedJobView {
+  job::JobId id;
+  job::PeerId home;
+  enum class State : std::uint8_t { reserved, claimed };
+  State state = State::reserved;
+  std::uint32_t slots = 0;
+  std::uint64_t memory_bytes = 0;  // in use by its worker
+};
+
 struct JobView {
   JobSummary summary;
   std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id
@@ -218,6 +228,7 @@ class Control {
   virtual std::vector<PeerView> peers() const = 0;              // this one first, then by id
   virtual std::vector<JobSummary> jobs() const = 0;             // the latest first
   virtual Result<JobView> job(const job::JobId& id) const = 0;  // Kind::not_found
+  virtual std::vector<HostedJobView> hosted() const = 0;        // by id
 
   virtual std::vector<GridView> grids() const = 0;  // jobs that name none run in the first
   // `done` with the invitation that was asked for, else with the id of the grid in hexadecimal, when that is on disk. A private grid is

@@ -14,11 +14,11 @@ constexpr std::uint64_t kMinMemory = 64u << 20;
 constexpr std::size_t kMaxFileBytes = 4096;
 
 Status check_share(const Share& share) {
-  if (share.cores > kMaxCores) return fail(Kind::invalid, "{} cores cannot be shared: give 0 to {}", share.cores, kMaxCores);
+  if (share.cores > kMaxCores) return fail(Kind::invalid, "cannot share {} cores: give 0 to {}", share.cores, kMaxCores);
   if (share.memory_bytes != 0 && share.memory_bytes < kMinMemory)
-    return fail(Kind::invalid, "{} bytes of memory are too few to run anything: give 64M or more, or 0 for no limit", share.memory_bytes);
+    return fail(Kind::invalid, "{} bytes of memory are too few to run a program: give 64M or more, or 0 for no limit", share.memory_bytes);
   if (share.cpu_percent < 1 || share.cpu_percent > 100)
-    return fail(Kind::invalid, "{} % of the CPU cannot be shared: give 1% to 100%", share.cpu_percent);
+    return fail(Kind::invalid, "cannot share {} % of the CPU: give 1% to 100%", share.cpu_percent);
   return ok();
 }
 
@@ -27,7 +27,9 @@ Status check_share(const Share& share) {
 Result<Share> changed(const Share& share, const ShareChange& change) {
   const Share next{.cores = change.cores.value_or(share.cores),
                    .memory_bytes = change.memory_bytes.value_or(share.memory_bytes),
-                   .cpu_percent = change.cpu_percent.value_or(share.cpu_percent)};
+                   .cpu_percent = change.cpu_percent.value_or(share.cpu_percent),
+                   .slots_per_peer = change.slots_per_peer.value_or(share.slots_per_peer),
+                   .jobs_per_peer = change.jobs_per_peer.value_or(share.jobs_per_peer)};
   GW_TRY_VOID(check_share(next));
   return next;
 }
@@ -38,15 +40,18 @@ Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
   if (!bytes) return bytes.error();
   std::istringstream in{std::string(as_text(*bytes))};
   Share share;
-  std::string cores, memory, cpu, more;
-  in >> cores >> share.cores >> memory >> share.memory_bytes >> cpu >> share.cpu_percent;
-  const bool whole = !in.fail() && cores == "cores" && memory == "memory_bytes" && cpu == "cpu_percent" && !(in >> more);
-  if (!whole || !check_share(share)) return fail(Kind::corrupt, "{} is damaged: remove it and say again what to share", file.string());
+  std::string cores, memory, cpu, slots, jobs, more;
+  in >> cores >> share.cores >> memory >> share.memory_bytes >> cpu >> share.cpu_percent >> slots >> share.slots_per_peer >> jobs >>
+      share.jobs_per_peer;
+  const bool whole = !in.fail() && cores == "cores" && memory == "memory_bytes" && cpu == "cpu_percent" && slots == "slots_per_peer" &&
+                     jobs == "jobs_per_peer" && !(in >> more);
+  if (!whole || !check_share(share)) return fail(Kind::corrupt, "{} is damaged: remove it and set the share again", file.string());
   return std::optional(share);
 }
 
 Status save_share(const std::filesystem::path& file, const Share& share) {
-  const std::string text = fmt::format("cores {}\nmemory_bytes {}\ncpu_percent {}\n", share.cores, share.memory_bytes, share.cpu_percent);
+  const std::string text = fmt::format("cores {}\nmemory_bytes {}\ncpu_percent {}\nslots_per_peer {}\njobs_per_peer {}\n", share.cores,
+                                       share.memory_bytes, share.cpu_percent, share.slots_per_peer, share.jobs_per_peer);
   return os::write_file_atomic(file, as_bytes(text));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What this machine lends to others, as its owner says.
+// What this machine lends to jobs, as its owner has set it.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,24 +10,28 @@
 namespace gw::node {
 
 struct Share {
-  std::uint32_t cores = 1;          // slots: threads of jobs at once
-  std::uint64_t memory_bytes = 0;   // for all of them together; 0: as much as each worker may have anyway
-  std::uint32_t cpu_percent = 100;  // of the time of these cores
+  std::uint32_t cores = 1;           // slots: threads of jobs that may run at once
+  std::uint64_t memory_bytes = 0;    // of all workers together; 0: no limit besides that of each worker
+  std::uint32_t cpu_percent = 100;   // of the time of these cores
+  std::uint32_t slots_per_peer = 0;  // for the jobs of one other peer; 0: no limit
+  std::uint32_t jobs_per_peer = 0;   // of one other peer at a time; 0: no limit
 
   auto operator<=>(const Share&) const = default;
 };
 
-// What is to be changed of it.
+// The members that change.
 struct ShareChange {
   std::optional<std::uint32_t> cores;
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint32_t> cpu_percent;
+  std::optional<std::uint32_t> slots_per_peer;
+  std::optional<std::uint32_t> jobs_per_peer;
 };
 
-// Kind::invalid: what is out of range, in a sentence.
+// Kind::invalid: which value is out of range.
 Result<Share> changed(const Share& share, const ShareChange& change);
 
-// As it was saved; nothing if it never was. Kind::corrupt: the file is not what was written.
+// The saved share; nothing if none was saved. Kind::corrupt: the file is damaged.
 Result<std::optional<Share>> load_share(const std::filesystem::path& file);
 Status save_share(const std::filesystem::path& file, const Share& share);
 

@@ -298,9 +298,13 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
   finish_turn(now, turn, out);
 }
 
-// Whose claim has ended hears of it at once, and places its threads somewhere else.
+// The home of a claim that ends is told at once, so that it places its threads on other peers.
 void Peer::set_slots(const SetSlots& request, Actions& out) {
-  for (const job::SlotLeases::Grant& grant : slots_.resize(request.slots, request.vacate)) {
+  std::vector<job::SlotLeases::Grant> ended = slots_.resize(request.slots, request.vacate);
+  job::SlotLeases::Caps caps = request.caps;
+  caps.self = identity_.self;
+  std::ranges::copy(slots_.set_caps(caps), std::back_inserter(ended));
+  for (const job::SlotLeases::Grant& grant : ended) {
     router_.close_hosted_job(grant.job, out);
     JobMessage message;
     message.mutable_no_claim()->set_claim(grant.claim);

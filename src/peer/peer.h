@@ -72,10 +72,12 @@ struct Submit {
 struct Cancel {
   JobId job;
 };
-// From now on so many slots are lent; what does not fit, and these jobs, go on elsewhere from their last images.
+// From now on so many slots are lent under these caps. Threads that do not fit, and those of the named jobs, continue on other peers from
+// their last images.
 struct SetSlots {
   std::uint32_t slots;
   std::vector<JobId> vacate;
+  job::SlotLeases::Caps caps = {};
 };
 // Somebody outside a grid, a tracker or a voice in the local network, says that a peer of it is there.
 struct Rumoured {

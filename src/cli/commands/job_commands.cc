@@ -32,6 +32,17 @@ Result<int> list_jobs(Invocation& invocation) {
   return 0;
 }
 
+Result<int> list_hosted(Invocation& invocation) {
+  Client client(invocation.settings.socket());
+  GW_TRY(const node::NodeView node, client.node());
+  GW_TRY(const auto jobs, client.hosted());
+  std::string ids;
+  for (const node::HostedJobView& job : jobs) ids += (ids.empty() ? "" : "\n") + job.id.hash.hex();
+  const std::string text = table_of(jobs, node.id, invocation.console.out());
+  invocation.console.print({"godwit.job.hosted/1", gateway::to_json(jobs), text, ids});
+  return 0;
+}
+
 struct ShowOptions {
   std::string job;
   bool threads = false;
@@ -184,9 +195,15 @@ void add_job_commands(CommandTree& tree) {
                            .examples = {"godwit job list", "godwit job wait 3f9a01"}});
   job.require_subcommand();
   Command& list_command = tree.add(
-      job, "list", {.summary = "List jobs, newest first", .details = "", .examples = {"godwit job list", "godwit job list -o json"}});
+      job, "list",
+      {.summary = "List jobs, newest first",
+       .details = "Lists the jobs submitted to this machine. With --hosted, lists the jobs that hold slots of this machine and the "
+                  "peers they belong to.",
+       .examples = {"godwit job list", "godwit job list --hosted", "godwit job list -o json"}});
+  auto hosted = std::make_shared<bool>(false);
+  list_command.add_flag("--hosted", *hosted, "List the jobs that run on this machine, and for which peer");
   tree.add_setting(list_command, Key::socket);
-  list_command.on_selected([](Invocation& invocation) { return list_jobs(invocation); });
+  list_command.on_selected([hosted](Invocation& invocation) { return *hosted ? list_hosted(invocation) : list_jobs(invocation); });
   add_job_show(tree, job);
   add_plain(tree, job, "explain",
             {.summary = "Explain why threads of a job wait",

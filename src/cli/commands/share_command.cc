@@ -16,6 +16,8 @@ struct ShareOptions {
   std::optional<std::uint32_t> cores;
   std::string memory;
   std::string cpu;
+  std::optional<std::uint32_t> slots_per_peer;
+  std::optional<std::uint32_t> jobs_per_peer;
 };
 
 Result<std::uint32_t> parse_percent(std::string_view text) {
@@ -29,6 +31,8 @@ Result<std::uint32_t> parse_percent(std::string_view text) {
 
 Result<int> share(const ShareOptions& options, Invocation& invocation) {
   node::ShareChange change{.cores = options.cores};
+  change.slots_per_peer = options.slots_per_peer;
+  change.jobs_per_peer = options.jobs_per_peer;
   if (!options.memory.empty()) {
     GW_TRY(change.memory_bytes, parse_bytes(options.memory));
   }
@@ -44,8 +48,12 @@ Result<int> share(const ShareOptions& options, Invocation& invocation) {
 }  // namespace
 
 std::string share_text(const node::Share& share) {
-  return fmt::format("{}, {}, {} % CPU", counted(share.cores, "core"),
-                     share.memory_bytes == 0 ? "no memory limit" : human_bytes(share.memory_bytes) + " of memory", share.cpu_percent);
+  std::string text =
+      fmt::format("{}, {}, {} % CPU", counted(share.cores, "core"),
+                  share.memory_bytes == 0 ? "no memory limit" : human_bytes(share.memory_bytes) + " of memory", share.cpu_percent);
+  if (share.slots_per_peer > 0) text += fmt::format(", at most {} for one peer", counted(share.slots_per_peer, "slot"));
+  if (share.jobs_per_peer > 0) text += fmt::format(", at most {} of one peer", counted(share.jobs_per_peer, "job"));
+  return text;
 }
 
 void add_share_command(CommandTree& tree) {
@@ -56,11 +64,14 @@ void add_share_command(CommandTree& tree) {
            "Without options, prints the current share. A change takes effect at once and is kept across restarts. Each job gets memory "
            "and CPU time in proportion to its slots. Threads that no longer fit continue on other peers from their last image. "
            "--cores 0 lends nothing; jobs of this machine then run on other machines.",
-       .examples = {"godwit share", "godwit share --cores 2 --memory 4G --cpu 50%", "godwit share --cores 0"}});
+       .examples = {"godwit share", "godwit share --cores 2 --memory 4G --cpu 50%", "godwit share --slots-per-peer 1",
+                    "godwit share --cores 0"}});
   auto options = std::make_shared<ShareOptions>();
   command.add_number("--cores", options->cores, "Number of slots: threads that may run at once", "N");
   command.add_option("--memory", options->memory, "Maximum memory of all workers together; 0: no limit", "SIZE");
   command.add_option("--cpu", options->cpu, "Maximum CPU use of each shared core, in percent", "PERCENT");
+  command.add_number("--slots-per-peer", options->slots_per_peer, "Maximum slots for the jobs of one other peer; 0: no limit", "N");
+  command.add_number("--jobs-per-peer", options->jobs_per_peer, "Maximum jobs of one other peer at a time; 0: no limit", "N");
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([options](Invocation& invocation) { return share(*options, invocation); });

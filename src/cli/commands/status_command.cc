@@ -19,6 +19,7 @@ struct DaemonStatus {
   node::NodeView node;
   std::vector<PeerView> peers;
   std::vector<node::JobSummary> jobs;
+  std::vector<node::HostedJobView> hosted;
 };
 
 Result<DaemonStatus> ask_all(const Settings& settings) {
@@ -27,6 +28,7 @@ Result<DaemonStatus> ask_all(const Settings& settings) {
   GW_TRY(status.node, client.node());
   GW_TRY(status.peers, client.peers());
   GW_TRY(status.jobs, client.jobs());
+  GW_TRY(status.hosted, client.hosted());
   return status;
 }
 
@@ -108,11 +110,13 @@ Result<int> status(Invocation& invocation) {
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},
                      {"peers", gateway::to_json(status.peers)["peers"]},
-                     {"jobs", gateway::to_json(status.jobs)["jobs"]}};
+                     {"jobs", gateway::to_json(status.jobs)["jobs"]},
+                     {"hosted", gateway::to_json(status.hosted)["hosted"]}};
   std::string text = rows.render(invocation.console.out());
   std::vector<node::JobSummary> open = status.jobs;
   std::erase_if(open, [](const node::JobSummary& job) { return job.state != JobState::running; });
   if (!open.empty()) text += "\n" + table_of(open, std::chrono::system_clock::now(), invocation.console.out());
+  if (!status.hosted.empty()) text += "\nJobs that run here:\n" + table_of(status.hosted, node.id, invocation.console.out());
   invocation.console.print({"godwit.status/1", json, text, std::string(gateway::name(node.reach))});
   return 0;
 }

@@ -98,6 +98,18 @@ std::string table_of(const std::vector<PeerView>& peers, const Terminal& termina
   return table.render(terminal);
 }
 
+std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::PeerId& self, const Terminal& terminal) {
+  Table table({{.heading = "JOB"},
+               {.heading = "HOME"},
+               {.heading = "STATE"},
+               {.heading = "SLOTS", .align = Table::Align::right},
+               {.heading = "MEMORY", .align = Table::Align::right}});
+  for (const node::HostedJobView& job : jobs)
+    table.add_row({job.id.brief(), job.home == self ? "this machine" : job.home.brief(), std::string(gateway::name(job.state)),
+                   std::to_string(job.slots), human_bytes(job.memory_bytes)});
+  return table.render(terminal);
+}
+
 std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal) {
   const node::JobSummary& summary = job.summary;
   const node::JobCounters& counters = summary.counters;

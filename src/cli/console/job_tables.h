@@ -13,6 +13,9 @@ namespace gw::cli {
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal);
 std::string table_of(const std::vector<node::PeerView>& peers, const Terminal& terminal);
 
+// The jobs that hold slots of this machine.
+std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::PeerId& self, const Terminal& terminal);
+
 // The job and its peers; also its threads if they are asked for.
 enum class Threads : std::uint8_t { hidden, shown };
 std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal);

@@ -79,6 +79,7 @@ class FakeControl final : public node::Control {
     for (const auto& [id, job] : jobs_) all.push_back(job.view.summary);
     return all;
   }
+  std::vector<node::HostedJobView> hosted() const override { return hosted_view; }
   Result<node::JobView> job(const job::JobId& id) const override {
     if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
     return jobs_.at(id).view;
@@ -109,6 +110,7 @@ class FakeControl final : public node::Control {
   }
   void stop() override { stopped = true; }
 
+  std::vector<node::HostedJobView> hosted_view;
   std::vector<node::GridView> grids_view;
   std::vector<node::GridOrder> orders;
   Result<std::string> grid_answer = std::string("done");

@@ -83,6 +83,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   NodeView node() const override;
   std::vector<PeerView> peers() const override;
   std::vector<JobSummary> jobs() const override { return job_views_->summaries(); }
+  std::vector<HostedJobView> hosted() const override;
   Result<JobView> job(const job::JobId& id) const override;
   std::vector<GridView> grids() const override;
   void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) override;

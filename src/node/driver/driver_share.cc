@@ -1,4 +1,4 @@
-// What the owner of this machine lends, and that nobody takes more.
+// What the owner of this machine lends, enforced.
 
 #include "node/driver/driver.h"
 
@@ -13,6 +13,17 @@ WorkerShare Driver::share_of(const job::JobId& job) const {
   if (share.memory_bytes > 0) part.resident_bytes = std::min(part.resident_bytes, share.memory_bytes / std::max(share.cores, 1u) * slots);
   if (share.cpu_percent < 100) part.processors = slots * share.cpu_percent / 100.0;
   return part;
+}
+
+std::vector<HostedJobView> Driver::hosted() const {
+  std::vector<HostedJobView> views;
+  for (const auto& [id, grant] : peer_->slots().grants()) {
+    using State = HostedJobView::State;
+    views.push_back({.id = id, .home = grant.home, .state = grant.claimed ? State::claimed : State::reserved, .slots = grant.slots});
+    for (const auto& [worker_id, worker] : workers_)
+      if (worker.job == id) views.back().memory_bytes += worker.process->resident_bytes();
+  }
+  return views;
 }
 
 void Driver::share(const ShareChange& change, std::function<void(Result<Share>)> done) {
@@ -31,10 +42,12 @@ void Driver::share(const ShareChange& change, std::function<void(Result<Share>)>
   });
 }
 
-// First the slots, because a worker's part depends on them; whoever uses more memory than its part moves away instead of being ended.
+// First the slots, because a worker's part depends on them. A job that uses more memory than its part moves to other peers instead of being
+// killed.
 void Driver::apply_share(const Share& share) {
   config_.share = share;
-  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = {}}, out); });
+  const job::SlotLeases::Caps caps{.slots_per_origin = share.slots_per_peer, .jobs_per_origin = share.jobs_per_peer};
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = {}, .caps = caps}, out); });
   std::vector<job::JobId> too_large;
   for (const auto& [id, worker] : workers_) {
     const WorkerShare part = share_of(worker.job);
@@ -45,7 +58,9 @@ void Driver::apply_share(const Share& share) {
     }
   }
   if (!too_large.empty())
-    turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = too_large}, out); });
+    turn([&](job::Time now, Actions& out) {
+      peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = too_large, .caps = caps}, out);
+    });
   arm();
 }
 
