@@ -113,9 +113,9 @@ class PrivateGrid(unittest.TestCase):
     def test_bad_invitations_are_refused_with_their_reason(self):
         guest = self.daemon("guest").start()
         good = self.founder.invite()
-        self.refused(guest, good[:-3], "check sum")
-        self.refused(guest, good[:40] + ("a" if good[40] != "a" else "b") + good[41:], "check sum")
-        self.refused(guest, "godwit:hello", "check sum")
+        self.refused(guest, good[:-3], "checksum")
+        self.refused(guest, good[:40] + ("a" if good[40] != "a" else "b") + good[41:], "checksum")
+        self.refused(guest, "godwit:hello", "checksum")
 
         revoked = self.founder.asked("grid", "invite", "lab")
         self.founder.asked("grid", "revoke", "lab", revoked["serial"])

@@ -19,13 +19,12 @@ struct Invocation;
 // Carries out a command; the result is the exit code of the process.
 using Action = std::function<Result<int>(Invocation&)>;
 
-// One command of the tree: its options, and what carries it out. The values an option is read into must outlive the parsing.
+// One command of the tree: its options and its action. A variable that an option is read into must outlive the parsing.
 //
-// Between the commands and the parser because CLI11, all templates and inline functions, takes seconds in every file that sees it: only
-// this class and CommandTree do.
+// Stands between the commands and CLI11, which takes seconds to compile in every file that includes it: only this class and CommandTree do.
 class Command {
  public:
-  // Whether a command has to work although a settings file is broken: those that help to repair it.
+  // Commands that help to repair a broken settings file need nothing.
   enum class Needs { settings, nothing };
   enum class Presence { optional, required };
 
@@ -44,25 +43,25 @@ class Command {
   void hide();                // from help and completion
   void allow_program_args();  // words after "--" are for the program it runs
 
-  // Words without a dash, in the order in which they are added.
+  // Positional arguments, in the order in which they are added.
   void add_argument(const std::string& name, std::string& value, const std::string& description, Presence presence = Presence::required);
   void add_arguments(const std::string& name, std::vector<std::string>& values, const std::string& description,
                      Presence presence = Presence::required);
 
   void add_flag(const std::string& names, bool& value, const std::string& description);
   void add_option(const std::string& names, std::string& value, const std::string& description, const std::string& placeholder);
-  // One that may be given again and again, with one value each time.
+  // An option that may be given several times, with one value each time.
   void add_repeatable(const std::string& names, std::vector<std::string>& values, const std::string& description,
                       const std::string& placeholder);
-  // One, or an argument, whose value must be one of the choices of its placeholder.
+  // An option or argument whose value must be one of the choices of its placeholder.
   void add_choice(const std::string& names, std::string& value, const std::string& description, const std::string& placeholder,
                   Presence presence = Presence::optional);
-  // One whose value is a whole number.
+  // An option whose value is a whole number.
   void add_number(const std::string& names, std::optional<std::uint32_t>& value, const std::string& description,
                   const std::string& placeholder);
   void add_number(const std::string& names, std::optional<std::uint64_t>& value, const std::string& description,
                   const std::string& placeholder);
-  // One that is handed on as it is read.
+  // An option whose value is passed to a callback.
   void add_received(const std::string& names, std::function<void(const std::string&)> receive, const std::string& description,
                     const std::string& placeholder);
 

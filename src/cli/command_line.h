@@ -5,7 +5,7 @@
 
 namespace gw::cli {
 
-// `godwit` with these words behind its name: finds the command, resolves the settings, carries it out, reports what went wrong.
+// Runs `godwit` with these arguments: finds the command, resolves the settings, runs the action, reports errors.
 // Returns the exit code of the process.
 int command_line(const std::vector<std::string>& words);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The commands and options of `godwit` as plain data, read off the parser's tree: help, man pages and completions are made from it, so they
-// cannot say anything the parser does not do.
+// The commands and options of `godwit` as plain data, taken from the parser's tree. Help, man pages and completions are made from it, so
+// they always agree with the parser.
 
 #include <string>
 #include <vector>
@@ -32,13 +32,13 @@ struct CommandModel {
   std::string dashed_name() const;  // "godwit-image-show"
 };
 
-// The command, then everything below it; hidden ones left out.
+// The command and all its subcommands, without hidden ones.
 std::vector<const CommandModel*> all_commands(const CommandModel& root);
 
 // The options of the root that `command` understands besides its own; none of the root itself.
 std::vector<OptionModel> common_options(const CommandModel& command, const CommandModel& root);
 
-// "-o, --format FORMAT"; of an argument its name
+// "-o, --format FORMAT"; the name of an argument
 std::string signature(const OptionModel& option);
 // "godwit run [OPTIONS] FILE... [-- ARGS...]"
 std::string usage_line(const CommandModel& command);

@@ -18,7 +18,7 @@ namespace gw::cli {
 
 class CommandTree;
 
-// One call of a command: what it needs besides its own options.
+// What a command gets besides its own options.
 struct Invocation {
   const Settings& settings;
   Console& console;
@@ -26,7 +26,7 @@ struct Invocation {
   const CommandTree& tree;
 };
 
-// The parser with all commands, and what they do. The only place that sees CLI11's exceptions.
+// The parser with all commands and their actions. The only place where CLI11's exceptions are caught.
 class CommandTree {
  public:
   CommandTree();
@@ -34,7 +34,7 @@ class CommandTree {
 
   Command& root() { return commands_.at(parser_.get()); }
   Command& add(Command& parent, const std::string& name, Command::Text text);
-  // The flag of a setting. Its value takes part in Settings::resolve.
+  // Adds the flag of a setting. Its value takes part in Settings::resolve.
   void add_setting(Command& command, Key key);
 
   struct Parsed {
@@ -42,9 +42,9 @@ class CommandTree {
     Action action;
     Command::Needs needs = Command::Needs::settings;
   };
-  // A wrong command line is Kind::invalid, one sentence. --help is carried out like a command.
+  // Kind::invalid: what is wrong with the command line, in one sentence. --help is an action like any other.
   Result<Parsed> parse(const std::vector<std::string>& args, bool has_program_args);
-  // Of the last parse, as far as it came.
+  // The command that the last parse had reached.
   const std::map<Key, std::string>& flags() const { return flags_; }
   const std::vector<std::string>& overrides() const { return overrides_; }
   std::string current_command() const;

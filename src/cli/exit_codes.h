@@ -33,7 +33,7 @@ inline constexpr std::array<ExitCodeEntry, 6> kExitCodes{{
     {ExitCode::interrupted, "interrupted", "Ctrl-C or SIGTERM; the program can be resumed if an image was written"},
 }};
 
-// What a command that fails with an error of this kind exits with.
+// The exit code of a command that fails with an error of this kind.
 constexpr ExitCode exit_code_of(Kind kind) {
   switch (kind) {
     case Kind::invalid:

@@ -7,7 +7,7 @@
 
 namespace gw::cli {
 
-// What --help shows. `common` are the options that every command understands.
+// The text of --help. `common` are the options that every command has.
 std::string help_page(const CommandModel& command, const std::vector<OptionModel>& common, const Terminal& terminal);
 
 }  // namespace gw::cli

@@ -7,7 +7,7 @@
 
 namespace gw::cli {
 
-// The one of `known` that `word` was probably meant to be; nothing if none is near enough. For "did you mean".
+// The word of `known` that is most similar to `word`, for "did you mean"; nothing if none is similar enough.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace gw::cli

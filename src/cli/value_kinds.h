@@ -1,5 +1,5 @@
 #pragma once
-// What the placeholders in the help stand for. One table decides which words are accepted, and what the shells offer.
+// The values that placeholders in the help stand for. One table decides which words are accepted and which the shells offer.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ enum class ValueKind { text, file, folder, choice };
 
 ValueKind value_kind(std::string_view placeholder);
 
-// The words a placeholder stands for, if value_kind() is choice; else none.
+// The choices of a placeholder; empty unless its value_kind() is choice.
 std::vector<std::string> choices_of(std::string_view placeholder);
 
 }  // namespace gw::cli

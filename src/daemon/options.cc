@@ -36,12 +36,12 @@ template <class Number>
 Status take_number(const std::string& text, Number most, std::string_view what, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number > most || number < 0)
-    return fail(Kind::invalid, "'{}' is no {}: it takes 0 to {}", text, what, most);
+    return fail(Kind::invalid, "'{}' is not a {}: give 0 to {}", text, what, most);
   return ok();
 }
 
 Status take_address(const std::string& text, std::vector<std::string>& list) {
-  if (list.size() >= kMaxAddresses) return fail(Kind::invalid, "more than {} addresses are given", kMaxAddresses);
+  if (list.size() >= kMaxAddresses) return fail(Kind::invalid, "too many addresses: the limit is {}", kMaxAddresses);
   list.push_back(text);
   return ok();
 }
@@ -54,7 +54,7 @@ Status take_way_in(const std::string& text, Options& options) {
   }
   if (!wire::looks_like_invitation(text)) return take_address(text, options.join);
   GW_TRY(wire::Invitation invitation, wire::parse_invitation(text));
-  if (options.invitations.size() >= kMaxGrids) return fail(Kind::invalid, "more than {} invitations are given", kMaxGrids);
+  if (options.invitations.size() >= kMaxGrids) return fail(Kind::invalid, "too many invitations: the limit is {}", kMaxGrids);
   options.invitations.push_back(std::move(invitation));
   return ok();
 }
@@ -62,7 +62,7 @@ Status take_way_in(const std::string& text, Options& options) {
 Status take_grid(const std::string& name, std::vector<std::string>& grids) {
   GW_TRY_VOID(wire::check_grid_name(name));
   if (std::ranges::find(grids, name) != grids.end()) return fail(Kind::invalid, "grid '{}' is given twice", name);
-  if (grids.size() >= kMaxGrids) return fail(Kind::invalid, "more than {} grids are given", kMaxGrids);
+  if (grids.size() >= kMaxGrids) return fail(Kind::invalid, "too many grids: the limit is {}", kMaxGrids);
   grids.push_back(name);
   return ok();
 }
@@ -116,7 +116,7 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
     }
     const std::size_t equals = arguments[i].find('=');
     const auto found = known.find(arguments[i].substr(0, equals));
-    if (found == known.end()) return fail(Kind::invalid, "'{}' is no option of godwit-daemon", arguments[i]);
+    if (found == known.end()) return fail(Kind::invalid, "godwit-daemon has no option '{}'", arguments[i]);
     if (equals == std::string::npos && ++i == arguments.size()) return fail(Kind::invalid, "{} needs a value", found->first);
     GW_TRY_VOID(found->second(equals == std::string::npos ? arguments[i] : arguments[i].substr(equals + 1)));
   }

@@ -10,7 +10,7 @@
 namespace gw::daemon {
 
 Status run_tracker(std::span<const std::string> arguments) {
-  if (arguments.size() != 2) return fail(Kind::invalid, "it is written godwit-daemon tracker ADDRESS:PORT FILE");
+  if (arguments.size() != 2) return fail(Kind::invalid, "usage: godwit-daemon tracker ADDRESS:PORT FILE");
   GW_TRY(const node::Endpoint where, node::parse_endpoint(arguments[0]));
   boost::asio::io_context io(1);
   transport::TaskGroup tasks(io.get_executor());

@@ -75,7 +75,7 @@ class Fields {
   // Everything that is there was asked for, and was of its type.
   Status done(Kind kind) {
     if (problem_.empty() && json_.size() != taken_) note("something in it means nothing here");
-    if (!problem_.empty()) return fail(kind, "this cannot be understood: {}", problem_);
+    if (!problem_.empty()) return fail(kind, "the request is malformed: {}", problem_);
     return ok();
   }
 
@@ -135,7 +135,7 @@ Result<std::uint64_t> parse_serial(std::string_view text) {
   std::uint64_t serial = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), serial, 16);
   if (error != std::errc() || end != text.data() + text.size() || text.size() != kSerialDigits)
-    return fail(Kind::invalid, "'{}' is no serial: one has 16 hexadecimal digits", text);
+    return fail(Kind::invalid, "'{}' is not a serial: a serial has 16 hexadecimal digits", text);
   return serial;
 }
 
@@ -161,7 +161,7 @@ Json to_json(const std::vector<GridView>& views) {
 Result<std::vector<GridView>> grid_views(std::string_view text) {
   const Json json = parsed(text);
   if (!json.is_object() || !json.contains("grids") || !json["grids"].is_array())
-    return fail(Kind::corrupt, "the daemon's list of grids cannot be read");
+    return fail(Kind::corrupt, "the daemon's list of grids is malformed");
   std::vector<GridView> views;
   for (const Json& one : json["grids"]) {
     Fields fields(one);
@@ -192,7 +192,7 @@ Result<node::GridOrder> invite_order(const wire::GridId& grid, std::string_view 
   order.addresses = fields.texts("addresses");
   GW_TRY_VOID(fields.done(Kind::invalid));
   constexpr std::uint64_t kMost = 1u << 30;
-  if (uses > kMost || lasts > kMost) return fail(Kind::invalid, "a number in it is too large");
+  if (uses > kMost || lasts > kMost) return fail(Kind::invalid, "a number is too large");
   order.uses = static_cast<std::uint32_t>(uses);
   order.lasts = std::chrono::seconds(lasts);
   return node::GridOrder(std::move(order));

@@ -1,5 +1,5 @@
 #pragma once
-// Grids as the local API shows and changes them: both sides of it. The names are those of docs/api/openapi.yaml.
+// Grids and changes of grids as JSON, for gateway and client. The names are those of docs/api/openapi.yaml.
 
 #include <string>
 #include <string_view>
@@ -15,12 +15,12 @@ Json to_json(const std::vector<node::GridView>& views);
 // Kind::corrupt: the text is not what this version writes.
 Result<std::vector<node::GridView>> grid_views(std::string_view text);
 
-// What the body of a request asks for. Kind::invalid: what is wrong with it.
+// The order in the body of a request. Kind::invalid: what is wrong with it.
 Result<node::GridOrder> add_order(std::string_view body);
 Result<node::GridOrder> invite_order(const wire::GridId& grid, std::string_view body);
 Result<node::GridOrder> revoke_order(const wire::GridId& grid, std::string_view body);
 
-// Back again: how an order is asked for.
+// The inverse: the request for an order.
 struct GridRequestText {
   std::string_view method;
   std::string target;

@@ -294,7 +294,7 @@ Result<View> read(std::string_view text, View (*read_view)(const Members&)) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   View view = read_view(Members(json, problem));
   if (problem.empty()) return view;
-  return fail(Kind::corrupt, "the daemon's answer is not understood ({}): are godwit and the daemon of the same version?", problem);
+  return fail(Kind::corrupt, "the daemon's answer is malformed ({}): use the same version of godwit and the daemon", problem);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ Result<fs::path> make_group(const fs::path& parent, const fs::path& name) {
   remove_left_behind(parent);
   const fs::path folder = parent / name;
   if (::mkdir(folder.c_str(), 0755) != 0)
-    return fail(Kind::unsupported, "cannot make the control group {}: {}", folder.string(), reason(errno));
+    return fail(Kind::unsupported, "cannot create the control group {}: {}", folder.string(), reason(errno));
   return folder;
 }
 
@@ -146,7 +146,7 @@ Status Cgroup::make_v2(const Limits& limits, const fs::path& name) {
     description_ = "cgroup v2: memory, pids";
     return ok();
   }
-  return fail(Kind::unsupported, "no control group can be made below {}", groups.at("").string());
+  return fail(Kind::unsupported, "no control group can be created below {}", groups.at("").string());
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept

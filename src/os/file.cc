@@ -122,7 +122,7 @@ namespace {
 Result<fs::path> user_place(const char* variable, const fs::path& below_home, std::string_view what) {
   if (const char* chosen = std::getenv(variable); chosen != nullptr && fs::path(chosen).is_absolute()) return fs::path(chosen) / "godwit";
   if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute()) return home / below_home / "godwit";
-  return fail(Kind::invalid, "there is no place for the {}: set {} or HOME to an absolute path", what, variable);
+  return fail(Kind::invalid, "there is no folder for the {}: set {} or HOME to an absolute path", what, variable);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ Status make_private_folder(const fs::path& path) {
   std::error_code failure;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), failure);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail(Kind::invalid, "cannot make the folder {}: {}", path.string(), reason(errno));
+    return fail(Kind::invalid, "cannot create the folder {}: {}", path.string(), reason(errno));
   return ok();
 }
 

@@ -34,31 +34,31 @@ Status make_folder(const fs::path& folder) {
   if (folder.empty() || fs::is_directory(folder, failure)) return ok();
   fs::create_directories(folder.parent_path(), failure);
   if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return ok();
-  return fail(Kind::invalid, "the folder {} cannot be made: {}", folder.string(), reason(errno));
+  return fail(Kind::invalid, "cannot create the folder {}: {}", folder.string(), reason(errno));
 }
 
 // Held for the life of the listener, so that two processes never remove each other's socket.
 Result<UniqueFd> lock_beside(const fs::path& path) {
   const fs::path file = path.string() + ".lock";
   UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return fail(Kind::invalid, "{} cannot be opened: {}", file.string(), reason(errno));
+  if (!lock) return fail(Kind::invalid, "cannot open {}: {}", file.string(), reason(errno));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno == EWOULDBLOCK) return fail(Kind::overloaded, "another process listens at {} already", path.string());
-  return fail(Kind::internal, "{} cannot be locked: {}", file.string(), reason(errno));
+  if (errno == EWOULDBLOCK) return fail(Kind::overloaded, "another process already listens at {}", path.string());
+  return fail(Kind::internal, "cannot lock {}: {}", file.string(), reason(errno));
 }
 
 Status remove_left_over(const fs::path& path) {
   struct stat found;
   if (::lstat(path.c_str(), &found) != 0) return ok();
-  if (!S_ISSOCK(found.st_mode)) return fail(Kind::invalid, "{} is there and no socket: choose another path", path.string());
+  if (!S_ISSOCK(found.st_mode)) return fail(Kind::invalid, "{} exists and is not a socket: choose another path", path.string());
   if (::unlink(path.c_str()) == 0) return ok();
-  return fail(Kind::invalid, "{} cannot be replaced: {}", path.string(), reason(errno));
+  return fail(Kind::invalid, "cannot replace {}: {}", path.string(), reason(errno));
 }
 
 Result<UniqueFd> bound_socket(const fs::path& path) {
   GW_TRY(const sockaddr_un address, address_of(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket) return fail(Kind::internal, "there is no socket to be had: {}", reason(errno));
+  if (!socket) return fail(Kind::internal, "cannot create a socket: {}", reason(errno));
   // A client cannot connect before listen(), so the permissions are right before the first connection.
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(socket.get(), kBacklog) != 0)
@@ -84,9 +84,9 @@ LocalListener::~LocalListener() {
 Result<UniqueFd> connect_local(const fs::path& path) {
   GW_TRY(const sockaddr_un address, address_of(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) return fail(Kind::internal, "there is no socket to be had: {}", reason(errno));
+  if (!socket) return fail(Kind::internal, "cannot create a socket: {}", reason(errno));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return socket;
-  if (errno == ENOENT || errno == ECONNREFUSED) return fail(Kind::not_found, "nobody listens at {}", path.string());
+  if (errno == ENOENT || errno == ECONNREFUSED) return fail(Kind::not_found, "no process listens at {}", path.string());
   return fail(Kind::disconnected, "cannot connect to {}: {}", path.string(), reason(errno));
 }
 

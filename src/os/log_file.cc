@@ -29,11 +29,11 @@ Result<LogFile> LogFile::open(const fs::path& path, const Config& config, Errors
 
 Status LogFile::begin() {
   UniqueFd file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return fail(Kind::invalid, "the log {} cannot be written: {}", path_.string(), reason(errno));
+  if (!file) return fail(Kind::invalid, "cannot write the log {}: {}", path_.string(), reason(errno));
   struct stat status{};
   size_ = ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   if (errors_ == Errors::follow && ::dup2(file.get(), STDERR_FILENO) < 0)
-    return fail(Kind::internal, "stderr cannot be sent to {}: {}", path_.string(), reason(errno));
+    return fail(Kind::internal, "cannot redirect stderr to {}: {}", path_.string(), reason(errno));
   file_ = std::move(file);
   return ok();
 }

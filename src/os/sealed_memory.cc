@@ -33,8 +33,8 @@ Result<SealedMemory> SealedMemory::seal(UniqueFd fd) {
 Result<SealedMemory> SealedMemory::open_sealed(UniqueFd fd, std::size_t max_bytes) {
   // F_GET_SEALS fails on everything but files in memory, so no device and no file of a disk comes further than this.
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  if (seals < 0) return fail(Kind::invalid, "the descriptor handed over is no file in memory");
-  if ((seals & kAllSeals) != kAllSeals) return fail(Kind::invalid, "the memory handed over is not sealed: it could still be changed");
+  if (seals < 0) return fail(Kind::invalid, "the descriptor received is not a memory file");
+  if ((seals & kAllSeals) != kAllSeals) return fail(Kind::invalid, "the memory received is not sealed, so it could still change");
   // Not fstat(2): the C library makes of it a call that takes a path, which a caged process may not make.
   const off_t end = ::lseek(fd.get(), 0, SEEK_END);
   if (end < 0) return fail(Kind::internal, "cannot look at the memory handed over: {}", reason(errno));

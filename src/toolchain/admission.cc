@@ -35,7 +35,7 @@ Status check_sections(ByteView wasm) {
       return fail(Kind::invalid, "the module uses wasm exceptions, which cannot be suspended: build it without -fwasm-exceptions");
     }
     if (section.id == wire::SectionId::custom && section.name == wire::kModuleInfoSection) {
-      return fail(Kind::invalid, "the module has been through 'godwit build' already: give it the original");
+      return fail(Kind::invalid, "the module was already built by 'godwit build': build the original");
     }
   }
   return ok();
@@ -51,7 +51,7 @@ Status check_types(ByteView wasm) {
 Status check_memory(ByteView wasm) {
   GW_TRY(auto memories, wire::read_memories(wasm));
   if (memories.empty()) return fail(Kind::invalid, "the module defines no memory of its own: its state cannot be saved");
-  if (memories.size() > 1) return fail(Kind::invalid, "the module has {} memories, one is supported", memories.size());
+  if (memories.size() > 1) return fail(Kind::invalid, "the module has {} memories: only one is supported", memories.size());
   if (memories[0].is64) return fail(Kind::invalid, "the module has a 64-bit memory (memory64): build it for wasm32");
   if (memories[0].shared) return fail(Kind::invalid, "the module has a shared memory (threads): build it without threads");
   return ok();
@@ -81,7 +81,8 @@ Status check_exports(ByteView wasm) {
   }
   if (!has("memory", ExternKind::memory)) return fail(Kind::invalid, "the module does not export its memory under the name 'memory'");
   for (const wire::Export& entry : exports) {
-    if (entry.name.starts_with(kReservedPrefix)) return fail(Kind::invalid, "the module exports '{}', a name reserved for us", entry.name);
+    if (entry.name.starts_with(kReservedPrefix))
+      return fail(Kind::invalid, "the module exports '{}', a reserved name: rename it", entry.name);
   }
   return ok();
 }

@@ -67,7 +67,8 @@ struct Input {
 
 Result<Input> open_module(const BuildRequest& request, Bytes content) {
   const fs::path& file = request.inputs.front();
-  if (!request.extra_flags.empty()) return fail(Kind::invalid, "{}: compiler flags are for C and C++, this is wasm", file.string());
+  if (!request.extra_flags.empty())
+    return fail(Kind::invalid, "{} is a wasm module: compiler flags apply to C and C++ only", file.string());
   Status admissible = check_admissible(content);
   if (!admissible) return about(file.string(), admissible.error());
   const Hash256 hash = sha256(content);

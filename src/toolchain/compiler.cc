@@ -64,7 +64,7 @@ Result<os::ProcessResult> run_tool(Words argv, const fs::path& working_dir, cons
   request.env = {"SOURCE_DATE_EPOCH=0", "LC_ALL=C"};  // the same input gives the same bytes, also with __DATE__ in it
   auto result = os::run_process(request);
   if (!result && result.error().kind == Kind::not_found) {
-    return fail(Kind::not_found, "{}: install clang-19, lld-19 and the packages for wasm32 (tools/setup does)", result.error().detail);
+    return fail(Kind::not_found, "{}: install clang-19, lld-19 and the wasm32 packages with tools/setup", result.error().detail);
   }
   if (!result) return result;
   if (!result->succeeded()) return fail(Kind::invalid, "{}:\n{}{}", what, result->err, result->out);
@@ -117,8 +117,7 @@ std::string joined(const Words& words) { return fmt::format("{}\n", fmt::join(wo
 
 Result<Compilation> Compilation::start(std::vector<Source> sources, Words extra_flags) {
   GW_ASSERT(!sources.empty());
-  if (sources.size() > kMaxSources)
-    return fail(Kind::invalid, "{} sources are more than one build takes ({})", sources.size(), kMaxSources);
+  if (sources.size() > kMaxSources) return fail(Kind::invalid, "too many sources: {}; the limit is {}", sources.size(), kMaxSources);
   GW_TRY(os::TempDir dir, os::TempDir::make());
   Compilation compilation(std::move(dir), std::move(sources));
   for (std::string& flag : extra_flags) {

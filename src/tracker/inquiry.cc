@@ -19,7 +19,8 @@ constexpr std::size_t kPieceBytes = 16u << 10;
 
 Error broken(const httpd::error_code& error) {
   const bool late = error == beast::error::timeout;
-  return fail(late ? Kind::timeout : Kind::disconnected, "the tracker {}", late ? "does not answer" : "broke off: " + error.message());
+  return fail(late ? Kind::timeout : Kind::disconnected, "the tracker {}",
+              late ? "does not answer" : "closed the connection: " + error.message());
 }
 
 Result<std::string> body_of(const std::string& text) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a peer asks of a tracker.
+// The client of a tracker.
 
 #include <chrono>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace gw::tracker {
 
-// Where a tracker is: "http://HOST:PORT". Kind::invalid.
+// Parses "http://HOST:PORT". Kind::invalid.
 Result<std::string> parse_tracker_url(const std::string& url);
 
 struct Where {
@@ -19,8 +19,8 @@ struct Where {
   std::string host;  // as it is called in the URL
 };
 
-// Each is one connection and one request, over within kInquiryPatience. Nothing that comes back is believed: more than kMaxListBytes, or
-// what is no answer of a tracker, is Kind::corrupt; a refusal is what the tracker says.
+// Each call is one connection and one request of at most kInquiryPatience. The answer is not trusted: Kind::corrupt if it is longer than
+// kMaxListBytes or malformed. A refusal carries the tracker's sentence.
 inline constexpr std::chrono::seconds kInquiryPatience(10);
 transport::asio::awaitable<Status> announce(Where where, wire::pb::Announcement announcement);
 transport::asio::awaitable<Result<std::vector<wire::pb::Descriptor>>> list_peers(Where where, overlay::GridId grid);

@@ -16,10 +16,10 @@ using overlay::GridId;
 using overlay::PeerId;
 using WallSeconds = std::chrono::seconds;  // since 1970
 
-// Descriptors that their owners have signed, the newest of each, forgotten some minutes after they were announced. It can keep silent
-// about a peer, but not make one up: whoever asks checks the signatures again.
+// The newest signed descriptor of each announced peer; an entry expires some minutes after its announcement. A tracker can withhold a peer
+// but not forge one, because the receiver checks the signatures again.
 //
-// Limits: Config. When all places are taken the entry that was announced longest ago goes. A value without I/O or threads.
+// Limits: Config. At the limit the oldest entry is removed. A value without I/O or threads.
 class PeerDirectory {
  public:
   struct Config {
@@ -30,7 +30,7 @@ class PeerDirectory {
 
   PeerDirectory(Config config, const overlay::Signer& signer) : config_(config), signer_(signer) {}
 
-  // Kind::invalid: it breaks a rule, or its owner has not signed it.
+  // Kind::invalid: the announcement breaks a rule or is not signed by its peer.
   Status announce(WallSeconds now, const wire::pb::Announcement& announcement);
   // Up to `count` of a grid, chosen at random.
   std::vector<wire::pb::Descriptor> some(WallSeconds now, const GridId& grid, std::size_t count, Rng& rng);
@@ -38,7 +38,7 @@ class PeerDirectory {
   std::size_t size() const { return by_age_.size(); }
 
   wire::pb::TrackerState state() const;
-  // What is not genuine, or too old, is left out.
+  // Leaves out forged and expired entries.
   void restore(WallSeconds now, const wire::pb::TrackerState& state);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace gw::tracker {
 
-// Reads requests one after the other and answers them. A coroutine of the tracker, which outlives it.
+// Reads requests and answers them, one after the other. A coroutine of the tracker, which outlives it.
 class Session {
  public:
   Session(httpd::Tcp::socket socket, Tracker& tracker, std::string visitor);

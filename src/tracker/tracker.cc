@@ -43,19 +43,19 @@ Result<ListQuery> parse_list_query(std::string_view query) {
     } else if (part.starts_with("n=")) {
       const char* const end = part.data() + part.size();
       if (const auto [rest, error] = std::from_chars(part.data() + 2, end, parsed.count); error != std::errc() || rest != end)
-        return fail(Kind::invalid, "'{}' is no number of peers", part);
+        return fail(Kind::invalid, "'{}' is not a number of peers", part);
     } else {
-      return fail(Kind::invalid, "'{}' means nothing here: it is grid=ID&n=NUMBER", part);
+      return fail(Kind::invalid, "unknown parameter '{}': use grid=ID&n=NUMBER", part);
     }
   }
-  if (!named) return fail(Kind::invalid, "of which grid is not said: grid=ID&n=NUMBER");
+  if (!named) return fail(Kind::invalid, "the parameter grid is missing: use grid=ID&n=NUMBER");
   parsed.count = std::min(parsed.count, kMaxListed);
   return parsed;
 }
 
 }  // namespace
 
-// Checks what peers have signed, and signs nothing.
+// Verifies signatures; a tracker signs nothing.
 class Tracker::SignatureChecker final : public overlay::Signer {
  public:
   PeerId id_of(const PublicKey& key) const override { return {transport::id_of(key)}; }
@@ -77,7 +77,7 @@ Tracker::Tracker(asio::io_context& io, Config config)
                            .make = [this](httpd::Tcp::socket socket) -> Result<std::unique_ptr<Session>> {
                              httpd::error_code error;
                              const auto remote = socket.remote_endpoint(error);
-                             if (error) return fail(Kind::disconnected, "it went at once");
+                             if (error) return fail(Kind::disconnected, "the client closed the connection");
                              return std::make_unique<Session>(std::move(socket), *this, remote.address().to_string());
                            }}) {}
 
@@ -96,8 +96,8 @@ Result<std::unique_ptr<Tracker>> Tracker::open(asio::io_context& io, Config conf
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) tracker->listening_ = acceptor.local_endpoint(error);
   if (error)
-    return fail(Kind::invalid, "the tracker cannot listen at {}:{}: {}; give another address to --tracker", where.address().to_string(),
-                where.port(), error.message());
+    return fail(Kind::invalid, "the tracker cannot listen at {}:{}: {}; choose another address", where.address().to_string(), where.port(),
+                error.message());
   tracker->session_server_.open(std::move(acceptor));
   tracker->save_later();
   log::info(kArea, "tracker listening",
@@ -120,7 +120,7 @@ Status Tracker::load() {
   if (!bytes) return bytes.error();
   wire::pb::TrackerState state;
   if (!state.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())))
-    return fail(Kind::corrupt, "'{}' is no file of a tracker: remove it, and peers will announce themselves again", config_.file.string());
+    return fail(Kind::corrupt, "'{}' is damaged: remove it; peers will announce themselves again", config_.file.string());
   directory_.restore(wall(), state);
   return ok();
 }
@@ -159,14 +159,13 @@ httpd::Answer Tracker::list(std::string_view query) {
 
 httpd::Answer Tracker::answer(const std::string& visitor, std::string_view method, std::string_view target, std::string_view body) {
   if (!rate_limit_.admit(os::monotonic_now(), visitor))
-    return refusal(fail(Kind::overloaded, "this address asks too often: once a second is enough"));
+    return refusal(fail(Kind::overloaded, "too many requests from this address: the limit is one per second"));
   const std::string_view path = target.substr(0, target.find('?'));
   const std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : "";
   if (path == kAnnounce && method == "POST") return announce(body);
   if (path == kPeers && method == "GET") return list(query);
-  if (path != kAnnounce && path != kPeers)
-    return refusal(fail(Kind::not_found, "there is nothing at {}: docs/tracker.md says what there is", path));
-  httpd::Answer wrong = refusal(fail(Kind::unsupported, "{} is not asked with {}", path, method));
+  if (path != kAnnounce && path != kPeers) return refusal(fail(Kind::not_found, "there is nothing at {}: see docs/tracker.md", path));
+  httpd::Answer wrong = refusal(fail(Kind::unsupported, "{} does not support {}", path, method));
   wrong.allow = path == kAnnounce ? "POST" : "GET";
   return wrong;
 }

@@ -15,11 +15,11 @@ namespace asio = httpd::asio;
 
 class Session;
 
-// POST /v1/announce and GET /v1/peers over HTTP, as docs/tracker.md says. What it knows is written to a file now and then, so that a
-// restart does not empty it; peers announce themselves again within minutes anyway.
+// POST /v1/announce and GET /v1/peers over HTTP, as docs/tracker.md says. The directory is saved to a file periodically, so that
+// it survives a restart; peers announce themselves again within minutes anyway.
 //
-// Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes. Limits: Config; it answers one address so often
-// and no more.
+// Belongs to the thread of its io_context. REQUIRES: stop() has returned before the destructor runs. Limits: Config, and a
+// rate limit per address.
 class Tracker {
  public:
   struct Config {
@@ -32,7 +32,7 @@ class Tracker {
     httpd::Exchange<httpd::Tcp>::Config http{.idle = std::chrono::seconds(20), .receive = std::chrono::seconds(10)};
   };
 
-  // Kind::invalid: it cannot listen there; Kind::corrupt: the file is not its own.
+  // Kind::invalid: cannot listen at that address; Kind::corrupt: the file is damaged.
   static Result<std::unique_ptr<Tracker>> open(asio::io_context& io, Config config);
   ~Tracker();
 

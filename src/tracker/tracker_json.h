@@ -1,5 +1,5 @@
 #pragma once
-// What is said to a tracker and by it, as text; docs/tracker.md. Both sides use this.
+// Requests and answers of a tracker as text; docs/tracker.md. Used by both sides.
 
 #include <string>
 #include <string_view>
@@ -19,8 +19,8 @@ std::string announcement_text(const wire::pb::Announcement& announcement);
 Result<wire::pb::Announcement> parse_announcement(std::string_view text);
 
 std::string list_text(const std::vector<wire::pb::Descriptor>& peers);
-// Kind::corrupt: it is no list. What is in it but no descriptor is left out, and everything after the first kMaxListed; whether any of it
-// is true is for the caller to find out.
+// Kind::corrupt: not a list. Entries that are no descriptors, and those after the first kMaxListed, are left out. The caller checks the
+// signatures.
 Result<std::vector<wire::pb::Descriptor>> parse_list(std::string_view text);
 
 }  // namespace gw::tracker

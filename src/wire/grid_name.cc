@@ -13,7 +13,7 @@ Status check_grid_name(std::string_view name) {
   constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
   const bool allowed = std::ranges::all_of(name, [&](char c) { return kAllowed.find(c) != std::string_view::npos; });
   if (name.empty() || name.size() > kLongest || !allowed)
-    return fail(Kind::invalid, "'{}' is no name of a grid: it has 1 to {} letters, digits, dots, dashes and underscores", name, kLongest);
+    return fail(Kind::invalid, "'{}' is not a grid name: use 1 to {} letters, digits, dots, dashes and underscores", name, kLongest);
   return ok();
 }
 

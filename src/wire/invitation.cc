@@ -16,7 +16,7 @@ constexpr std::size_t kTailBytes = sizeof(Signature) + kSumBytes;
 constexpr std::uint64_t kMembers = 0xffff;  // the part of a serial that tells members of one invitation apart
 
 Error damaged() {
-  return fail(Kind::corrupt, "the invitation is damaged (its check sum is wrong): paste it whole, as 'godwit grid invite' printed it");
+  return fail(Kind::corrupt, "the invitation is damaged (wrong checksum): paste the whole line that 'godwit grid invite' printed");
 }
 
 void short_text(ByteWriter& writer, std::string_view text) {
@@ -69,16 +69,16 @@ Result<Invitation> read_body(ByteReader reader) {
     GW_TRY(std::string address, short_text(reader));
     invitation.addresses.push_back(std::move(address));
   }
-  if (!reader.at_end()) return fail(Kind::corrupt, "something follows its end");
+  if (!reader.at_end()) return fail(Kind::corrupt, "there are bytes after its end");
   return invitation;
 }
 
 Status check_content(const Invitation& invitation) {
   GW_TRY_VOID(check_grid_name(invitation.name));
   if (invitation.uses == 0 || invitation.serial == 0 || (invitation.serial & kMembers) != 0 || invitation.addresses.empty())
-    return fail(Kind::corrupt, "it is for nobody");
+    return fail(Kind::corrupt, "it admits no machine");
   for (const std::string& address : invitation.addresses)
-    if (!is_address(address) || address.size() > kMaxInvitationAddressBytes) return fail(Kind::corrupt, "an address in it is none");
+    if (!is_address(address) || address.size() > kMaxInvitationAddressBytes) return fail(Kind::corrupt, "an address in it is malformed");
   return ok();
 }
 
@@ -91,9 +91,9 @@ std::string_view trimmed(std::string_view text) {
 
 // Scheme, spelling, check sum.
 Result<Bytes> unwrap(std::string_view text) {
-  if (!looks_like_invitation(text)) return fail(Kind::invalid, "this is no invitation: one begins with 'godwit:'");
+  if (!looks_like_invitation(text)) return fail(Kind::invalid, "this is not an invitation: invitations begin with 'godwit:'");
   if (text.size() > kMaxInvitationText)
-    return fail(Kind::invalid, "this is no invitation: it has {} characters, and none has more than {}", text.size(), kMaxInvitationText);
+    return fail(Kind::invalid, "this is not an invitation: it has {} characters, the limit is {}", text.size(), kMaxInvitationText);
   auto bytes = parse_base32(text.substr(kInvitationScheme.size()));
   if (!bytes || bytes->size() < 1 + kTailBytes) return damaged();
   const Hash256 sum = sha256(ByteView(*bytes).first(bytes->size() - kSumBytes));
@@ -118,11 +118,12 @@ std::string text_of(const Invitation& invitation) {
 Result<Invitation> parse_invitation(std::string_view text) {
   GW_TRY(const Bytes bytes, unwrap(trimmed(text)));
   if (bytes.front() != kInvitationVersion)
-    return fail(Kind::unsupported, "the invitation is of version {}, which this godwit does not know: install a newer one", bytes.front());
+    return fail(Kind::unsupported, "the invitation has version {}, which this godwit does not support: install a newer version",
+                bytes.front());
   const ByteView body = ByteView(bytes).first(bytes.size() - kTailBytes);
   auto invitation = read_body(ByteReader(body.subspan(1)));
   Status content = invitation ? check_content(*invitation) : Status(invitation.error());
-  if (!content) return fail(Kind::corrupt, "the invitation makes no sense ({}): ask for another one", content.error().detail);
+  if (!content) return fail(Kind::corrupt, "the invitation is invalid ({}): ask for a new one", content.error().detail);
   std::ranges::copy(ByteView(bytes).subspan(body.size(), sizeof(Signature)), invitation->signature.begin());
   if (!verify(invitation->grid_key, signed_text(body), invitation->signature))
     return fail(Kind::corrupt,

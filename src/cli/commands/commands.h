@@ -1,5 +1,5 @@
 #pragma once
-// The commands of `godwit`. Each adds itself and its options to the tree and says what carries it out.
+// The commands of `godwit`. Each function adds a command with its options and action to the tree.
 
 #include "cli/command_tree.h"
 

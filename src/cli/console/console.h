@@ -1,5 +1,5 @@
 #pragma once
-// How commands talk to people and to scripts.
+// The output of commands, for people and for scripts.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +19,7 @@ enum class Format { table, json, quiet };
 // REQUIRES: one of the words of FORMAT.
 Format to_format(std::string_view word);
 
-// What a command has found out, in the three forms it can be asked for.
+// The result of a command in the three formats.
 struct Report {
   std::string schema;   // "godwit.config/1", documented in docs/cli-json.md
   Json json;            // an object; the schema is put in front
@@ -27,8 +27,8 @@ struct Report {
   std::string essence;  // for -o quiet: the one thing a script would cut out, or nothing
 };
 
-// Results go to stdout, everything else to stderr. With -o json stdout carries nothing but JSON, one value after the other.
-// One thread at a time.
+// Results go to stdout, everything else to stderr. With -o json stdout carries JSON values only. Control characters in sentences are
+// replaced, because a sentence may come from another machine. One thread at a time.
 class Console {
  public:
   Console(Format format, std::string_view color);
@@ -42,17 +42,17 @@ class Console {
   void print_line(const Json& event);      // one line of JSON, and out at once
   // A sentence for the user, on stderr. Left out with -o quiet and -o json.
   void note(std::string_view sentence);
-  // To stderr in every format: the words of another tool, such as a compiler's warnings.
+  // Text of another tool, such as a compiler's warnings, to stderr in every format.
   void pass_on(std::string_view text);
-  // Says what went wrong and returns the exit code. `command` is the one to ask for help: "godwit run".
+  // Prints the error and returns the exit code. `command` is the command whose --help may be useful: "godwit run".
   ExitCode report(const Error& error, std::string_view command);
   ExitCode report(const Error& error, ExitCode code, std::string_view command);
 
-  // A line on stderr that the next one replaces; only on a terminal and only with -o table.
+  // A line on stderr that the next call replaces; only on a terminal and only with -o table.
   void progress(std::string_view text);
   void clear_progress();
 
-  // Everything written has arrived, or the reason why not.
+  // Flushes stdout; fails if something could not be written.
   Status flush();
 
  private:
@@ -64,7 +64,7 @@ class Console {
 // A list of named values, as a table without headings and as a JSON object.
 class Rows {
  public:
-  // `text` is shown to people instead of the value, if not empty.
+  // The table shows `text` instead of the value, unless it is empty.
   Rows& add(std::string key, std::string label, Json value, std::string text = {});
   const Json& json() const { return json_; }
   std::string render(const Terminal& terminal) const { return table_.render(terminal); }

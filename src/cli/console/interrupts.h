@@ -9,7 +9,7 @@
 
 namespace gw::cli {
 
-// Ctrl-C, SIGTERM and SIGHUP, as calls. Signals that were ignored when the command was started (nohup) stay so.
+// Turns Ctrl-C, SIGTERM and SIGHUP into calls. Signals that were ignored when the command was started (nohup) stay ignored.
 //
 // They are blocked from make() on in the calling thread and every thread it starts later; watch() hands them to callbacks on a thread of
 // its own: the first signal to `first`, the second to `second`. If the process is still there kPatience after the second one, or a third
@@ -26,9 +26,9 @@ class Interrupts {
   };
   // At most once.
   void watch(Callbacks callbacks);
-  // Ends watching; no callback runs afterwards.
+  // No callback runs afterwards.
   void stop();
-  // Whether a signal has come. REQUIRES: not between watch() and stop().
+  // Whether a signal has arrived. REQUIRES: not between watch() and stop().
   bool came() const { return count_ > 0; }
 
  private:

@@ -8,13 +8,13 @@
 
 namespace gw::cli {
 
-// What has become of a job so far, counted from its events: the line that is shown while it runs, and the one at its end. Whoever begins in
-// the middle gives it the summary first. A value; one thread.
+// The progress of a job, counted from its events: the line shown while it runs, and the summary at its end. A follower that starts in the
+// middle calls start_from() first. A value; one thread.
 class JobProgress {
  public:
   explicit JobProgress(std::uint64_t tasks) : tasks_(tasks) {}
 
-  // What happened before the first event that will come.
+  // Counts what happened before the first event.
   void start_from(const node::JobSummary& summary);
   void take(const node::JobEvent& event);
 

@@ -11,8 +11,8 @@
 
 namespace gw::cli {
 
-// What is seen of a running job. Its output goes straight to ours; only where something has to be done to it, it passes through a relay:
-// with -o json everything becomes events, one JSON object a line; on a terminal a line about the last checkpoint stands below the output.
+// Shows a program that runs in this command. Its output goes straight to ours, except in two cases, where it passes through a relay: with
+// -o json it becomes events, one JSON object per line; on a terminal a line about the last checkpoint is shown below it.
 //
 // The observer's calls come on the thread of LocalJob::run(), output on the relay's; a mutex orders them.
 class JobScreen final : public node::JobObserver {
@@ -20,7 +20,7 @@ class JobScreen final : public node::JobObserver {
   enum class Checkpoints { none, some };
   static Result<std::unique_ptr<JobScreen>> make(Console& console, Checkpoints checkpoints);
 
-  // The descriptors the job shall write to.
+  // The descriptors that the job writes to.
   int output() const { return relay_ ? relay_->output() : 1; }
   int errors() const { return relay_ ? relay_->errors() : 2; }
 
@@ -28,7 +28,7 @@ class JobScreen final : public node::JobObserver {
   void on_forked(job::ThreadId parent, job::ThreadId child) override;
   void on_report(job::ThreadId thread, ByteView bytes) override;
 
-  // Everything the job has written is out.
+  // Waits until all output of the job has been printed.
   void finish();
   // REQUIRES: finished, -o json.
   void print_end(Json fields);

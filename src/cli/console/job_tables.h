@@ -1,5 +1,5 @@
 #pragma once
-// Jobs and peers as people want to see them.
+// Jobs and peers as tables.
 
 #include <string>
 #include <string_view>
@@ -20,13 +20,13 @@ std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::Pe
 enum class Threads : std::uint8_t { hidden, shown };
 std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal);
 
-// "2 cores, 4.0 GiB of memory, 50 % of their time"
+// "2 cores, 4.0 GiB of memory, 50 % CPU"
 std::string share_text(const node::Share& share);
 
-// Why threads of the job do not run, one line for each reason; empty if all that are left run.
+// Why threads of the job wait, one line per reason; empty if none waits.
 std::string waits_of(const node::JobView& job, const Terminal& terminal);
 
-// The job that begins with these digits, among those that there are. Kind::not_found, Kind::invalid.
+// The job whose id begins with these digits. Kind::not_found: none; Kind::invalid: several.
 Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSummary>& jobs);
 
 }  // namespace gw::cli

@@ -23,7 +23,7 @@ class OutputRelay {
   int output() const { return ends_[0].write.get(); }
   int errors() const { return ends_[1].write.get(); }
 
-  // Closes the pipes and waits until everything has come through.
+  // Closes the pipes and waits until the sink has got everything.
   void finish();
 
  private:

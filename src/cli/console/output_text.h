@@ -1,5 +1,5 @@
 #pragma once
-// Bytes of a program as JSON.
+// Output bytes of a program as JSON.
 
 #include <utility>
 
@@ -11,16 +11,16 @@ namespace gw::cli {
 // {"text": ...} if the bytes are UTF-8, else {"base64": ...}.
 Json bytes_as_json(ByteView bytes);
 
-// Of the front of `bytes`: how many of them are whole UTF-8 characters.
+// How many bytes at the front of `bytes` are complete UTF-8 characters.
 std::size_t utf8_prefix(ByteView bytes);
 
 std::string base64(ByteView bytes);
 
-// Bytes that come in pieces, given on without cutting characters in two: the beginning of one waits for its rest.
+// Splits a stream of bytes only between characters: an incomplete character is kept until its rest arrives.
 class Utf8Pieces {
  public:
   Bytes take(ByteView bytes);
-  // What is left when nothing comes any more.
+  // The bytes kept at the end of the stream.
   Bytes rest() { return std::exchange(waiting_, {}); }
 
  private:

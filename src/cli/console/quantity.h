@@ -1,5 +1,5 @@
 #pragma once
-// Times and sizes as people type them, and as they are shown.
+// Times and sizes as text.
 
 #include <chrono>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gw::cli {
 
-// "200ms", "1.5s", "1h30m", "02:30:00": units ms, s, m, h, d from large to small, or HH:MM:SS. A number without a unit is refused, so that
-// nobody has to guess it.
+// "200ms", "1.5s", "1h30m", "02:30:00": units ms, s, m, h, d from large to small, or HH:MM:SS. A number without a unit is refused as
+// ambiguous.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // "512M", "64KiB", "1.5G", "65536": bytes; K, M, G are powers of 1024, with or without "iB".

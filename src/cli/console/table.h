@@ -7,8 +7,8 @@
 
 namespace gw::cli {
 
-// Rows with aligned columns, laid out by libsmartcols: what does not fit the terminal is cut in the columns that may be cut, in a pipe
-// nothing is.
+// Rows with aligned columns, laid out by libsmartcols. On a terminal, columns that may be cut are cut to fit; in a pipe nothing is cut.
+// Control characters in cells are replaced.
 class Table {
  public:
   enum class Align { left, right };

@@ -13,7 +13,7 @@ struct Terminal {
   std::size_t width = 0;  // columns; 0: no limit
   bool colored = false;
 
-  // Of an open descriptor. `choice` is the setting "color"; NO_COLOR and TERM=dumb count where it is "auto".
+  // The terminal at an open descriptor. `choice` is the setting "color"; with "auto", NO_COLOR and TERM=dumb turn colours off.
   static Terminal of(int fd, std::string_view choice);
 };
 

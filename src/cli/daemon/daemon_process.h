@@ -11,7 +11,7 @@
 
 namespace gw::cli {
 
-// What `godwit up` says to the daemon it starts.
+// The options of a daemon that `godwit up` starts.
 struct DaemonOptions {
   std::filesystem::path socket;
   std::filesystem::path state;
@@ -26,29 +26,29 @@ struct DaemonOptions {
   Discovery discovery = Discovery::on;
 };
 
-// Where a daemon in the background logs.
+// The log file of a daemon in the background.
 std::filesystem::path log_file(const std::filesystem::path& state);
 
-// Where godwit-daemon is: beside this program.
+// The path of godwit-daemon, in the folder of this program.
 Result<std::filesystem::path> daemon_program();
 std::vector<std::string> daemon_words(const std::filesystem::path& program, const DaemonOptions& options);
 
-// A daemon of our own making. It lives as long as this object, and ends in good order when its standard input does, so also if we are
-// killed; unless leave() lets it go on by itself.
+// A daemon started by this command. It ends with this object, and also when its standard input closes because this process was killed;
+// leave() lets it continue alone.
 class DaemonProcess {
  public:
   static constexpr std::chrono::seconds kPatience{30};  // until it answers, and until it has stopped
 
   enum class Life : std::uint8_t { ours, own };
-  // Returns when it answers. Kind::internal with the end of its log if it does not. REQUIRES: no ready_fd.
+  // Returns when the daemon is ready. Kind::internal: the last line of its log. REQUIRES: no ready_fd.
   static Result<DaemonProcess> start(const DaemonOptions& options, Life life);
 
   const node::NodeView& view() const { return view_; }
   pid_t pid() const { return child_.pid(); }
   int exited_fd() const { return child_.exited_fd(); }  // readable when it has ended
-  // It goes on when we do not. REQUIRES: Life::own.
+  // The daemon continues after this process. REQUIRES: Life::own.
   void leave() { child_.leave(); }
-  // In good order, whatever jobs it has, and waits for the end.
+  // Stops the daemon, even if it has jobs, and waits for its end.
   void stop();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Hosts that are namespaces of this machine, with distances, loss and NAT between them.
+// Simulated hosts in network namespaces, with delay, loss and NAT between them.
 
 #include <filesystem>
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace gw::cli {
 
-// Hosts 1 to n with the addresses 10.84.0.1, 10.84.0.2, ... on one switch (godwit-network-switch), which delays and loses what it is told
-// to. A host behind NAT has a private address instead, and a router in front of it. Needs root, iproute2, and nft for NAT. Everything is
-// gone with the object. One thread.
+// Hosts 1 to n with the addresses 10.84.0.1, 10.84.0.2, ... on one switch (godwit-network-switch), which delays and drops packets as
+// configured. A host behind NAT has a private address and a router in front of it. Needs root, iproute2, and nft for NAT. The destructor
+// removes everything. One thread.
 class DevNetwork {
  public:
   struct Config {
@@ -26,9 +26,9 @@ class DevNetwork {
   static Result<std::unique_ptr<DevNetwork>> make(const Config& config);
   ~DevNetwork();
 
-  // Words before a command that is to run on that host.
+  // The command prefix that runs a program on that host.
   std::vector<std::string> enter(std::size_t host) const;
-  // Where its daemon listens.
+  // The address at which its daemon listens.
   std::string address(std::size_t host) const;
 
  private:

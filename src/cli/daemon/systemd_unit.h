@@ -1,5 +1,5 @@
 #pragma once
-// The daemon as a unit of the user's systemd: started at login, or at boot where lingering is on, and started again when it fails.
+// The systemd user unit of the daemon: started at login (with lingering at boot) and restarted when it fails.
 
 #include <filesystem>
 #include <string>
@@ -14,10 +14,10 @@ inline constexpr std::string_view kUnitName = "godwit.service";
 // ~/.config/systemd/user/godwit.service
 std::filesystem::path unit_file();
 
-// What the unit file says: `command` is 'godwit up --foreground' with its options, every word as it is.
+// The text of the unit file. `command` is 'godwit up --foreground' with its options.
 std::string unit_text(const std::vector<std::string>& command);
 
-// Whether systemd took it, or a sentence about what is left to do by hand: the unit file is written, or removed, in any case.
+// Whether systemd accepted the change, or what the user must do by hand. The unit file is written or removed in any case.
 struct UnitChange {
   bool taken = false;
   std::string to_do;

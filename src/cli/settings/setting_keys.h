@@ -1,5 +1,5 @@
 #pragma once
-// The settings that can be given as a flag, in the environment and in files. The one table: flags, variables, help and docs follow it.
+// The settings that can be given as a flag, in the environment and in files. Flags, variables, help and documents follow this one table.
 
 #include <span>
 #include <string>
@@ -28,7 +28,7 @@ const SettingKey& setting_key(Key key);
 std::vector<std::string> setting_names();
 std::string variable_name(const SettingKey& key);  // GODWIT_TIME_LIMIT
 
-// The key of that name; otherwise Kind::invalid with the nearest one.
+// The key of that name. Kind::invalid: there is none; the sentence names the most similar one.
 Result<Key> find_setting(std::string_view name);
 
 // A value that is a list: its parts, separated by commas; none for kNone.
@@ -38,7 +38,7 @@ inline constexpr std::string_view kNone = "none";
 // The value that turns checkpoints off.
 inline constexpr std::string_view kNever = "off";
 
-// The value that means: as this system has it.
+// The value that stands for the default of this system.
 inline constexpr std::string_view kAuto = "auto";
 
 }  // namespace gw::cli

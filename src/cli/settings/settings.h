@@ -14,7 +14,7 @@
 
 namespace gw::cli {
 
-// Where settings can come from, the strongest first.
+// The sources of settings, in order of precedence.
 struct SettingSources {
   std::map<Key, std::string> flags;                                        // --memory 64M
   std::vector<std::string> overrides;                                      // --config memory=64M; the last one of a key counts
@@ -22,14 +22,14 @@ struct SettingSources {
   std::vector<std::filesystem::path> files;                                // the strongest first
 };
 
-// The files that count here: ./godwit.toml, the user's, the machine's.
+// The settings files: ./godwit.toml, the user's, the machine's.
 struct SettingFiles {
   std::filesystem::path project, user, system;
   static SettingFiles usual();
   std::vector<std::filesystem::path> by_strength() const { return {project, user, system}; }
 };
 
-// The value of every setting, and where it comes from. Everything in it has been checked, so that using one cannot fail.
+// The value and origin of every setting. Values have been checked, so using one cannot fail.
 class Settings {
  public:
   struct Value {
@@ -37,7 +37,7 @@ class Settings {
     std::string origin;  // for people: "--memory", "GODWIT_MEMORY", "godwit.toml", "built in"
   };
 
-  // Everything wrong in any source is an error, also if a stronger source hides it.
+  // A mistake in any source is an error, even if a source with precedence hides it.
   static Result<Settings> resolve(const SettingSources& sources);
 
   const Value& operator[](Key key) const { return values_[static_cast<std::size_t>(key)]; }

@@ -11,10 +11,10 @@
 
 namespace gw::cli {
 
-// The settings in a file, checked. A missing file has none; anything wrong in it is Kind::invalid and names the file and the line.
+// The checked settings of a file; none if it is missing. Kind::invalid: what is wrong, with file and line.
 Result<std::vector<std::pair<Key, std::string>>> read_settings_file(const std::filesystem::path& file);
 
-// Puts one setting into a file, which is created with its folder if missing. Everything else in it, comments too, stays as it is.
+// Writes one setting to a file, which is created with its folder if missing. All other lines are kept.
 // REQUIRES: the value has been checked.
 Status write_setting(const std::filesystem::path& file, Key key, std::string_view value);
 

@@ -10,7 +10,7 @@ namespace gw::cli {
 // that others may read or change is refused.
 Result<SigningKey> load_or_make_submitter_key(const std::filesystem::path& file);
 
-// Where it is usually: beside the user's settings.
+// The default file, in the folder of the user's settings.
 std::filesystem::path usual_submitter_key();
 
 }  // namespace gw::cli
