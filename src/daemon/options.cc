@@ -28,7 +28,7 @@ Result<fs::path> default_worker() {
   std::error_code failure;
   const fs::path worker = fs::read_symlink("/proc/self/exe", failure).parent_path() / "godwit-worker";
   if (failure || !fs::exists(worker, failure))
-    return fail(Kind::not_found, "{} is missing: it belongs beside godwit-daemon, install both", worker.string());
+    return fail(Kind::not_found, "{} is missing: install it in the folder of godwit-daemon", worker.string());
   return worker;
 }
 

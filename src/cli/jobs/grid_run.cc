@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "cli/console/grid_screen.h"
@@ -73,7 +74,8 @@ class GridRun {
   const job::JobId id_;
   const bool has_outputs_;
   node::OutputFiles files_;
-  OutputFileReader reader_;  // of the stream of files, like the next one on the thread of that stream
+  OutputFileReader reader_;                  // of the stream of files, like the next one on the thread of that stream
+  std::atomic<bool> output_closed_ = false;  // by its reader; set on a thread of the follower
   Status received_ = ok();
   GridScreen screen_;
   JobFollower follower_;
@@ -109,7 +111,10 @@ Result<int> GridRun::carry_out(Interrupts& interrupts) {
 void GridRun::on_output(node::Stream stream, std::string_view bytes) {
   if (stream != node::Stream::files) {
     // Output files still have to arrive after the reader of standard output has closed it.
-    if (screen_.on_output(stream, bytes) == GridScreen::Written::no && !has_outputs_) follower_.detach();
+    if (screen_.on_output(stream, bytes) == GridScreen::Written::no && !has_outputs_) {
+      output_closed_ = true;
+      follower_.detach();
+    }
     return;
   }
   if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
@@ -144,9 +149,10 @@ Result<int> GridRun::tell_detached() {
   }
   print_end("detached", kCode, "the job continues");
   invocation_.console.note(fmt::format(
-      "detached from job {}, which continues{}. Follow it: godwit job logs {} --follow; wait for it: godwit job wait {}; cancel "
+      "{}detached from job {}, which continues{}. Follow it: godwit job logs {} --follow; wait for it: godwit job wait {}; cancel "
       "it: godwit job cancel {}",
-      name, has_outputs_ ? " (its output files stay with the daemon)" : "", name, name, name));
+      output_closed_ ? "the output was closed: " : "", name, has_outputs_ ? " (its output files stay with the daemon)" : "", name, name,
+      name));
   return kCode;
 }
 
