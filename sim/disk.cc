@@ -122,7 +122,7 @@ bool Disk::rot(Rng& rng) {
 }
 
 peer::Stored Disk::stored() const {
-  return {records_, [this](const Hash256& hash) { return blob(hash); }};
+  return {records_, {}, [this](const Hash256& hash) { return blob(hash); }};
 }
 
 std::optional<std::string> Disk::blob(const Hash256& hash) const {

@@ -53,7 +53,9 @@ Status Daemon::open() {
   GW_TRY(node::BlobStore blobs, node::BlobStore::open(folder_.blobs_folder()));
   GW_TRY(node::Driver::Config config, driver_config(boot));
   GW_TRY_VOID(open_tracker(config));
-  GW_TRY(driver_, node::Driver::start({io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config)));
+  driver_ =
+      std::make_unique<node::Driver>(node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config));
+  GW_TRY_VOID(driver_->start());
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();

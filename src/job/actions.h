@@ -86,18 +86,16 @@ struct Record {
   std::optional<std::string> value;
 };
 using Ticket = std::uint64_t;
-enum class Durability : std::uint8_t { group, full };
-// Atomic, and in the order of the tickets. `group` may wait a little for others; `full` is on the medium when it is answered.
+// Atomic, and in the order of the tickets; on the medium when it is answered.
 struct Persist {
   Ticket ticket;
   std::vector<Record> records;
-  Durability durability;
 };
 // Every record whose key begins so is gone.
 struct DropRecords {
   std::string prefix;
 };
-struct StoreBlob {
+struct StoreBlob {  // on the medium when it is answered: a record may name it from then on
   Hash256 hash;
   std::string bytes;
 };
@@ -180,8 +178,11 @@ struct PeerRefused {  // somebody broke a rule
   PeerId peer;
   std::string sentence;
 };
+struct RecordsDamaged {  // on this peer's disk: which, and what that costs
+  std::string sentence;
+};
 using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadResumed,
-                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused>;
+                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
 struct Notify {
   Event event;
 };
@@ -197,7 +198,6 @@ struct Actions {
   std::vector<Action> now;
   std::vector<Action> later;
   std::vector<Record> records;
-  Durability durability = Durability::group;
   std::vector<PeerId> watched_peers;  // others talk to them, and somebody here must know soon when they are gone
 
   void add(Action action) { now.push_back(std::move(action)); }
@@ -205,10 +205,7 @@ struct Actions {
   void send(const PeerId& to, PeerMessage message) { add(Send{to, std::move(message)}); }
   void send(const PeerId& to, const JobId& job, JobMessage message) { add(to_peer(to, job, std::move(message))); }
   void notify(Event event) { add(Notify{std::move(event)}); }
-  void record(std::string key, std::optional<std::string> value, Durability wanted = Durability::group) {
-    records.push_back({std::move(key), std::move(value)});
-    if (wanted == Durability::full) durability = wanted;
-  }
+  void record(std::string key, std::optional<std::string> value) { records.push_back({std::move(key), std::move(value)}); }
 };
 
 }  // namespace gw::job

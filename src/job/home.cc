@@ -41,7 +41,7 @@ void Home::begin(Time now, ByteView manifest, Actions& out) {
   record.set_charter(charter_.bytes());
   record.set_manifest(std::string(as_text(manifest)));
   const RecordKey key{.kind = RecordKind::job, .job = charter_.id()};
-  out.record(key.encode(), record.SerializeAsString(), Durability::full);
+  out.record(key.encode(), record.SerializeAsString());
   out.after_disk(Notify{JobAccepted{charter_.id()}});
 }
 
@@ -136,7 +136,7 @@ void Home::cancel(Time now, Actions& out) {
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   state_ = state;
   ended_at_ = now + environment_.wall_offset;
-  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString(), Durability::full);
+  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString());
   for (const auto& [id, thread] : threads_)
     out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);

@@ -17,11 +17,17 @@ RecordKey batch_key(const Keeper::Name& name, std::uint64_t first) {
 
 }  // namespace
 
-Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts) {
+Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts, Actions& out) {
   if (environment_.authorities.find(name.first) == nullptr) {
-    GW_TRY(Charter charter, Charter::check(as_bytes(records.kept.charter())));
-    if (charter.id() != name.first) return fail(Kind::corrupt, "the charter of a job that was kept is of another job");
-    environment_.authorities.add(std::move(charter));
+    auto charter = Charter::check(as_bytes(records.kept.charter()));
+    if (!charter || charter->id() != name.first) return drop_records(name, records, out);
+    environment_.authorities.add(*std::move(charter));
+  }
+  const bool has_image = !records.kept.parts().empty();
+  auto pages = parts ? page_blobs(*parts) : Result<std::vector<Hash256>>(fail(Kind::corrupt, "it is not on the disk"));
+  if (has_image && !pages) {
+    GW_REACHED("keeper: an image was lost");
+    return drop_records(name, records, out);
   }
   environment_.authorities.hold(name.first);
   Thread& thread = threads_[name];
@@ -31,11 +37,9 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   thread.keeper_generation = records.kept.keeper_generation();
   thread.base = records.kept.determinants();
   thread.last_seen = now;
-  if (!records.kept.parts().empty()) {
-    if (!parts) return fail(Kind::corrupt, "an image of thread {} that was kept is gone", name.second.value());
-    GW_TRY(const std::vector<Hash256> pages, page_blobs(*parts));
+  if (has_image) {
     thread.parts = wire::hash_of(records.kept.parts());
-    const std::set<Hash256> distinct(pages.begin(), pages.end());
+    const std::set<Hash256> distinct(pages->begin(), pages->end());
     thread.held.assign(distinct.begin(), distinct.end());
     thread.held.push_back(*thread.parts);
     for (const Hash256& blob : thread.held) environment_.blobs.adopt(blob);
@@ -47,6 +51,13 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   }
   ask_at_ = now;
   return ok();
+}
+
+Status Keeper::drop_records(const Name& name, const KeeperRecords& records, Actions& out) const {
+  out.record(kept_key(name).encode(), std::nullopt);
+  for (const auto& [first, batch] : records.determinants) out.record(batch_key(name, first).encode(), std::nullopt);
+  return fail(Kind::corrupt, "what was kept here of thread {} of job {} is damaged or gone, and so lost", name.second.value(),
+              name.first.brief());
 }
 
 std::optional<Keeper::Bearer> Keeper::bearer(const Name& name) const {

@@ -52,8 +52,11 @@ class Keeper {
 
   Keeper(const Config& config, const Environment& environment) : config_(config), environment_(environment) {}
 
-  // Before anything else. Kind::corrupt if the records are damaged. `parts` gives the bytes of blobs on disk.
-  Status recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts);
+  // Before anything else. `parts` has the bytes of the image's blob on disk. Kind::corrupt if they are damaged or gone: then nothing is
+  // kept of this thread, and its records are dropped.
+  Status recover(Time now, const Name& name, const KeeperRecords& records, const std::optional<std::string>& parts, Actions& out);
+  // The thread's records are damaged. Always Kind::corrupt, with the sentence to tell.
+  Status drop_records(const Name& name, const KeeperRecords& records, Actions& out) const;
 
   // Who writes for the thread now, if anybody does. Nobody else needs to be believed without a grant.
   std::optional<Bearer> bearer(const Name& name) const;

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 
+#include "base/check.h"
 #include "os/io.h"
 #include "os/unique_fd.h"
 #include "os/user_folders.h"
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 Kind kind_of(int error) {
   if (error == ENOENT || error == ENOTDIR) return Kind::not_found;
   if (error == EACCES || error == EISDIR || error == EPERM) return Kind::invalid;
+  if (error == ENOSPC || error == EDQUOT) return Kind::overloaded;
   return Kind::internal;
 }
 
@@ -58,14 +61,20 @@ Result<NewFile> create_beside(const fs::path& path) {
   return fail(Kind::internal, "cannot create a temporary file beside {}: remove the *.tmp files left there", path.string());
 }
 
-Status replace(NewFile& file, ByteView content, const fs::path& path, Durability durability) {
-  Status written = write_fully(file.fd.get(), content);
-  if (!written) return fail(Kind::internal, "cannot write {}: {}", file.path.string(), written.error().detail);
-  if (durability == Durability::flushed && ::fdatasync(file.fd.get()) != 0)
-    return fail(Kind::internal, "cannot flush {}: {}", file.path.string(), reason(errno));
-  if (::rename(file.path.c_str(), path.c_str()) != 0) {
-    return fail(kind_of(errno), "cannot rename {} to {}: {}", file.path.string(), path.string(), reason(errno));
-  }
+Status write_file(int fd, const fs::path& path, ByteView content) {
+  if (const Status written = write_fully(fd, content); !written)
+    return fail(written.error().kind, "cannot write {}: {}", path.string(), written.error().detail);
+  return ok();
+}
+
+Status flush_file(int fd, const fs::path& path) {
+  if (::fdatasync(fd) != 0) return fail(kind_of(errno), "cannot flush {}: {}", path.string(), reason(errno));
+  return ok();
+}
+
+Status move_file(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    return fail(kind_of(errno), "cannot rename {} to {}: {}", from.string(), to.string(), reason(errno));
   return ok();
 }
 
@@ -110,10 +119,48 @@ Result<Bytes> read_to_end(int fd, std::string_view name, std::size_t max_bytes) 
 }
 
 Status write_file_atomic(const fs::path& path, ByteView content, Durability durability) {
-  GW_TRY(NewFile file, create_beside(path));
-  Status done = replace(file, content, path, durability);
+  if (durability == Durability::flushed) {
+    FileGroup alone;
+    GW_TRY_VOID(alone.add(path, content));
+    return alone.commit();
+  }
+  GW_TRY(const NewFile file, create_beside(path));
+  Status done = write_file(file.fd.get(), file.path, content);
+  if (done) done = move_file(file.path, path);
   if (!done) ::unlink(file.path.c_str());
   return done;
+}
+
+FileGroup::~FileGroup() {
+  for (const File& file : files_) ::unlink(file.temporary.c_str());
+}
+
+Status FileGroup::add(const fs::path& path, ByteView content) {
+  GW_ASSERT(files_.size() < kMaxFiles);
+  GW_TRY(NewFile file, create_beside(path));
+  files_.push_back({std::move(file.fd), file.path, path});
+  return write_file(files_.back().fd.get(), files_.back().temporary, content);
+}
+
+// All files are flushed before the first gets its name: their flushes share what the file system writes for them.
+Status FileGroup::commit() {
+  for (const File& file : files_) GW_TRY_VOID(flush_file(file.fd.get(), file.temporary));
+  std::set<fs::path> folders;
+  for (const File& file : files_) {
+    GW_TRY_VOID(move_file(file.temporary, file.path));
+    folders.insert(file.path.parent_path());
+  }
+  files_.clear();
+  for (const fs::path& folder : folders) GW_TRY_VOID(flush_folder(folder));
+  return ok();
+}
+
+Status flush_folder(const fs::path& folder) {
+  const fs::path& named = folder.empty() ? fs::path(".") : folder;
+  const UniqueFd fd(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return fail(kind_of(errno), "cannot open the folder {}: {}", named.string(), reason(errno));
+  if (::fsync(fd.get()) != 0) return fail(kind_of(errno), "cannot flush the folder {}: {}", named.string(), reason(errno));
+  return ok();
 }
 
 namespace {

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
+#include "os/unique_fd.h"
 
 namespace gw::os {
 
@@ -22,8 +24,37 @@ Result<Bytes> read_head(const std::filesystem::path& path, std::size_t bytes);
 enum class Durability { flushed, unflushed };
 
 // Writes a temporary file in the same folder and renames it: readers see the old content or all of the new.
-// The folder must exist. After a failure the old content is still there and no temporary file is left.
+// The folder must exist. After a failure the old content is still there and no temporary file is left. Kind::overloaded: no room.
 Status write_file_atomic(const std::filesystem::path& path, ByteView content, Durability durability = Durability::flushed);
+
+// Files that are written together, because flushing many costs hardly more than flushing one: add() writes each under another name,
+// commit() puts all in their places and returns when they, and their names, are on the medium. Without commit() nothing has changed.
+//
+// Limit: kMaxFiles, which are open at once. Belongs to one thread.
+class FileGroup {
+ public:
+  static constexpr std::size_t kMaxFiles = 128;
+
+  FileGroup() = default;
+  ~FileGroup();
+  FileGroup(const FileGroup&) = delete;
+  FileGroup& operator=(const FileGroup&) = delete;
+
+  // Kind::overloaded: no room on the disk. REQUIRES: fewer than kMaxFiles were added; the folder exists.
+  Status add(const std::filesystem::path& path, ByteView content);
+  Status commit();
+
+ private:
+  struct File {
+    UniqueFd fd;
+    std::filesystem::path temporary;
+    std::filesystem::path path;
+  };
+  std::vector<File> files_;
+};
+
+// Returns when the names in the folder are on the medium: of files made, renamed or removed there.
+Status flush_folder(const std::filesystem::path& folder);
 
 // $XDG_CACHE_HOME/godwit or ~/.cache/godwit, created if missing, readable by this user alone.
 Result<std::filesystem::path> cache_dir();

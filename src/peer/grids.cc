@@ -116,8 +116,8 @@ void Grids::begin(Time now, Grid& grid, const std::vector<std::string>& remember
 }
 
 void Grids::record(const GridCredentials& credentials, Actions& out) {
-  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {credentials.id.hash}}.encode(), credentials.record().SerializeAsString(),
-             job::Durability::full);
+  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {credentials.id.hash}}.encode(),
+             credentials.record().SerializeAsString());
 }
 
 Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
@@ -143,7 +143,7 @@ void Grids::remove(Time now, const GridId& id, Actions& out) {
     left.set_left(true);
     record = left.SerializeAsString();
   }
-  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {id.hash}}.encode(), std::move(record), job::Durability::full);
+  out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {id.hash}}.encode(), std::move(record));
   out.record(job::RecordKey{.kind = job::RecordKind::peers, .job = {id.hash}}.encode(), std::nullopt);
   remembered_.erase(id);
   recorded_.erase(id);

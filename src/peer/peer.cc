@@ -106,7 +106,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
 void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
   if (!turn.records.empty()) {
     batches_.push_back({++next_ticket_, {}});
-    ready.push_back(job::Persist{next_ticket_, std::move(turn.records), turn.durability});
+    ready.push_back(job::Persist{next_ticket_, std::move(turn.records)});
   }
   for (Action& action : turn.now) ready.push_back(std::move(action));
   for (Action& action : turn.later) {
@@ -370,12 +370,16 @@ Home::Environment Peer::home_environment(const Grid& grid) {
   return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_};
 }
 
+void Peer::release_home(const JobId& id, Actions& out) {
+  for (const Hash256& hash : home_blobs_.at(id)) blobs_.release(hash, out);
+  home_blobs_.erase(id);
+  authorities_.release(id);
+}
+
 void Peer::end_homes(Actions& out) {
   std::erase_if(homes_, [&](const auto& entry) {
     if (!entry.second->over()) return false;
-    for (const Hash256& hash : home_blobs_.at(entry.first)) blobs_.release(hash, out);
-    home_blobs_.erase(entry.first);
-    authorities_.release(entry.first);
+    release_home(entry.first, out);
     past_.add(entry.first, entry.second->record(), out);
     return true;
   });

@@ -101,6 +101,7 @@ using DiskDone = std::variant<Persisted, BlobStored, BlobLoaded>;
 // What lives before have left on disk. Blobs are read here at recovery only: the parts of images.
 struct Stored {
   std::map<std::string, std::string> records;
+  std::vector<std::string> damaged;  // keys of records whose values are not what was written
   std::function<std::optional<std::string>(const Hash256&)> blob;
 };
 
@@ -137,7 +138,8 @@ class Peer {
   // The signer signs for this peer, and outlives it.
   Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng);
 
-  // First of all, once. Kind::corrupt if what was stored cannot be used; then this peer must not run.
+  // First of all, once. What is damaged is told (RecordsDamaged) and costs the job or thread it belongs to, not the start. Kind::not_found
+  // if this peer is not in the grid of one of its jobs any more; then it must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
 
   void on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out);
@@ -188,11 +190,15 @@ class Peer {
   void submit(Time now, const Submit& request, Actions& out);
   void set_slots(const SetSlots& request, Actions& out);
   void end_homes(Actions& out);
+  void release_home(const JobId& id, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
   void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
 
   // peer_recovery.cc
-  Status recover_homes(Time now, const std::map<JobId, job::HomeRecords>& homes, Actions& out);
+  struct Found;
+  Status recover_homes(Time now, const Found& found, Actions& out);
+  Status recover_home(Time now, const JobId& id, const job::HomeRecords& records, Actions& out);
+  void give_up_home(Time now, const JobId& id, const job::HomeRecords& records, const std::string& why, Actions& out);
 
   const Config config_;
   const Identity identity_;

@@ -1,93 +1,198 @@
 // What a peer makes of what its lives before have left.
+//
+// A record that is damaged costs what it belongs to and nothing else: a job of this home ends with a sentence, a thread that was kept for
+// somebody is lost here, which its home hears when it asks for it. Everything that is lost is told.
 
+#include <algorithm>
+
+#include "base/reached.h"
 #include "job/records.h"
 #include "peer/peer.h"
 
 namespace gw::peer {
-namespace {
 
 using job::HomeRecords;
 using job::KeeperRecords;
 using job::RecordKey;
 using job::RecordKind;
 
-struct Sorted {
+// The records by what they belong to.
+struct Peer::Found {
   std::map<JobId, HomeRecords> homes;
+  std::map<JobId, std::string> damaged_homes;  // and why
   std::map<job::Keeper::Name, KeeperRecords> kept;
+  std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
   std::vector<wire::pb::GridRecord> grids;
+  std::vector<std::string> sentences;  // damage that concerns nobody's work
+  std::vector<std::string> useless;    // keys
+
+  void add(const std::string& key, const std::string& value);
+  void add_damaged(const std::string& key);
+
+ private:
+  bool parse(const RecordKey& key, const std::string& value);
 };
 
-template <class Value>
-Status parse(const std::string& bytes, Value& value) {
-  if (!value.ParseFromString(bytes)) return fail(Kind::corrupt, "a record of this peer cannot be read: its store is damaged");
-  return ok();
-}
+namespace {
 
-Status sort(const std::string& key_bytes, const std::string& value, Sorted& sorted) {
-  GW_TRY(const RecordKey key, RecordKey::decode(key_bytes));
-  switch (key.kind) {
+std::string_view name_of(RecordKind kind) {
+  switch (kind) {
     case RecordKind::job:
-      return parse(value, sorted.homes[key.job].job);
+      return "the record of the job";
     case RecordKind::counters:
-      return parse(value, sorted.homes[key.job].counters);
+      return "the record of its counters";
     case RecordKind::thread:
-      return parse(value, sorted.homes[key.job].threads[key.thread]);
+      return "the record of a thread";
     case RecordKind::effect:
-      return parse(value, sorted.homes[key.job].effects[key.thread][key.number]);
+      return "the record of an effect";
     case RecordKind::kept:
-      return parse(value, sorted.kept[{key.job, key.thread}].kept);
+      return "the record of a kept thread";
     case RecordKind::determinants:
-      return parse(value, sorted.kept[{key.job, key.thread}].determinants[key.number]);
-    case RecordKind::peers: {
-      wire::pb::RememberedPeers peers;
-      GW_TRY_VOID(parse(value, peers));
-      sorted.peers[{key.job.hash}].assign(peers.addresses().begin(), peers.addresses().end());
-      return ok();
-    }
+      return "the record of determinants";
+    case RecordKind::peers:
+      return "the list of peers";
     case RecordKind::grid:
-      return parse(value, sorted.grids.emplace_back());
+      return "the record of a grid";
   }
-  return fail(Kind::internal, "a kind of record was forgotten");
+  return "a record";
 }
 
 }  // namespace
 
-Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
-  Sorted sorted;
-  for (const auto& [key, value] : stored.records) GW_TRY_VOID(sort(key, value, sorted));
-  for (const auto& [name, records] : sorted.kept) {
-    std::optional<std::string> parts;
-    if (!records.kept.parts().empty()) parts = stored.blob(wire::hash_of(records.kept.parts()));
-    GW_TRY_VOID(keeper_.recover(now, name, records, parts));
+bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
+  switch (key.kind) {
+    case RecordKind::job:
+      return homes[key.job].job.ParseFromString(value);
+    case RecordKind::counters:
+      return homes[key.job].counters.ParseFromString(value);
+    case RecordKind::thread:
+      return homes[key.job].threads[key.thread].ParseFromString(value);
+    case RecordKind::effect:
+      return homes[key.job].effects[key.thread][key.number].ParseFromString(value);
+    case RecordKind::kept:
+      return kept[{key.job, key.thread}].kept.ParseFromString(value);
+    case RecordKind::determinants:
+      return kept[{key.job, key.thread}].determinants[key.number].ParseFromString(value);
+    case RecordKind::peers: {
+      wire::pb::RememberedPeers remembered;
+      if (!remembered.ParseFromString(value)) return false;
+      peers[{key.job.hash}].assign(remembered.addresses().begin(), remembered.addresses().end());
+      return true;
+    }
+    case RecordKind::grid:
+      return grids.emplace_back().ParseFromString(value);
   }
-  GW_TRY_VOID(grids_.restore(sorted.grids));
+  return false;
+}
+
+void Peer::Found::add(const std::string& key, const std::string& value) {
+  const auto decoded = RecordKey::decode(key);
+  if (!decoded || !parse(*decoded, value)) add_damaged(key);
+}
+
+void Peer::Found::add_damaged(const std::string& key) {
+  const auto decoded = RecordKey::decode(key);
+  if (!decoded) {
+    sentences.push_back(decoded.error().detail);
+    useless.push_back(key);
+    return;
+  }
+  const std::string sentence = fmt::format("{} is damaged on this disk", name_of(decoded->kind));
+  switch (decoded->kind) {
+    case RecordKind::job:
+    case RecordKind::thread:
+    case RecordKind::effect:
+      homes[decoded->job];
+      damaged_homes[decoded->job] = sentence;
+      return;
+    case RecordKind::kept:
+    case RecordKind::determinants:
+      kept[{decoded->job, decoded->thread}];
+      damaged_kept.insert({decoded->job, decoded->thread});
+      useless.push_back(key);
+      return;
+    case RecordKind::counters:  // only people look at them
+    case RecordKind::peers:
+      useless.push_back(key);
+      [[fallthrough]];
+    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
+      sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
+  }
+}
+
+Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
+  Found found;
+  for (const auto& [key, value] : stored.records) found.add(key, value);
+  for (const std::string& key : stored.damaged) found.add_damaged(key);
   Actions turn;
   turn.add(job::RetainBlobs{});
-  GW_TRY_VOID(recover_homes(now, sorted.homes, turn));
+  for (const std::string& sentence : found.sentences) turn.notify(job::RecordsDamaged{sentence});
+  for (const std::string& key : found.useless) turn.record(key, std::nullopt);
+  for (const auto& [name, records] : found.kept) {
+    std::optional<std::string> parts;
+    const bool damaged = found.damaged_kept.contains(name);
+    if (!damaged && !records.kept.parts().empty()) parts = stored.blob(wire::hash_of(records.kept.parts()));
+    const Status kept = damaged ? keeper_.drop_records(name, records, turn) : keeper_.recover(now, name, records, parts, turn);
+    if (!kept) turn.notify(job::RecordsDamaged{kept.error().detail});
+  }
+  GW_TRY_VOID(grids_.restore(found.grids));
+  GW_TRY_VOID(recover_homes(now, found, turn));
   std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();
-  grids_.start(now, sorted.peers, turn);
+  grids_.start(now, found.peers, turn);
   finish_turn(now, turn, out);
   return ok();
 }
 
-Status Peer::recover_homes(Time now, const std::map<JobId, HomeRecords>& homes, Actions& out) {
-  for (const auto& [id, records] : homes) {
-    if (records.job.state() != wire::pb::JobRecord::RUNNING) {
+Status Peer::recover_homes(Time now, const Found& found, Actions& out) {
+  for (const auto& [id, records] : found.homes) {
+    const auto damaged = found.damaged_homes.find(id);
+    if (damaged != found.damaged_homes.end()) {
+      give_up_home(now, id, records, damaged->second, out);
+    } else if (records.job.state() != wire::pb::JobRecord::RUNNING) {
       past_.add(id, records.job, out);
-      continue;
+    } else if (const Status recovered = recover_home(now, id, records, out); !recovered) {
+      if (recovered.error().kind == Kind::not_found) return recovered;
+      give_up_home(now, id, records, recovered.error().detail, out);
     }
-    GW_TRY(job::Charter charter, job::Charter::check(as_bytes(records.job.charter())));
-    GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
-    const Grid* grid = grid_of(charter);
-    if (grid == nullptr)
-      return fail(Kind::not_found,
-                  "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
-                  charter.grid() ? charter.grid()->brief() : "any");
-    job::Home& home = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out);
-    GW_TRY_VOID(home.recover(now, records));
   }
   return ok();
+}
+
+Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records, Actions& out) {
+  GW_TRY(job::Charter charter, job::Charter::check(as_bytes(records.job.charter())));
+  GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
+  const Grid* grid = grid_of(charter);
+  if (grid == nullptr)
+    return fail(Kind::not_found, "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state",
+                id.brief(), charter.grid() ? charter.grid()->brief() : "any");
+  const Status recovered =
+      add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
+  if (recovered) return ok();
+  release_home(id, out);
+  homes_.erase(id);
+  return recovered;
+}
+
+// The job cannot go on: it ends here, and whoever works for it hears so when it speaks. What it has written stays.
+void Peer::give_up_home(Time now, const JobId& id, const HomeRecords& records, const std::string& why, Actions& out) {
+  GW_REACHED("peer: a job with damaged records was given up");
+  wire::pb::JobRecord record = records.job;
+  record.clear_charter();
+  record.clear_manifest();
+  if (record.name().empty()) record.set_name("unknown");
+  record.set_sentence(fmt::format("the job could not go on after a restart of its home: {}", why));
+  if (record.state() == wire::pb::JobRecord::RUNNING) {
+    record.set_state(wire::pb::JobRecord::DONE);
+    record.set_ended_at_ns(static_cast<std::uint64_t>((now + identity_.wall_offset).count()));
+    record.set_failed(std::max<std::uint64_t>(1, record.failed()));
+    record.set_exit_code(1);
+  }
+  out.record(RecordKey{.kind = RecordKind::job, .job = id}.encode(), record.SerializeAsString());
+  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters})
+    out.add(job::DropRecords{RecordKey{.kind = kind, .job = id}.prefix()});
+  out.notify(job::RecordsDamaged{fmt::format("job {}: {}", id.brief(), record.sentence())});
+  past_.add(id, std::move(record), out);
 }
 
 }  // namespace gw::peer

@@ -26,7 +26,7 @@ class LonelyPeer : public testing::Test {
     const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
     peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, signer_, Rng(1));
     std::vector<Action> out;
-    ASSERT_TRUE(peer_->start(now_, {records_, [](const Hash256&) { return std::nullopt; }}, out));
+    ASSERT_TRUE(peer_->start(now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }}, out));
     carry_out(std::move(out));
   }
 
@@ -116,6 +116,7 @@ class LonelyPeer : public testing::Test {
   const overlay::TestSigner signer_{overlay::test_key(0)};
   std::unique_ptr<Peer> peer_;
   std::map<std::string, std::string> records_;
+  std::vector<std::string> damaged_;
   std::map<Hash256, std::string> blobs_;
   std::vector<job::Event> events_;
   std::vector<Action> others_;
@@ -359,6 +360,53 @@ TEST_F(LonelyPeer, KillsAWorkerThatSpeaksForAThreadItWasNotGiven) {
   others_.clear();
   say(end_of(ThreadId{99}, 0));
   EXPECT_TRUE(std::ranges::any_of(others_, [](const Action& action) { return std::holds_alternative<job::KillWorker>(action); }));
+}
+
+// --- what a disk has lost
+
+TEST_F(LonelyPeer, ADamagedRecordEndsItsJobAndNoOther) {
+  const JobId broken = submit(3);
+  tick(milliseconds(2000));
+  const JobId whole = submit(2);
+  const job::RecordKey key{.kind = job::RecordKind::thread, .job = broken, .thread = job::thread_of_task(0, 3)};
+  ASSERT_EQ(records_.erase(key.encode()), 1u);
+  damaged_ = {key.encode()};
+  start();
+  EXPECT_TRUE(peer_->homes().contains(whole));
+  EXPECT_FALSE(peer_->homes().contains(broken));
+  ASSERT_NE(peer_->past().find(broken), nullptr);
+  EXPECT_EQ(peer_->past().find(broken)->exit_code(), 1u);
+  EXPECT_NE(peer_->past().find(broken)->sentence().find("damaged"), std::string::npos) << peer_->past().find(broken)->sentence();
+  EXPECT_EQ(count<job::RecordsDamaged>(), 1u);
+}
+
+TEST_F(LonelyPeer, AJobWhoseOwnRecordIsDamagedIsKnownAsLost) {
+  const JobId job = submit(2);
+  const job::RecordKey key{.kind = job::RecordKind::job, .job = job};
+  ASSERT_EQ(records_.erase(key.encode()), 1u);
+  damaged_ = {key.encode()};
+  start();
+  ASSERT_NE(peer_->past().find(job), nullptr);
+  EXPECT_FALSE(peer_->past().find(job)->sentence().empty());
+}
+
+TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
+  wire::pb::JobCharter charter;
+  charter.set_first_home(peer_id(1).bytes());
+  charter.set_manifest(wire::bytes_of(sha256(as_bytes("a manifest"))));
+  const Bytes signed_charter = job::Charter::sign(charter, a_key());
+  const JobId job{sha256(signed_charter)};
+  wire::pb::KeptRecord kept;
+  kept.set_charter(std::string(as_text(signed_charter)));
+  kept.set_epoch(1);
+  kept.set_keeper_generation(1);
+  kept.set_parts(wire::bytes_of(sha256(as_bytes("not on the disk"))));
+  const std::string key = job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode();
+  records_[key] = kept.SerializeAsString();
+  start();
+  EXPECT_EQ(peer_->keeper().size(), 0u);
+  EXPECT_EQ(count<job::RecordsDamaged>(), 1u);
+  EXPECT_FALSE(records_.contains(key));
 }
 
 }  // namespace

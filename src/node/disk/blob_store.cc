@@ -1,5 +1,8 @@
 #include "node/disk/blob_store.h"
 
+#include <algorithm>
+
+#include "os/file.h"
 #include "wire/peer_messages.h"
 
 namespace gw::node {
@@ -9,11 +12,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFolderDigits = 2;  // 256 folders: few file systems like a million files in one
 
-Status made(const fs::path& folder) {
+// True: it was not there.
+Result<bool> made(const fs::path& folder) {
   std::error_code failure;
-  fs::create_directories(folder, failure);
+  const bool created = fs::create_directories(folder, failure);
   if (failure) return fail(Kind::invalid, "cannot make the folder {}: {}", folder.string(), failure.message());
-  return ok();
+  return created;
 }
 
 // What an entry of a folder of the store is called, if it is one of ours.
@@ -25,10 +29,16 @@ std::optional<Hash256> name_of(const fs::path& file) {
 }  // namespace
 
 Result<BlobStore> BlobStore::open(const fs::path& folder) {
-  GW_TRY_VOID(made(folder));
+  GW_TRY(bool created, made(folder));
+  if (created) GW_TRY_VOID(os::flush_folder(folder.parent_path()));
   constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const char high : kDigits)
-    for (const char low : kDigits) GW_TRY_VOID(made(folder / std::string{high, low}));
+  for (const char high : kDigits) {
+    for (const char low : kDigits) {
+      GW_TRY(const bool fresh, made(folder / std::string{high, low}));
+      created |= fresh;
+    }
+  }
+  if (created) GW_TRY_VOID(os::flush_folder(folder));
   return BlobStore(folder);
 }
 
@@ -37,8 +47,15 @@ fs::path BlobStore::file_of(const Hash256& hash) const {
   return folder_ / name.substr(0, kFolderDigits) / name.substr(kFolderDigits);
 }
 
-Status BlobStore::store(const Hash256& hash, std::string_view bytes, os::Durability durability) {
-  return os::write_file_atomic(file_of(hash), as_bytes(bytes), durability);
+Status BlobStore::store(std::span<const job::StoreBlob> blobs) {
+  while (!blobs.empty()) {
+    const std::size_t count = std::min(blobs.size(), os::FileGroup::kMaxFiles);
+    os::FileGroup group;
+    for (const job::StoreBlob& blob : blobs.first(count)) GW_TRY_VOID(group.add(file_of(blob.hash), as_bytes(blob.bytes)));
+    GW_TRY_VOID(group.commit());
+    blobs = blobs.subspan(count);
+  }
+  return ok();
 }
 
 Result<std::string> BlobStore::load(const Hash256& hash) {

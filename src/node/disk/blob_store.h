@@ -3,14 +3,16 @@
 
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 
 #include "base/hash.h"
-#include "os/file.h"
+#include "job/actions.h"
 
 namespace gw::node {
 
-// One file for each blob, named by its SHA-256, written beside and renamed: a blob is there whole or not at all. What is read is checked
+// One file for each blob, named by its SHA-256, written beside and renamed: a blob is there whole or not at all, and what store() has
+// returned from survives a power failure. What is read is checked
 // against its name, so a damaged file is never believed; it is removed, and the peer gets the blob from somebody else.
 //
 // Limits: a blob is at most wire::kMaxBlobBytes; how many there are is the business of job::BlobReferences. Blocks on the disk; belongs to
@@ -20,8 +22,8 @@ class BlobStore {
   // Makes the folder if it is not there.
   static Result<BlobStore> open(const std::filesystem::path& folder);
 
-  // REQUIRES: the hash is that of the bytes.
-  Status store(const Hash256& hash, std::string_view bytes, os::Durability durability);
+  // All are on the medium when it returns; flushed together. REQUIRES: the hashes are those of the bytes.
+  Status store(std::span<const job::StoreBlob> blobs);
   // Kind::not_found, Kind::corrupt.
   Result<std::string> load(const Hash256& hash);
   bool has(const Hash256& hash) const;

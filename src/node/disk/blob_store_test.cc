@@ -13,7 +13,7 @@ class BlobStoreTest : public testing::Test {
  protected:
   Hash256 put(const std::string& bytes) {
     const Hash256 hash = sha256(as_bytes(bytes));
-    EXPECT_TRUE(store_.store(hash, bytes, os::Durability::unflushed));
+    EXPECT_TRUE(store_.store(std::vector<job::StoreBlob>{{hash, bytes}}));
     return hash;
   }
   fs::path file_of(const Hash256& hash) const { return folder_.path() / hash.hex().substr(0, 2) / hash.hex().substr(2); }

@@ -1,26 +1,28 @@
 #include "node/disk/disk.h"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "base/log.h"
 
 namespace gw::node {
-namespace {
-
-constexpr std::size_t kMaxPendingBatches = 4096;  // batches for one transaction
-
-}  // namespace
-
 Disk::Disk(boost::asio::io_context& io, Stores stores, Owner& owner)
     : io_(io),
       owner_(owner),
       records_(std::move(stores.records)),
       blobs_(std::move(stores.blobs)),
-      record_thread_({.name = "gw-records"}),
-      blob_thread_({.name = "gw-blobs", .waiting = 256}) {}
+      record_thread_({.name = "gw-records"}, [this](std::vector<RecordWork> work) { work_on_records(std::move(work)); }),
+      blob_thread_({.name = "gw-blobs", .waiting = 256}, [this](std::vector<BlobWork> work) { work_on_blobs(std::move(work)); }) {}
 
 Disk::~Disk() { *alive_ = false; }
+
+Result<peer::Stored> Disk::stored() {
+  GW_TRY(RecordStore::Loaded loaded, records_.load());
+  const auto blob = [this](const Hash256& hash) -> std::optional<std::string> {
+    auto bytes = blobs_.load(hash);
+    return bytes ? std::optional(*std::move(bytes)) : std::nullopt;
+  };
+  return peer::Stored{.records = std::move(loaded.records), .damaged = std::move(loaded.damaged), .blob = blob};
+}
 
 // --- back to the node thread
 
@@ -46,35 +48,35 @@ void Disk::failed(const Error& error) {
 
 void Disk::persist(job::Persist batch) {
   given_ = batch.ticket;
-  enqueue({{.records = std::move(batch.records), .durability = batch.durability}, batch.ticket});
+  record_thread_.add(Commit{{.records = std::move(batch.records)}, batch.ticket});
 }
 
-void Disk::drop_records(job::DropRecords what) { enqueue({{.dropped_prefix = std::move(what.prefix)}, std::nullopt}); }
+void Disk::drop_records(job::DropRecords what) { record_thread_.add(Commit{{.dropped_prefix = std::move(what.prefix)}, std::nullopt}); }
 
-void Disk::enqueue(PendingBatch pending) {
-  bool first = false;
-  {
-    std::unique_lock lock(mutex_);
-    taken_.wait(lock, [this] { return pending_.size() < kMaxPendingBatches; });
-    first = pending_.empty();
-    pending_.push_back(std::move(pending));
+void Disk::with_records(RecordTask task) { record_thread_.add(std::move(task)); }
+
+void Disk::work_on_records(std::vector<RecordWork> work) {
+  std::vector<Commit> group;
+  for (RecordWork& one : work) {
+    if (auto* commit = std::get_if<Commit>(&one)) {
+      group.push_back(std::move(*commit));
+    } else {
+      this->commit(group);
+      std::get<RecordTask>(one)(records_);
+    }
   }
-  // Otherwise a commit is on its way that will find it.
-  if (first) record_thread_.add([this] { commit_pending(); });
+  commit(group);
 }
 
-void Disk::commit_pending() {
-  std::vector<PendingBatch> taken;
-  {
-    const std::lock_guard lock(mutex_);
-    taken.swap(pending_);
-  }
-  taken_.notify_all();
+void Disk::commit(std::vector<Commit>& group) {
+  if (group.empty()) return;
   std::vector<RecordStore::Batch> batches;
-  for (PendingBatch& pending : taken) batches.push_back(std::move(pending.batch));
-  if (Status done = records_.commit(batches); !done) return failed(done.error());
-  for (const PendingBatch& pending : taken)
-    if (pending.ticket) answer([this, ticket = *pending.ticket] { on_persisted(ticket); });
+  for (Commit& one : group) batches.push_back(std::move(one.batch));
+  const Status done = records_.commit(batches);
+  if (!done) failed(done.error());
+  for (const Commit& one : group)
+    if (done && one.ticket) answer([this, ticket = *one.ticket] { on_persisted(ticket); });
+  group.clear();
 }
 
 void Disk::on_persisted(job::Ticket ticket) {
@@ -86,12 +88,33 @@ void Disk::on_persisted(job::Ticket ticket) {
 
 // --- blobs
 
-void Disk::store(job::StoreBlob blob, os::Durability durability) {
+void Disk::store(job::StoreBlob blob) {
   std::erase_if(drops_, [&](const HeldDrop& held) { return held.hash == blob.hash; });  // it is wanted again
-  with_blobs([this, durability, blob = std::move(blob)](BlobStore& blobs) {
-    if (Status stored = blobs.store(blob.hash, blob.bytes, durability); !stored) return failed(stored.error());
-    answer(peer::BlobStored{blob.hash});
-  });
+  blob_thread_.add(std::move(blob));
+}
+
+void Disk::with_blobs(BlobTask task) { blob_thread_.add(std::move(task)); }
+
+void Disk::work_on_blobs(std::vector<BlobWork> work) {
+  std::vector<job::StoreBlob> group;
+  for (BlobWork& one : work) {
+    if (auto* blob = std::get_if<job::StoreBlob>(&one)) {
+      group.push_back(std::move(*blob));
+    } else {
+      store_all(group);
+      std::get<BlobTask>(one)(blobs_);
+    }
+  }
+  store_all(group);
+}
+
+void Disk::store_all(std::vector<job::StoreBlob>& group) {
+  if (group.empty()) return;
+  const Status done = blobs_.store(group);
+  if (!done) failed(done.error());
+  for (const job::StoreBlob& blob : group)
+    if (done) answer(peer::BlobStored{blob.hash});
+  group.clear();
 }
 
 void Disk::load(const Hash256& hash) {
@@ -120,14 +143,6 @@ void Disk::retain(const std::vector<Hash256>& hashes) {
   with_blobs([this, keep = std::set<Hash256>(hashes.begin(), hashes.end())](BlobStore& blobs) {
     if (Status cleared = blobs.retain(keep); !cleared) failed(cleared.error());
   });
-}
-
-void Disk::with_blobs(std::function<void(BlobStore&)> task) {
-  blob_thread_.add([this, task = std::move(task)] { task(blobs_); });
-}
-
-void Disk::with_records(std::function<void(RecordStore&)> task) {
-  record_thread_.add([this, task = std::move(task)] { task(records_); });
 }
 
 }  // namespace gw::node

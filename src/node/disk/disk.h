@@ -2,27 +2,27 @@
 // The disk of a peer: what it asks for is done on other threads and answered on the node thread.
 
 #include <boost/asio/io_context.hpp>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "node/disk/batch_thread.h"
 #include "node/disk/blob_store.h"
 #include "node/disk/record_store.h"
-#include "node/disk/serial_thread.h"
 #include "peer/peer.h"
 
 namespace gw::node {
 
-// Carries out the disk actions of a peer, records on one thread and blobs on another. Records of several turns become one transaction: what
-// has gathered while the last one was committed is the next. Answers come in the order of the actions of each kind.
+// Carries out the disk actions of a peer, records on one thread and blobs on another. What is answered as done is on the medium: it
+// survives a power failure. Flushing is shared: what has gathered while the last group was flushed is the next one, so records of many
+// turns are one commit, and many blobs one flush. Answers come in the order of the actions of each kind.
 //
-// A blob that is to be dropped goes only when the records before it are on disk, so that no record ever names a blob that is gone; if it is
-// stored again before that, it stays.
+// Invariant: no record on the medium names a blob that is not there. A peer names a blob only when its store was answered, and a blob that
+// is to be dropped goes only when the records before it are on the medium; if it is stored again before that, it stays.
 //
 // Belongs to the node thread, which waits when a disk does not keep up with it. A disk that refuses to be written to is the end of the
 // peer: Owner::on_disk_failed, once, and nothing is answered from then on.
@@ -45,31 +45,42 @@ class Disk {
   Disk(boost::asio::io_context& io, Stores stores, Owner& owner);
   ~Disk();
 
+  // What lives before have left. Kind::corrupt: the store itself is damaged. REQUIRES: before anything else is asked.
+  Result<peer::Stored> stored();
+
   void persist(job::Persist batch);
   void drop_records(job::DropRecords what);
-  void store(job::StoreBlob blob, os::Durability durability);
+  void store(job::StoreBlob blob);
   void load(const Hash256& hash);
   void drop(const Hash256& hash);
   void retain(const std::vector<Hash256>& hashes);
 
+  using RecordTask = std::function<void(RecordStore&)>;
+  using BlobTask = std::function<void(BlobStore&)>;
   // For the node's own needs: called on the thread of the blobs, or of the records, in order with all else there.
-  void with_blobs(std::function<void(BlobStore&)> task);
-  void with_records(std::function<void(RecordStore&)> task);
+  void with_blobs(BlobTask task);
+  void with_records(RecordTask task);
   // From those threads back to this one.
   void answer(std::function<void()> on_node_thread);
 
  private:
-  struct PendingBatch {
+  struct Commit {
     RecordStore::Batch batch;
     std::optional<job::Ticket> ticket;
   };
+  using RecordWork = std::variant<Commit, RecordTask>;
+  using BlobWork = std::variant<job::StoreBlob, BlobTask>;
   struct HeldDrop {
     job::Ticket after;
     Hash256 hash;
   };
 
-  void enqueue(PendingBatch pending);
-  void commit_pending();
+  // On the thread of the records; of the blobs.
+  void work_on_records(std::vector<RecordWork> work);
+  void commit(std::vector<Commit>& group);
+  void work_on_blobs(std::vector<BlobWork> work);
+  void store_all(std::vector<job::StoreBlob>& group);
+
   void on_persisted(job::Ticket ticket);
   void drop_now(const Hash256& hash);
   void failed(const Error& error);
@@ -84,11 +95,8 @@ class Disk {
   bool failed_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with answers on their way
 
-  std::mutex mutex_;
-  std::condition_variable taken_;
-  std::vector<PendingBatch> pending_;  // under mutex_
-
-  SerialThread record_thread_, blob_thread_;  // last: they use all the others
+  BatchThread<RecordWork> record_thread_;  // last: they use all the others
+  BatchThread<BlobWork> blob_thread_;
 };
 
 }  // namespace gw::node

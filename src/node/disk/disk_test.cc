@@ -1,8 +1,48 @@
 #include "node/disk/disk.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+
+#include "os/file.h"
+
+namespace {
+
+// What was flushed in this process, in order: a test cannot cut the power, but it can see what would survive.
+struct FlushLog {
+  std::mutex mutex;
+  std::vector<std::string> paths;  // under mutex
+
+  void add(int fd) {
+    std::error_code unknown;
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), unknown);
+    const std::lock_guard lock(mutex);
+    paths.push_back(path.string());
+  }
+  std::vector<std::string> take() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(paths, {});
+  }
+};
+
+FlushLog& flush_log() {
+  static FlushLog log;
+  return log;
+}
+
+}  // namespace
+
+// In the place of the C library's, for this program and for SQLite.
+extern "C" int fdatasync(int fd) {
+  flush_log().add(fd);
+  return static_cast<int>(::syscall(SYS_fdatasync, fd));
+}
+extern "C" int fsync(int fd) {
+  flush_log().add(fd);
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace gw::node {
 namespace {
@@ -26,8 +66,8 @@ class DiskTest : public testing::Test, public Disk::Owner {
     until([&] { return found.has_value(); });
     return *found;
   }
-  void store(const std::string& bytes) { disk_.store({hash_of(bytes), bytes}, os::Durability::unflushed); }
-  job::Persist batch(job::Ticket ticket) { return {ticket, {{"key", std::to_string(ticket)}}, job::Durability::group}; }
+  void store(const std::string& bytes) { disk_.store({hash_of(bytes), bytes}); }
+  job::Persist batch(job::Ticket ticket) { return {ticket, {{"key", std::to_string(ticket)}}}; }
 
   os::TempDir folder_ = os::TempDir::make().value();
   boost::asio::io_context io_{1};
@@ -51,6 +91,38 @@ TEST_F(DiskTest, ABlobComesBackAsItWas) {
   EXPECT_EQ(std::get<peer::BlobStored>(answers_[0]).hash, hash_of("blob"));
   EXPECT_EQ(std::get<peer::BlobLoaded>(answers_[1]).bytes, "blob");
   EXPECT_EQ(std::get<peer::BlobLoaded>(answers_[2]).bytes, std::nullopt);
+}
+
+bool names(const std::vector<std::string>& paths, const std::string& part) {
+  return std::ranges::any_of(paths, [&](const std::string& path) { return path.find(part) != std::string::npos; });
+}
+
+TEST_F(DiskTest, ABlobIsOnTheMediumWhenItIsAnswered) {
+  (void)flush_log().take();
+  store("blob");
+  wait_for(1);
+  const std::string name = hash_of("blob").hex();
+  const std::vector<std::string> flushed = flush_log().take();
+  EXPECT_TRUE(names(flushed, name.substr(2))) << "its bytes";
+  ASSERT_FALSE(flushed.empty());
+  EXPECT_TRUE(flushed.back().ends_with("/" + name.substr(0, 2))) << "its name, last: " << flushed.back();
+}
+
+TEST_F(DiskTest, RecordsAreOnTheMediumWhenTheyAreAnswered) {
+  disk_.persist(batch(1));
+  wait_for(1);
+  (void)flush_log().take();
+  disk_.persist(batch(2));
+  wait_for(2);
+  EXPECT_TRUE(names(flush_log().take(), "records-wal"));
+}
+
+TEST_F(DiskTest, ManyAreFlushedTogether) {
+  constexpr std::size_t kMany = 1000;
+  (void)flush_log().take();
+  for (job::Ticket ticket = 1; ticket <= kMany; ++ticket) disk_.persist(batch(ticket));
+  wait_for(kMany);
+  EXPECT_LT(flush_log().take().size(), kMany / 4);
 }
 
 TEST_F(DiskTest, ABlobIsDroppedOnlyAfterTheRecordsBeforeIt) {

@@ -70,7 +70,7 @@ Result<RecordStore> RecordStore::open(const std::filesystem::path& file) {
 }
 
 Status RecordStore::prepare_schema() {
-  GW_TRY_VOID(run("PRAGMA journal_mode=WAL"));
+  GW_TRY_VOID(run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL"));
   GW_TRY(const std::int64_t application, number("PRAGMA application_id"));
   GW_TRY(const std::int64_t format, number("PRAGMA user_version"));
   if (application == kApplication) {
@@ -116,16 +116,19 @@ Result<std::string> RecordStore::checked_value(const std::string& key, sqlite3_s
   return value;
 }
 
-Result<RecordStore::Records> RecordStore::load() {
+Result<RecordStore::Loaded> RecordStore::load() {
   GW_TRY(Statement rows, prepare("SELECT key, value, sum FROM records"));
-  Records records;
+  Loaded loaded;
   for (;;) {
     const int code = sqlite3_step(rows.get());
-    if (code == SQLITE_DONE) return records;
+    if (code == SQLITE_DONE) return loaded;
     if (code != SQLITE_ROW) return explain(code, "read");
     std::string key = text_at(rows.get(), 0);
-    GW_TRY(std::string value, checked_value(key, rows.get(), 1));
-    records.emplace(std::move(key), std::move(value));
+    if (auto value = checked_value(key, rows.get(), 1)) {
+      loaded.records.emplace(std::move(key), *std::move(value));
+    } else {
+      loaded.damaged.push_back(std::move(key));
+    }
   }
 }
 
@@ -141,8 +144,7 @@ Result<std::string> RecordStore::read(const std::string& key) {
 // --- writing
 
 Status RecordStore::commit(std::span<const Batch> batches) {
-  const bool full = std::ranges::any_of(batches, [](const Batch& batch) { return batch.durability == job::Durability::full; });
-  GW_TRY_VOID(run(full ? "PRAGMA synchronous=FULL; BEGIN IMMEDIATE" : "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE"));
+  GW_TRY_VOID(run("BEGIN IMMEDIATE"));
   Status written = ok();
   for (const Batch& batch : batches) {
     if (written) written = write(batch.records);
@@ -171,9 +173,15 @@ Status RecordStore::write(const std::vector<job::Record>& records) {
   return ok();
 }
 
+// The end of the range is the first key after all that begin so; a prefix of nothing but 0xff has none.
 Status RecordStore::drop(const std::string& prefix) {
-  GW_TRY(Statement remove, prepare("DELETE FROM records WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1"));
+  std::string end = prefix;
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(end.back() + 1);
+  GW_TRY(Statement remove,
+         prepare(end.empty() ? "DELETE FROM records WHERE key >= ?1" : "DELETE FROM records WHERE key >= ?1 AND key < ?2"));
   bind_blob(remove.get(), 1, prefix);
+  if (!end.empty()) bind_blob(remove.get(), 2, end);
   const int code = sqlite3_step(remove.get());
   if (code != SQLITE_DONE) return explain(code, "write to");
   return ok();

@@ -20,15 +20,14 @@ namespace gw::node {
 // A SQLite database in WAL mode. Every value is stored with a sum over key and value, so that a changed byte is found when it is read, not
 // when it is believed.
 //
-// Killed at any moment, a batch is there with all its records or with none. After a failed commit nothing of it is there. Blocks on the
-// disk; belongs to one thread at a time.
+// A batch is there with all its records or with none, whatever ends the process or the machine, and for good when commit() has returned.
+// After a failed commit nothing of it is there. Blocks on the disk; belongs to one thread at a time.
 class RecordStore {
  public:
   using Records = std::map<std::string, std::string>;
   struct Batch {
     std::vector<job::Record> records;
     std::string dropped_prefix;  // every record whose key begins so is gone; empty: none
-    job::Durability durability = job::Durability::group;
   };
 
   // Made if it is not there. Kind::corrupt: it is damaged; Kind::unsupported: it is of a later godwit.
@@ -36,11 +35,15 @@ class RecordStore {
 
   // The number of this life of the peer, higher than all before; on the medium before it is returned.
   Result<std::uint64_t> raise_boot();
-  // Everything. Kind::corrupt if anything is damaged.
-  Result<Records> load();
+  struct Loaded {
+    Records records;
+    std::vector<std::string> damaged;  // keys of values that are not what was written
+  };
+  // Everything. Kind::corrupt if the database itself is damaged.
+  Result<Loaded> load();
   // Kind::not_found, Kind::corrupt.
   Result<std::string> read(const std::string& key);
-  // All batches as one transaction: on the medium if one of them asks for it, else when the system gets round to it, in order.
+  // All batches as one transaction, on the medium when it returns: the more batches, the less each costs.
   Status commit(std::span<const Batch> batches);
 
  private:

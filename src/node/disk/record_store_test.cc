@@ -13,7 +13,6 @@ namespace gw::node {
 namespace {
 
 namespace fs = std::filesystem;
-using job::Durability;
 using job::Record;
 
 class RecordStoreTest : public testing::Test {
@@ -31,21 +30,19 @@ class RecordStoreTest : public testing::Test {
   fs::path file_ = folder_.path() / "records.db";
 };
 
-RecordStore::Batch batch(std::vector<Record> records, Durability durability = Durability::group) {
-  return {.records = std::move(records), .durability = durability};
-}
+RecordStore::Batch batch(std::vector<Record> records) { return {.records = std::move(records)}; }
 
 TEST_F(RecordStoreTest, TheLastValueCountsAndSurvives) {
   const std::string binary("a\0b", 3);
   {
     RecordStore store = open();
-    const std::vector<RecordStore::Batch> first{batch({{"key", "old"}, {"gone", "x"}, {binary, ""}}, Durability::full)};
+    const std::vector<RecordStore::Batch> first{batch({{"key", "old"}, {"gone", "x"}, {binary, ""}})};
     ASSERT_TRUE(store.commit(first));
     const std::vector<RecordStore::Batch> second{batch({{"key", "new"}}), batch({{"gone", std::nullopt}})};
     ASSERT_TRUE(store.commit(second));
   }
   RecordStore store = open();
-  EXPECT_EQ(store.load().value(), (RecordStore::Records{{"key", "new"}, {binary, ""}}));
+  EXPECT_EQ(store.load().value().records, (RecordStore::Records{{"key", "new"}, {binary, ""}}));
   EXPECT_EQ(store.read("key").value(), "new");
   EXPECT_EQ(store.read("gone").error().kind, Kind::not_found);
 }
@@ -57,7 +54,7 @@ TEST_F(RecordStoreTest, DropsAllKeysThatBeginSo) {
                                                 {.dropped_prefix = prefix},
                                                 batch({{prefix + "later", "4"}, {"E", "5"}, {"F", "6"}})};
   ASSERT_TRUE(store.commit(batches));
-  EXPECT_EQ(store.load().value(), (RecordStore::Records{{prefix + "later", "4"}, {"E", "5"}, {"F", "6"}}));
+  EXPECT_EQ(store.load().value().records, (RecordStore::Records{{prefix + "later", "4"}, {"E", "5"}, {"F", "6"}}));
 }
 
 TEST_F(RecordStoreTest, EveryLifeHasAHigherNumber) {
@@ -71,12 +68,14 @@ TEST_F(RecordStoreTest, EveryLifeHasAHigherNumber) {
 TEST_F(RecordStoreTest, AChangedByteIsFound) {
   {
     RecordStore store = open();
-    const std::vector<RecordStore::Batch> batches{batch({{"key", "a value of some length"}}, Durability::full)};
+    const std::vector<RecordStore::Batch> batches{batch({{"key", "a value of some length"}, {"other", "whole"}})};
     ASSERT_TRUE(store.commit(batches));
   }
   damage("some length", "some lenght");
   RecordStore store = open();
-  EXPECT_EQ(store.load().error().kind, Kind::corrupt);
+  const RecordStore::Loaded loaded = store.load().value();
+  EXPECT_EQ(loaded.damaged, std::vector<std::string>{"key"});
+  EXPECT_EQ(loaded.records, (RecordStore::Records{{"other", "whole"}}));
   EXPECT_EQ(store.read("key").error().kind, Kind::corrupt);
 }
 
@@ -108,7 +107,7 @@ TEST_F(RecordStoreTest, ATornDatabaseIsRefused) {
   for (std::uint32_t number = 1; store; ++number) {
     std::vector<Record> records;
     for (int i = 0; i < 10; ++i) records.push_back({"key" + std::to_string(i), std::to_string(number)});
-    const std::vector<RecordStore::Batch> batches{batch(std::move(records), number % 16 == 0 ? Durability::full : Durability::group)};
+    const std::vector<RecordStore::Batch> batches{batch(std::move(records))};
     if (!store->commit(batches)) break;
     if (::write(report, &number, sizeof number) != sizeof number) break;
   }
@@ -135,7 +134,7 @@ TEST_F(RecordStoreTest, KilledInTheMiddleABatchIsThereWholeOrNotAtAll) {
     ::close(ends[0]);
     ASSERT_GE(acknowledged, 20u);
 
-    const auto records = open().load().value();
+    const auto records = open().load().value().records;
     ASSERT_EQ(records.size(), 10u);
     for (const auto& [key, value] : records) EXPECT_EQ(value, records.begin()->second) << "a batch is there in part";
     EXPECT_GE(std::stoul(records.begin()->second), acknowledged);

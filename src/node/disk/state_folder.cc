@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "os/file.h"
 #include "os/io.h"
 #include "os/user_folders.h"
 
@@ -35,6 +36,7 @@ std::string holder_of(int lock) {
 
 Result<StateFolder> StateFolder::open(const fs::path& path) {
   GW_TRY_VOID(os::make_private_folder(path));
+  GW_TRY_VOID(os::flush_folder(path.parent_path()));
   GW_TRY_VOID(check_owner(path));
   const fs::path file = path / "lock";
   os::UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -51,16 +51,10 @@ Driver::Driver(Parts parts, Config config)
 
 Driver::~Driver() { *alive_ = false; }
 
-Result<std::unique_ptr<Driver>> Driver::start(Parts parts, Config config) {
-  GW_TRY(RecordStore::Records records, parts.stores.records.load());
-  BlobStore blobs = parts.stores.blobs;
-  std::unique_ptr<Driver> driver(new Driver(std::move(parts), std::move(config)));
-  GW_TRY_VOID(driver->listen());
-  GW_TRY_VOID(driver->start_peer({.records = std::move(records), .blob = [&blobs](const Hash256& hash) -> std::optional<std::string> {
-                                    auto bytes = blobs.load(hash);
-                                    return bytes ? std::optional(*std::move(bytes)) : std::nullopt;
-                                  }}));
-  return driver;
+Status Driver::start() {
+  GW_TRY(const peer::Stored stored, disk_.stored());
+  GW_TRY_VOID(listen());
+  return start_peer(stored);
 }
 
 Status Driver::listen() {
@@ -108,6 +102,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
   Actions actions;
   GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));
   GW_TRY_VOID(job_views_->recall(stored.records, std::chrono::system_clock::now()));
+  started_ = true;
   carry_out(std::move(actions));
   arm();
   accept_invitations();
@@ -117,15 +112,15 @@ Status Driver::start_peer(const peer::Stored& stored) {
 }
 
 asio::awaitable<void> Driver::shut_down() {
-  turn([this](job::Time now, Actions& out) { peer_->leave(now, out); });
+  if (started_) turn([this](job::Time now, Actions& out) { peer_->leave(now, out); });
   stopping_ = true;
   deadline_.cancel();
   workers_.clear();
   fail_requests(fail(Kind::disconnected, "the daemon stops"));
-  dialer_->stop();
+  if (dialer_) dialer_->stop();
   if (lan_) lan_->stop();
-  co_await trackers_->stop();
-  co_await transport_->stop();
+  if (trackers_) co_await trackers_->stop();
+  if (transport_) co_await transport_->stop();
 }
 
 // --- turns

@@ -32,7 +32,8 @@ namespace asio = boost::asio;
 // One turn: one input for the peer (message, worker frame, disk answer, request, deadline), then its actions in their order. Nothing an
 // action does comes back before the turn is over.
 //
-// Belongs to the node thread, which runs the io_context and must live as long as the workers. Made, run, then shut_down() before it goes.
+// Belongs to the node thread, which runs the io_context and must live as long as the workers. Made, start()ed, run, then shut_down() before
+// it goes.
 // Limits: those of the peer and of the transport; kMaxPending requests of people at once.
 class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::Owner, TrackerRounds::Owner, LanDiscovery::Owner {
  public:
@@ -66,9 +67,12 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
     Disk::Stores stores;
   };
 
-  // Listens, and has told the peer what its lives before have left. Kind::invalid: cannot listen there; Kind::corrupt: the disk is damaged.
-  static Result<std::unique_ptr<Driver>> start(Parts parts, Config config);
+  Driver(Parts parts, Config config);
   ~Driver() override;
+
+  // Listens, and tells the peer what its lives before have left. Kind::invalid: cannot listen there; Kind::corrupt: the disk is damaged.
+  // After a failure, too, it must be shut down before it goes.
+  Status start();
 
   // Ends the workers, says goodbye to the peers; nothing new begins. What the peer wanted written is on disk when the object has gone.
   asio::awaitable<void> shut_down();
@@ -106,7 +110,6 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   };
   using Actions = std::vector<job::Action>;
 
-  Driver(Parts parts, Config config);
   static std::uint64_t random_seed();
   Status listen();
   Result<Endpoint> listen_at(Endpoint where);
@@ -195,6 +198,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   std::size_t reads_ = 0;  // of people, on their way to the disk
   asio::steady_timer deadline_;
   job::Time armed_ = job::kNever;
+  bool started_ = false;
   bool in_turn_ = false;
   bool wake_posted_ = false;
   bool stopping_ = false;

@@ -156,10 +156,8 @@ void Driver::after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& lo
 // --- disk
 
 void Driver::act(job::StoreBlob& store) {
-  // What people bring is flushed, because the job that names it will be. The rest is as durable as the records that will name it.
-  const auto durability = uploads_.contains(store.hash) ? os::Durability::flushed : os::Durability::unflushed;
   metrics::count(Metric::blobs_stored);
-  disk_.store(std::move(store), durability);
+  disk_.store(std::move(store));
 }
 
 void Driver::act(job::Persist& persist) {
@@ -183,6 +181,8 @@ void Driver::act(job::Notify& notify) {
   count(notify.event);
   if (const auto* refused = std::get_if<job::PeerRefused>(&notify.event))
     log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("why", refused->sentence));
+  if (const auto* damaged = std::get_if<job::RecordsDamaged>(&notify.event))
+    log::error(kArea, "records are damaged", kv("what", damaged->sentence));
   if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event))
     log::info(kArea, seen->alive ? "peer is there" : "peer is gone", kv("peer", seen->peer.hash.hex()));
   job_views_->on_event(std::chrono::system_clock::now(), notify.event);

@@ -70,6 +70,7 @@ class JobViews {
   void on(WallTime, const job::PeerSeen&) {}
   void on(WallTime, const job::GridAnswered&) {}
   void on(WallTime, const job::PeerRefused&) {}
+  void on(WallTime, const job::RecordsDamaged&) {}
 
   const peer::Peer& peer_;
   const std::uint64_t first_number_;

@@ -1,0 +1,78 @@
+#pragma once
+// A thread that does what has gathered while it was busy in one go.
+
+#include <pthread.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/check.h"
+
+namespace gw::node {
+
+// Hands everything that was added since the last time, in its order, to one function on one thread: what is dear for one item and cheap for
+// many, such as a flush, is shared by whatever waits for it. The destructor waits until everything added is done.
+//
+// Limit: Config::waiting items that the function has not taken; add() waits then. add() may be called from any other thread.
+template <class Item>
+class BatchThread {
+ public:
+  struct Config {
+    std::string name;  // at most 15 characters
+    std::size_t waiting = 4096;
+  };
+  using Work = std::function<void(std::vector<Item>)>;
+
+  BatchThread(Config config, Work work) : config_(std::move(config)), work_(std::move(work)), thread_([this] { run(); }) {
+    pthread_setname_np(thread_.native_handle(), config_.name.substr(0, 15).c_str());
+  }
+  ~BatchThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  BatchThread(const BatchThread&) = delete;
+  BatchThread& operator=(const BatchThread&) = delete;
+
+  void add(Item item) {
+    GW_ASSERT(std::this_thread::get_id() != thread_.get_id());
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return items_.size() < config_.waiting; });
+      items_.push_back(std::move(item));
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  void run() {
+    for (;;) {
+      std::vector<Item> taken;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return ending_ || !items_.empty(); });
+        if (items_.empty()) return;
+        taken.swap(items_);
+      }
+      changed_.notify_all();
+      work_(std::move(taken));
+    }
+  }
+
+  const Config config_;
+  const Work work_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Item> items_;  // under mutex_
+  bool ending_ = false;      // under mutex_
+  std::thread thread_;       // last: it uses all the others
+};
+
+}  // namespace gw::node
