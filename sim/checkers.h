@@ -30,7 +30,7 @@ class LifeChecker {
 };
 
 // check_slots.cc: a peer lends no more slots than it has, runs no more threads than slots, and holds no table beyond its limit.
-Complaint check_slots(const peer::Peer& peer, std::uint32_t slots);
+Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits);
 
 // check_leaks.cc: after the end of all jobs nothing of them is left at a peer.
 Complaint check_leaks(const peer::Peer& peer, std::uint32_t slots, std::size_t blobs_on_disk);

@@ -26,6 +26,8 @@ void FaultInjector::draw_second() {
     if (chance(mix_.pause)) draw(FaultKind::pause, node, seconds(8));
     if (chance(mix_.worker_crash)) draw(FaultKind::worker_crash, node, Time(1));
     if (chance(mix_.clog)) draw(FaultKind::clog, node, seconds(5));
+    if (chance(mix_.clock_jump)) draw(FaultKind::clock_jump, node, seconds(60));
+    if (chance(mix_.share_change)) draw(FaultKind::share_change, node, Time(1));
   }
   if (chance(mix_.partition)) draw(FaultKind::partition, 0, seconds(20));
   timeline_.schedule_in(seconds(1), [this] { draw_second(); });
@@ -60,6 +62,11 @@ void FaultInjector::happen(const Fault& fault) {
       return transport_.network().clog(node.index(), rng.below(nodes_.size()), timeline_.now() + fault.lasts);
     case FaultKind::partition:
       return partition(fault);
+    case FaultKind::clock_jump:
+      return node.jump_clock(fault.lasts);
+    case FaultKind::share_change:
+      GW_REACHED("sim: a share changed");
+      return node.set_slots(static_cast<std::uint32_t>(rng.below(2 * slots_ + 1)));
   }
 }
 
@@ -98,6 +105,7 @@ void FaultInjector::heal() {
   for (auto& node : nodes_) {
     node->pause_until(timeline_.now());
     if (!node->up() && !dead_for_good(*node)) node->boot();
+    if (node->slots() != slots_) node->set_slots(slots_);
   }
   log_.trace(0, "healed");
 }

@@ -12,8 +12,9 @@ namespace gw::sim {
 // other parts outlive it.
 class FaultInjector {
  public:
-  FaultInjector(Nodes& nodes, SimulatedTransport& transport, Timeline& timeline, RunLog& log)
-      : nodes_(nodes), transport_(transport), timeline_(timeline), log_(log) {}
+  // `slots`: what each node shares when nobody has changed it.
+  FaultInjector(Nodes& nodes, std::uint32_t slots, SimulatedTransport& transport, Timeline& timeline, RunLog& log)
+      : nodes_(nodes), slots_(slots), transport_(transport), timeline_(timeline), log_(log) {}
 
   // From now on, until heal().
   void draw_from(const FaultMix& mix, Rng rng);
@@ -37,6 +38,7 @@ class FaultInjector {
   void partition(const Fault& fault);
 
   Nodes& nodes_;
+  const std::uint32_t slots_;
   SimulatedTransport& transport_;
   Timeline& timeline_;
   RunLog& log_;

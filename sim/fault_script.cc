@@ -11,7 +11,8 @@ namespace gw::sim {
 namespace {
 
 // In the order of FaultKind.
-constexpr std::array<std::string_view, 6> kKinds = {"kill", "power", "pause", "worker_crash", "clog", "partition"};
+constexpr std::array<std::string_view, 8> kKinds = {"kill", "power",     "pause",      "worker_crash",
+                                                    "clog", "partition", "clock_jump", "share_change"};
 
 std::optional<FaultKind> kind_of(std::string_view name) {
   for (std::size_t i = 0; i < kKinds.size(); ++i)
@@ -43,6 +44,15 @@ bool read_mix(std::istringstream& words, FaultScript& script) {
   return false;
 }
 
+bool read_crash_point(std::istringstream& words, FaultScript& script) {
+  std::string kind;
+  CrashPoint point;
+  if (!(words >> point.node >> point.action >> kind) || (kind != "kill" && kind != "power")) return false;
+  point.kind = *kind_of(kind);
+  script.crash_point = point;
+  return true;
+}
+
 bool read_line(const std::string& line, FaultScript& script) {
   std::istringstream words(line);
   std::string key;
@@ -52,6 +62,7 @@ bool read_line(const std::string& line, FaultScript& script) {
   if (key == "peers") return static_cast<bool>(words >> script.peers);
   if (key == "tasks") return static_cast<bool>(words >> script.tasks);
   if (key == "mix") return read_mix(words, script);
+  if (key == "crash_point") return read_crash_point(words, script);
   return key == "fault" && read_fault(words, script);
 }
 
@@ -59,10 +70,24 @@ bool read_line(const std::string& line, FaultScript& script) {
 
 const std::vector<FaultMix::Field>& FaultMix::fields() {
   static const std::vector<Field> kFields = {
-      {"loss", &FaultMix::loss},         {"duplicate", &FaultMix::duplicate}, {"damage", &FaultMix::damage},
-      {"delay_ms", &FaultMix::delay_ms}, {"partition", &FaultMix::partition}, {"clog", &FaultMix::clog},
-      {"kill", &FaultMix::kill},         {"power", &FaultMix::power},         {"worker_crash", &FaultMix::worker_crash},
-      {"pause", &FaultMix::pause},       {"disk_ms", &FaultMix::disk_ms},
+      {"loss", &FaultMix::loss},
+      {"duplicate", &FaultMix::duplicate},
+      {"damage", &FaultMix::damage},
+      {"delay_ms", &FaultMix::delay_ms},
+      {"partition", &FaultMix::partition},
+      {"clog", &FaultMix::clog},
+      {"kill", &FaultMix::kill},
+      {"power", &FaultMix::power},
+      {"worker_crash", &FaultMix::worker_crash},
+      {"pause", &FaultMix::pause},
+      {"disk_ms", &FaultMix::disk_ms},
+      {"clock_jump", &FaultMix::clock_jump},
+      {"share_change", &FaultMix::share_change},
+      {"cpu_us_per_input", &FaultMix::cpu_us_per_input},
+      {"cpu_us_per_kib", &FaultMix::cpu_us_per_kib},
+      {"wire_us_per_kib", &FaultMix::wire_us_per_kib},
+      {"drift_ppm", &FaultMix::drift_ppm},
+      {"tiny_limits", &FaultMix::tiny_limits},
   };
   return kFields;
 }
@@ -83,6 +108,13 @@ FaultMix FaultMix::draw(Rng& rng) {
   mix.power = some(0.1);
   mix.worker_crash = some(0.1);
   mix.pause = some(0.1);
+  mix.clock_jump = some(0.02);
+  mix.share_change = some(0.05);
+  mix.cpu_us_per_input = some(2000);
+  mix.cpu_us_per_kib = some(500);
+  mix.wire_us_per_kib = some(2000);
+  mix.drift_ppm = some(1000);
+  mix.tiny_limits = static_cast<double>(rng.below(2));
   mix.disk_ms = between(0.1, 0.5, 30);
   return mix;
 }
@@ -93,6 +125,9 @@ std::string FaultScript::to_text() const {
   if (tasks != 0) text += fmt::format("tasks {}\n", tasks);
   for (const FaultMix::Field& field : FaultMix::fields())
     if (mix.*field.value != FaultMix::none().*field.value) text += fmt::format("mix {} {}\n", field.name, mix.*field.value);
+  if (crash_point)
+    text +=
+        fmt::format("crash_point {} {} {}\n", crash_point->node, crash_point->action, kKinds[static_cast<std::size_t>(crash_point->kind)]);
   for (const Fault& fault : faults)
     text += fmt::format("fault {} {} {} {} {}\n", fault.at.count(), kKinds[static_cast<std::size_t>(fault.kind)], fault.node,
                         fault.lasts.count(), fault.seed);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,18 @@ struct FaultMix {
   double power = 0;
   double worker_crash = 0;
   double pause = 0;
+  double clock_jump = 0;
+  double share_change = 0;
+  // Of each machine: processor time, time on the wire, and how far clocks run apart.
+  double cpu_us_per_input = 0;
+  double cpu_us_per_kib = 0;
+  double wire_us_per_kib = 0;
+  double drift_ppm = 0;
   // The slowest operation of a disk.
   double disk_ms = 0.2;
+
+  // Not 0: each node has limits of its own, some of them tiny.
+  double tiny_limits = 0;
 
   static FaultMix draw(Rng& rng);
   // What is left when everything is healed.
@@ -41,7 +52,7 @@ struct FaultMix {
   static const std::vector<Field>& fields();
 };
 
-enum class FaultKind : std::uint8_t { kill, power, pause, worker_crash, clog, partition };
+enum class FaultKind : std::uint8_t { kill, power, pause, worker_crash, clog, partition, clock_jump, share_change };
 
 // Something that goes wrong. What is random about it follows from `seed`, so that it is the same without the faults before it.
 struct Fault {
@@ -52,6 +63,13 @@ struct Fault {
   std::uint64_t seed = 0;
 };
 
+// A node crashes right after it has carried out so many actions (gossip does not count), and starts again half a second later.
+struct CrashPoint {
+  std::uint32_t node = 0;
+  std::uint64_t action = 0;
+  FaultKind kind = FaultKind::kill;  // or power
+};
+
 // A run that can be repeated without its faults, or with some of them. As text: a line for each setting and each fault.
 struct FaultScript {
   std::string scenario;  // a file
@@ -60,6 +78,7 @@ struct FaultScript {
   std::uint32_t tasks = 0;
   FaultMix mix;
   std::vector<Fault> faults;
+  std::optional<CrashPoint> crash_point;
 
   std::string to_text() const;
   static Result<FaultScript> parse(std::string_view text);

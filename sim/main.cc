@@ -1,13 +1,16 @@
 // godwit-sim SCENARIO.toml... [--seed N] [--seeds K] [--trace] [--probes] [--json] [--plot FOLDER]
-//            [--threads N]
+//            [--threads N] [--shrink RUNS] [--crash-points STRIDE]
+// godwit-sim --script FILE [--trace]
 // Exit codes: 0 good, 2 usage, 3 a safety checker complained, 4 the job did not end or a goal was missed, 5 two runs of a seed differ, 6 a
 // mark was never reached. A crash is a signal. Whatever fails says with which seed, and how to see it again.
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <variant>
@@ -16,6 +19,7 @@
 #include "base/reached.h"
 #include "overlay/plot.h"
 #include "overlay/trial.h"
+#include "shrinker.h"
 #include "world.h"
 
 namespace gw::sim {
@@ -33,6 +37,9 @@ struct Options {
   bool json = false;
   std::string plot;                 // folder; empty: none
   std::optional<unsigned> threads;  // none given: as many as pay
+  std::string script;               // file; empty: none
+  std::size_t shrink = 0;           // runs
+  std::uint64_t stride = 0;         // between crash points; 0: none
   int bug = 0;
 };
 
@@ -62,6 +69,32 @@ void print_json(const std::string& scenario, std::uint64_t seed, const overlay_s
   fmt::print("}}\n");
 }
 
+// The verdict of a run in a process of its own, which may crash.
+bool fails(const Scenario& scenario, const FaultScript& script) {
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, SIG_DFL);
+    std::fclose(stderr);
+    std::_Exit(World(scenario, script, Trace::hashed).run().verdict == Verdict::good ? 0 : 1);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && status != 0;
+}
+
+int run_script(const Options& options) {
+  const auto script = FaultScript::read(options.script);
+  const auto scenario = script ? Scenario::read(script->scenario) : Result<Scenario>(script.error());
+  if (!scenario) {
+    fmt::print(stderr, "{}\n", scenario.error().detail);
+    return kUsage;
+  }
+  last_words = "CRASH\n";
+  const Outcome outcome = World(*scenario, *script, options.trace ? Trace::printed : Trace::hashed).run();
+  fmt::print("{}: {}; trace {:016x}\n", options.script, outcome.verdict == Verdict::good ? "good" : outcome.complaint, outcome.trace);
+  return outcome.verdict == Verdict::good ? kGood : outcome.verdict == Verdict::safety ? kSafety : kLiveness;
+}
+
 class Runs {
  public:
   explicit Runs(const Options& options) : options_(options) {}
@@ -72,6 +105,7 @@ class Runs {
     last_words = fmt::format("seed {}: CRASH\n  again: {}\n", seed, again);
     const auto complain = [&](ExitCode code, const std::string& what) {
       fmt::print("seed {}: {}\n  again: {}\n", seed, what, again);
+      if (options_.shrink > 0 && code != kNotEqual) shrink_faults(stage, seed);
       return code;
     };
     const Outcome first = run_once(stage, seed, options_.trace ? Trace::printed : Trace::hashed);
@@ -88,9 +122,39 @@ class Runs {
     return kGood;
   }
 
+  // One run for each action of each node, which crashes right after it: every stride-th, from one that the seed names.
+  int run_crash_points(const Stage& stage, std::uint64_t seed) {
+    const auto& scenario = std::get<Scenario>(stage.scenario);
+    World undisturbed(scenario, seed, Trace::hashed);
+    counted(undisturbed.run());
+    FaultScript script = undisturbed.script();
+    script.scenario = stage.file;
+    const std::vector<std::uint64_t> actions = undisturbed.actions();
+    for (std::uint32_t node = 0; node < actions.size(); ++node)
+      for (std::uint64_t action = 1 + seed % options_.stride; action <= actions[node]; action += options_.stride)
+        for (const FaultKind kind : {FaultKind::kill, FaultKind::power}) {
+          script.crash_point = {node, action, kind};
+          if (const int result = run_crash_point(scenario, script); result != kGood) return result;
+        }
+    return kGood;
+  }
+
   std::uint64_t events() const { return events_; }
+  std::uint64_t crash_points() const { return crash_points_; }
 
  private:
+  int run_crash_point(const Scenario& scenario, const FaultScript& script) {
+    last_words = fmt::format("CRASH\n{}", script.to_text());
+    ++crash_points_;
+    const Outcome outcome = counted(World(scenario, script, Trace::hashed).run());
+    if (outcome.verdict == Verdict::good) return kGood;
+    const std::string file = fmt::format("{}-{}.faults", std::filesystem::path(script.scenario).stem().string(), script.seed);
+    std::ofstream(file) << script.to_text();
+    fmt::print("seed {}: {}: {}\n{}  again: {} --script {} --trace\n", script.seed,
+               outcome.verdict == Verdict::safety ? "SAFETY" : "LIVENESS", outcome.complaint, script.to_text(), options_.program, file);
+    return outcome.verdict == Verdict::safety ? kSafety : kLiveness;
+  }
+
   // Overlays only: the first seed shows that a run can be repeated, and not if it takes minutes.
   static constexpr std::uint64_t kMostEventsTwice = 5'000'000;
 
@@ -103,6 +167,23 @@ class Runs {
     shown_ = {stage.file, seed};
     show(stage, seed, trial);
     return outcome;
+  }
+
+  // The same seed, with as few faults as make it fail.
+  void shrink_faults(const Stage& stage, std::uint64_t seed) const {
+    const auto* scenario = std::get_if<Scenario>(&stage.scenario);
+    if (scenario == nullptr) return;
+    World world(*scenario, seed, Trace::hashed);
+    world.run();
+    FaultScript script = world.script();
+    script.scenario = stage.file;
+    const auto still_fails = [&](const FaultScript& candidate) { return fails(*scenario, candidate); };
+    if (!still_fails(script)) return fmt::print("  its faults alone do not make it fail\n");
+    const std::string file = fmt::format("{}-{}.faults", std::filesystem::path(stage.file).stem().string(), seed);
+    script = shrink(std::move(script), options_.shrink, still_fails);
+    std::ofstream(file) << script.to_text();
+    const std::string bug = options_.bug == 0 ? "" : fmt::format(" --bug {}", options_.bug);
+    fmt::print("  smallest script, in {}:\n{}  again: {} --script {}{}\n", file, script.to_text(), options_.program, file, bug);
   }
 
   Outcome counted(const Outcome& outcome) {
@@ -121,6 +202,7 @@ class Runs {
 
   const Options& options_;
   std::uint64_t events_ = 0;
+  std::uint64_t crash_points_ = 0;
   std::pair<std::string, std::uint64_t> shown_;
 };
 
@@ -161,7 +243,9 @@ int run(const Options& options) {
   Runs runs(options);
   int result = kGood;
   for (const Stage& stage : *stages)
-    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds && result == kGood; ++seed) result = runs.run(stage, seed);
+    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds && result == kGood; ++seed)
+      result = options.stride > 0 ? runs.run_crash_points(stage, seed) : runs.run(stage, seed);
+  if (options.stride > 0) fmt::print("{} crash points\n", runs.crash_points());
   const overlay_simulation::Cost cost = overlay_simulation::Cost::so_far();
   if (!options.json)
     fmt::print("{} events in {:.2f} CPU seconds: {:.0f} per second; {:.0f} MiB\n", runs.events(), cost.cpu_seconds,
@@ -182,9 +266,12 @@ int main(int argc, char** argv) {
   gw::sim::Options options;
   options.program = argv[0];
   CLI::App app("Simulates a grid of peers in virtual time, with faults drawn from a seed.");
-  app.add_option("scenario", options.scenarios, "TOML files")->required();
+  app.add_option("scenario", options.scenarios, "TOML files");
+  app.add_option("--script", options.script, "run the faults of this file, as --shrink has written them");
+  app.add_option("--shrink", options.shrink, "of a seed that fails: find the fewest faults that make it fail, in so many runs");
   app.add_option("--seed", options.seed, "the first seed");
   app.add_option("--seeds", options.seeds, "how many, until one fails");
+  app.add_option("--crash-points", options.stride, "one run for every so many-th action of each node, which crashes right after it");
   app.add_flag("--trace", options.trace, "print what happens");
   app.add_flag("--probes", options.probes, "print which marks were reached, and fail if one was not");
   app.add_flag("--json", options.json,
@@ -201,5 +288,7 @@ int main(int argc, char** argv) {
   gw::planted_bug = options.bug;
 #endif
   for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, gw::sim::on_crash);
+  if (!options.script.empty()) return gw::sim::run_script(options);
+  if (options.scenarios.empty()) return app.exit(CLI::RequiredError("a scenario or --script"));
   return gw::sim::run(options);
 }

@@ -16,8 +16,8 @@ class Network {
  public:
   Network(const FaultMix& faults, Rng rng) : faults_(faults), rng_(rng) {}
 
-  // When the copies of a message arrive; none if it is lost.
-  std::vector<Time> arrivals(Time now, std::size_t from, std::size_t to);
+  // When the copies of a message arrive; none if it is lost. Each sender has one line: a long message holds up the next.
+  std::vector<Time> arrivals(Time now, std::size_t from, std::size_t to, std::size_t bytes);
   // Whether something that arrives now gets through.
   bool reachable(Time now, std::size_t from, std::size_t to) const;
   bool both_reachable(Time now, std::size_t a, std::size_t b) const { return reachable(now, a, b) && reachable(now, b, a); }
@@ -33,6 +33,7 @@ class Network {
 
   FaultMix faults_;
   Rng rng_;
+  std::map<std::size_t, Time> line_busy_until_;
   std::map<std::pair<std::size_t, std::size_t>, Time> cut_until_;
   std::map<std::pair<std::size_t, std::size_t>, Time> clogged_until_;
 };

@@ -152,8 +152,12 @@ void SimulatedNode::call_now(const Input& input) {
 
 void SimulatedNode::set_slots(std::uint32_t slots) {
   log_.trace(index(), "set slots");
+  const auto take_effect = [this, slots](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+    setup_.config.slots.slots = slots;
+    peer.on_local(now, peer::SetSlots{slots, {}}, out);
+  };
+  if (up()) return call(take_effect);
   setup_.config.slots.slots = slots;
-  call([slots](peer::Peer& peer, Time now, std::vector<job::Action>& out) { peer.on_local(now, peer::SetSlots{slots, {}}, out); });
 }
 
 void SimulatedNode::kill_worker() {

@@ -31,7 +31,7 @@ void SimulatedTransport::send(SimulatedNode& from, const job::Send& what) {
   if (!encoded) return log_.complain(Verdict::safety, encoded.error().detail);
   if (!nodes_[to]->up() && !what.contact.address.empty()) tell_unreachable(from, to);
   const Time sent = timeline_.now();
-  for (const Time at : network_.arrivals(sent, from.index(), to)) {
+  for (const Time at : network_.arrivals(sent, from.index(), to, encoded->size())) {
     Bytes bytes = *encoded;
     if (what.message.job().has_blob() && !bytes.empty() && network_.damages()) bytes.back() ^= 1;
     timeline_.schedule(at, [this, from = from.index(), to, sent, bytes = std::move(bytes)] {

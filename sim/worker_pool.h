@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/rng.h"
 #include "fake_worker.h"
 #include "job/actions.h"
 #include "run_log.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/reached.h"
+#include "tiny_limits.h"
 #include "wire/peer_messages.h"
 
 namespace gw::sim {
@@ -19,20 +20,42 @@ FaultMix draw_mix(const Scenario& scenario, std::uint64_t seed) {
   return scenario.faults ? FaultMix::draw(rng) : FaultMix::none();
 }
 
+Time from_us(double us) { return Time(static_cast<std::int64_t>(us * 1e3)); }
+
+Machine draw_machine(const FaultMix& mix, Rng& rng) {
+  const auto most = static_cast<std::uint64_t>(mix.drift_ppm);
+  return {.cpu_per_input = from_us(mix.cpu_us_per_input),
+          .cpu_per_kibibyte = from_us(mix.cpu_us_per_kib),
+          .disk = from_us(mix.disk_ms * 1e3),
+          .drift_ppm = static_cast<std::int64_t>(rng.below(2 * most + 1)) - static_cast<std::int64_t>(most)};
+}
+
 }  // namespace
 
-World::World(const Scenario& scenario, std::uint64_t seed, Trace trace)
+// Never fewer peers than have a part to play.
+Scenario World::adapted(Scenario scenario, const FaultScript& script) {
+  if (script.peers != 0) scenario.peers = std::max(script.peers, scenario.jobs + scenario.graves + scenario.liars);
+  if (script.tasks != 0) scenario.tasks = script.tasks;
+  return scenario;
+}
+
+World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* script, Trace trace)
     : scenario_(scenario),
       seed_(seed),
+      script_(script == nullptr ? std::nullopt : std::optional(*script)),
       rng_(sequence(seed, Sequence::nodes)),
-      mix_(draw_mix(scenario, seed)),
+      mix_(script == nullptr ? draw_mix(scenario, seed) : script->mix),
       log_(timeline_, trace),
       transport_(nodes_, mix_, timeline_, log_, sequence(seed, Sequence::network)),
-      faults_(nodes_, transport_, timeline_, log_),
+      faults_(nodes_, scenario.slots, transport_, timeline_, log_),
       workload_(scenario, seed, nodes_, timeline_),
       byzantine_rng_(sequence(seed, Sequence::byzantine)) {
   for (std::size_t i = 0; i < scenario.peers; ++i) nodes_.push_back(std::make_unique<SimulatedNode>(setup_of(i), timeline_, log_, *this));
   transport_.learn_nodes();
+  if (script_ && script_->crash_point) {
+    GW_ASSERT(script_->crash_point->node < nodes_.size());
+    nodes_[script_->crash_point->node]->crash_after(script_->crash_point->action);
+  }
   if (scenario.liars > 0) transport_.on_sent = [this](std::size_t, std::size_t to, const Bytes& bytes) { replay_as_byzantine(to, bytes); };
 }
 
@@ -46,10 +69,11 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
   config.uploads.keep = seconds(20);
   config.home.keeper_patience = scenario_.keeper_patience;
   if (scenario_.home_dies) config.keeper.orphan_after = seconds(30);
+  if (mix_.tiny_limits > 0) randomise(config, rng_);
   return {.index = node,
           .key = key_of(node).public_key(),
           .config = config,
-          .machine = {.disk = Time(static_cast<std::int64_t>(mix_.disk_ms * 1e6))},
+          .machine = draw_machine(mix_, rng_),
           .module = workload_.module(),
           .step = scenario_.step,
           .seed = rng_.next()};
@@ -82,6 +106,7 @@ Outcome World::run() {
 }
 
 void World::start_faults() {
+  if (script_ && script_->crash_point) return;
   if (script_) {
     faults_.replay(script_->faults);
   } else if (scenario_.faults) {
@@ -90,7 +115,19 @@ void World::start_faults() {
 }
 
 FaultScript World::script() const {
-  return {.scenario = "", .seed = seed_, .peers = scenario_.peers, .tasks = scenario_.tasks, .mix = mix_, .faults = faults_.done()};
+  FaultScript script{.seed = seed_, .peers = scenario_.peers, .tasks = scenario_.tasks, .mix = mix_, .faults = faults_.done()};
+  if (script_) script.crash_point = script_->crash_point;
+  return script;
+}
+
+std::vector<std::uint64_t> World::actions() const {
+  std::vector<std::uint64_t> counts;
+  for (const auto& node : nodes_) counts.push_back(node->actions());
+  return counts;
+}
+
+void World::on_crash_point(SimulatedNode& node) {
+  faults_.crash(node, {.kind = script_->crash_point->kind, .node = script_->crash_point->node, .seed = script_->crash_point->action});
 }
 
 void World::check_end() {
@@ -115,7 +152,7 @@ void World::on_thread_started(SimulatedNode& node, const job::JobId& job, Thread
   log_.complain(Verdict::safety, lives_.on_started(node.index(), job, thread, epoch));
 }
 
-void World::on_turn(SimulatedNode& node) { log_.complain(Verdict::safety, check_slots(node.peer(), node.slots())); }
+void World::on_turn(SimulatedNode& node) { log_.complain(Verdict::safety, check_slots(node.peer(), node.config())); }
 
 // A Byzantine peer says, in its own name, what it has overheard; of effects also that they are of the next life, and of overlays that they
 // are of another grid.

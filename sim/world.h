@@ -17,15 +17,19 @@ namespace gw::sim {
 // everything is healed and the jobs must end.
 class World final : public NodeEnvironment {
  public:
-  World(const Scenario& scenario, std::uint64_t seed, Trace trace);
+  World(const Scenario& scenario, std::uint64_t seed, Trace trace) : World(scenario, seed, nullptr, trace) {}
+  // With the faults of the script instead of those that the seed draws; `scenario` is the one it names.
+  World(const Scenario& scenario, const FaultScript& script, Trace trace) : World(adapted(scenario, script), script.seed, &script, trace) {}
 
-  // With the faults of the script instead of those that the seed would draw.
-  void follow(const FaultScript& script) { script_ = script; }
   Outcome run();
-  // The faults of the run so far.
+  // The faults of the run so far; its scenario is to be filled in.
   FaultScript script() const;
+  // How many actions each node has carried out: the crash points there are.
+  std::vector<std::uint64_t> actions() const;
 
  private:
+  World(const Scenario& scenario, std::uint64_t seed, const FaultScript* script, Trace trace);
+  static Scenario adapted(Scenario scenario, const FaultScript& script);
   SimulatedNode::Setup setup_of(std::size_t node);
   void start_faults();
   bool running() const { return log_.good(); }
@@ -39,7 +43,7 @@ class World final : public NodeEnvironment {
   void on_event(SimulatedNode& node, const job::Event& event) override;
   void on_thread_started(SimulatedNode& node, const job::JobId& job, ThreadId thread, std::uint64_t epoch) override;
   void on_turn(SimulatedNode& node) override;
-  void on_crash_point(SimulatedNode&) override {}
+  void on_crash_point(SimulatedNode& node) override;
 
   const Scenario scenario_;
   const std::uint64_t seed_;

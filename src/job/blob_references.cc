@@ -44,6 +44,7 @@ Status BlobReferences::want(Time now, const Hash256& hash, const JobId& job, con
   if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
   blobs_.emplace(hash, Entry{.state = State::asked, .sources = {{from, job}}, .ask_again = now});
   asked_.insert(hash);
+  if (GW_BUG(37) && asked_.size() > config_.in_flight) asked_.erase(hash);
   if (asked_.size() <= config_.in_flight) on_tick(now, out);  // else its turn comes
   return ok();
 }

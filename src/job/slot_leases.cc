@@ -58,7 +58,7 @@ std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std
     for (const auto& [job, grant] : grants_) sum += grant.slots;
     return sum;
   };
-  while (used() > slots) end(std::ranges::max_element(grants_, {}, [](const auto& entry) { return entry.second.claim; }));
+  while (used() > slots && !GW_BUG(38)) end(std::ranges::max_element(grants_, {}, [](const auto& entry) { return entry.second.claim; }));
   return ended;
 }
 
