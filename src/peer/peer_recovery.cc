@@ -164,10 +164,10 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
   GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
   const Grid* grid = grid_of(charter);
   if (grid == nullptr)
-    return fail(Kind::not_found, "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state",
-                id.brief(), charter.grid() ? charter.grid()->brief() : "any");
-  const Status recovered =
-      add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
+    return fail(Kind::not_found,
+                "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
+                charter.grid() ? charter.grid()->brief() : "any");
+  const Status recovered = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
   if (recovered) return ok();
   release_home(id, out);
   homes_.erase(id);
