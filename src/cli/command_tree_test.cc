@@ -55,22 +55,22 @@ TEST_F(CommandTreeTest, EveryMistakeGetsOneSentence) {
     std::vector<std::string> words;
     const char* expected;
   } cases[] = {
-      {{}, "say what to do"},
+      {{}, "a command is missing"},
       {{"rnu", "x.c"}, "did you mean 'run'?"},
-      {{"frobnicate"}, "there are run, resume"},
+      {{"frobnicate"}, "choose one of run, resume"},
       {{"image", "shwo"}, "did you mean 'show'?"},
-      {{"image"}, "say what to do"},
+      {{"image"}, "a command is missing"},
       {{"run"}, "FILE is missing"},
       {{"run", "x.c", "--memroy", "5M"}, "did you mean '--memory'?"},
       {{"run", "x.c", "--memroy=5M"}, "did you mean '--memory'?"},
-      {{"run", "x.c", "--zzzzzzzz"}, "'godwit run --help' lists them"},
+      {{"run", "x.c", "--zzzzzzzz"}, "list the options with 'godwit run --help'"},
       {{"run", "x.c", "--memory"}, "--memory needs one value"},
       {{"run", "x.c", "--seed", "abc"}, "--seed: 'abc' is not a whole number"},
       {{"run", "x.c", "--seed", "-1"}, "--seed: '-1' is not a whole number"},
       {{"run", "x.c", "--seed", "99999999999999999999"}, "is not a whole number from 0 to 18446744073709551615"},
-      {{"run", "x.c", "--poll", "often"}, "'often' is none of auto, counter"},
-      {{"image", "show", "a", "b"}, "does not know what to do with 'b'"},
-      {{"completion", "tcsh"}, "'tcsh' is none of bash, zsh, fish"},
+      {{"run", "x.c", "--poll", "often"}, "'often' is not one of auto, counter"},
+      {{"image", "show", "a", "b"}, "takes no argument 'b'"},
+      {{"completion", "tcsh"}, "'tcsh' is not one of bash, zsh, fish"},
       {{"config", "get"}, "KEY is missing"},
   };
   for (const auto& c : cases) {

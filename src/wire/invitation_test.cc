@@ -76,7 +76,7 @@ TEST(Invitation, AnAlteredOneIsNotSignedAnyMore) {
 }
 
 TEST(Invitation, SaysWhatIsWrong) {
-  EXPECT_NE(complaint("10.0.0.1:7400").find("begins with 'godwit:'"), std::string::npos);
+  EXPECT_NE(complaint("10.0.0.1:7400").find("begin with 'godwit:'"), std::string::npos);
   EXPECT_NE(complaint("godwit:" + std::string(2000, 'a')).find("characters"), std::string::npos);
   EXPECT_NE(complaint(altered([](Bytes& bytes) { bytes[0] = 2; })).find("version 2"), std::string::npos);
   EXPECT_NE(complaint(altered([](Bytes& bytes) { bytes.insert(bytes.end() - 64, 0); })).find("is invalid"), std::string::npos);

@@ -83,7 +83,7 @@ TEST_F(SettingsTest, RefusesBadValuesNamingTheirSource) {
   EXPECT_NE(complaint().find("project.toml, line 1: "), std::string::npos) << complaint();
   write("project.toml", "");
   environment_["GODWIT_COLOR"] = "pink";
-  EXPECT_EQ(complaint(), "GODWIT_COLOR: 'pink' is none of auto, always, never");
+  EXPECT_EQ(complaint(), "GODWIT_COLOR: 'pink' is not one of auto, always, never");
   environment_.clear();
   sources_.overrides = {"color"};
   EXPECT_NE(complaint().find("--config: 'color' is not a setting: write it as key=value"), std::string::npos);
