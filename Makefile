@@ -52,6 +52,7 @@ lint: setup
 	@tools/ratchet.py
 	@tools/pointers.py
 	@tools/words.py
+	@tools/structure.py
 
 test: lint build build-asan
 	@echo "== unit tests, address and undefined-behaviour sanitizers"
