@@ -263,7 +263,7 @@ class Lied(unittest.TestCase):
         lied = [word for liar in [*liars, elsewhere] for word in ("--join", liar.url())]
         victim = Daemon(self, self.folder, "victim").start("--listen", "127.0.0.1:0", "--grid", "other", *lied)
         wait_until("it has heard all lies", lambda: all(liar.asked > 0 for liar in [*liars, elsewhere]), victim.log)
-        wait_until("they are refused", lambda: "shows nothing that it signed for this grid" in victim.log(), victim.log)
+        wait_until("they are refused", lambda: "no descriptor that it signed for this grid" in victim.log(), victim.log)
         for reason in ("no list", "sends more than"):
             wait_until(f"one is of no use: {reason}", lambda reason=reason: reason in victim.log(), victim.log)
         self.assertEqual(len(victim.peers("other")), 1)
