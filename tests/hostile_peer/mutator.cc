@@ -10,7 +10,8 @@ namespace {
 constexpr int kMaxDepth = 4;
 constexpr std::size_t kLongBytes = 100'000;
 constexpr int kManyElements = 3000;
-constexpr int kDimensions = 4;  // of a coordinate
+constexpr std::uint64_t kOnly = 1;  // term, version, epoch: there is one
+constexpr int kDimensions = 4;      // of a coordinate
 
 constexpr std::array<std::uint64_t, 8> kNumbers{
     0, 1, 0x7fff'ffff, 0x8000'0000, 0xffff'ffff, 0x1'0000'0000, 0x8000'0000'0000'0000, ~std::uint64_t{0}};
@@ -160,11 +161,27 @@ void Mutator::fill(pb::Message& message, int depth) {
   }
 }
 
+// What the stranger can sign itself.
+bool Mutator::fill_proof(pb::Message& message) {
+  if (own_ == nullptr) return false;
+  const std::string& type = message.GetDescriptor()->name();
+  if (type == "SignedCharter")
+    message.CopyFrom(*own_->charter());
+  else if (type == "SignedRoster")
+    message.CopyFrom(*own_->roster());
+  else if (type == "SignedGrant")
+    message.CopyFrom(*own_->grant(thread_, kOnly, kOnly));
+  else
+    return false;
+  return true;
+}
+
 void Mutator::fill_field(pb::Message& message, const pb::FieldDescriptor& field, int depth) {
   const pb::Reflection& reflection = *message.GetReflection();
   if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
     if (depth == kMaxDepth) return;
-    return fill(field.is_repeated() ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field), depth + 1);
+    pb::Message& inner = field.is_repeated() ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field);
+    return fill_proof(inner) ? void() : fill(inner, depth + 1);
   }
   const int elements = field.cpp_type() == pb::FieldDescriptor::CPPTYPE_FLOAT ? kDimensions : 1;
   for (int i = 0; field.is_repeated() && i < elements; ++i) add_element(message, field);
@@ -177,7 +194,7 @@ void Mutator::fill_field(pb::Message& message, const pb::FieldDescriptor& field,
 
 std::string Mutator::some_bytes(const pb::FieldDescriptor& field) {
   const auto any = [&](const std::vector<std::string>& of) { return of.empty() ? random_bytes(32) : of[rng_.below(of.size())]; };
-  if (field.name() == "job") return any(knowledge_.jobs);
+  if (field.name() == "job") return own_ != nullptr ? own_->id() : any(knowledge_.jobs);
   if (field.name() == "grid") return any(knowledge_.grids);
   if (field.name() == "signature") return random_bytes(64);
   if (names_a_peer(field.name())) return any(knowledge_.peers);
@@ -188,6 +205,9 @@ std::string Mutator::some_bytes(const pb::FieldDescriptor& field) {
 std::uint64_t Mutator::some_number(const pb::FieldDescriptor& field, int depth) {
   if (depth == 0) return field.name() == "version" ? knowledge_.protocol : 1;  // and the boot
   if (field.name() == "thread") return thread_;
+  if (field.name() == "claim") return claim_;
+  if (field.name() == "term" || field.name() == "roster_version" || field.name() == "epoch" || field.name() == "keeper_generation")
+    return kOnly;
   if (field.name() == "free_slots") return 1;  // no more than the slots, however many those are
   return 1 + rng_.below(3);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "own_job.h"
 #include "protocol.h"
 
 namespace gw::hostile {
@@ -30,6 +31,9 @@ class Mutator {
  public:
   Mutator(const Protocol& protocol, Knowledge knowledge, std::uint64_t seed);
 
+  // From now on messages are about this job, whose leader sends them. It outlives them.
+  void speak_of(const OwnJob* job) { own_ = job; }
+  void set_claim(std::uint64_t claim) { claim_ = claim; }
   // A message of this kind with every field set to something that is, or could be, real.
   std::unique_ptr<pb::Message> plausible(const MessageKind& kind);
   // All sites of it, in the same order for each message of the kind.
@@ -40,6 +44,7 @@ class Mutator {
 
  private:
   void fill(pb::Message& message, int depth);
+  bool fill_proof(pb::Message& message);
   void fill_field(pb::Message& message, const pb::FieldDescriptor& field, int depth);
   std::string some_bytes(const pb::FieldDescriptor& field);
   std::uint64_t some_number(const pb::FieldDescriptor& field, int depth);
@@ -48,6 +53,8 @@ class Mutator {
   const Protocol& protocol_;
   Knowledge knowledge_;
   Rng rng_;
+  const OwnJob* own_ = nullptr;
+  std::uint64_t claim_ = 1;
   std::uint64_t thread_ = 1;  // that the message being made is about
 };
 

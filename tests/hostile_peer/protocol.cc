@@ -2,7 +2,10 @@
 
 #include <google/protobuf/descriptor.pb.h>
 
+#include <algorithm>
 #include <fstream>
+
+#include "base/check.h"
 
 namespace gw::hostile {
 
@@ -47,6 +50,18 @@ void Protocol::collect(const pb::Descriptor& type, MessageKind& prefix) {
     collect(*kind->field(i)->message_type(), prefix);
     prefix.path.pop_back();
   }
+}
+
+std::unique_ptr<pb::Message> Protocol::make(const std::string& type) const {
+  const pb::Descriptor* found = pool_->FindMessageTypeByName("gw.wire.pb." + type);
+  GW_ASSERT(found != nullptr);
+  return std::unique_ptr<pb::Message>(factory_->GetPrototype(found)->New());
+}
+
+const MessageKind& Protocol::kind(const std::string& last_name) const {
+  const auto found = std::ranges::find_if(kinds_, [&](const MessageKind& kind) { return kind.path.back()->name() == last_name; });
+  GW_ASSERT(found != kinds_.end());
+  return *found;
 }
 
 std::string Protocol::kind_of(const std::string& encoded) const {

@@ -31,6 +31,9 @@ class Protocol {
 
   const std::vector<MessageKind>& kinds() const { return kinds_; }
   std::unique_ptr<pb::Message> make() const { return std::unique_ptr<pb::Message>(factory_->GetPrototype(root_)->New()); }
+  // REQUIRES: there is such a type, such a kind.
+  std::unique_ptr<pb::Message> make(const std::string& type) const;
+  const MessageKind& kind(const std::string& last_name) const;
   // The name of the kind that is set in a message that came; "?" if it cannot be read.
   std::string kind_of(const std::string& encoded) const;
 

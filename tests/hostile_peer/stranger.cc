@@ -45,7 +45,7 @@ Status Stranger::connect() {
 
 Status Stranger::send(const std::string& message) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Status status = connected() ? ok() : connect();
+    Status status = ensure_connected();
     if (status) status = deliver(message);
     if (!connected()) leave();
     if (status || status.error().kind == Kind::invalid) return status;
@@ -64,6 +64,10 @@ Status Stranger::deliver(const std::string& message) {
   io_.restart();
   while (!answered) io_.run_one();
   return ok();
+}
+
+void Stranger::send_at_once(const std::string& message) {
+  if (connected()) (void)transport_->send(*peer_, transport::Lane::bulk, Bytes(message.begin(), message.end()));
 }
 
 void Stranger::listen(milliseconds duration) {

@@ -26,6 +26,11 @@ class Stranger final : transport::Receiver {
   // Connects if there is no connection, and returns when the target has dealt with the message: what it sends back, and whether it has hung
   // up, is known then. Kind::timeout, disconnected: nobody is there. Kind::invalid: the message is longer than any may be.
   Status send(const std::string& message);
+  // The same, without waiting. Nothing happens if there is no connection.
+  void send_at_once(const std::string& message);
+  Status ensure_connected() { return connected() ? ok() : connect(); }
+  // REQUIRES: ensure_connected() has been successful.
+  const transport::PeerId& target() const { return *peer_; }
   // Listens for a while.
   void listen(std::chrono::milliseconds duration);
   // The next message comes from somebody else.

@@ -1,0 +1,111 @@
+#include "overuse.h"
+
+#include <fmt/core.h>
+
+namespace gw::hostile {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kPageBytes = 65536, kPagesOfImage = 128;
+constexpr std::uint64_t kManySlots = 64;
+constexpr milliseconds kBetweenImages{50};
+
+}  // namespace
+
+Overuse::Overuse(const Protocol& protocol, const Options& options)
+    : protocol_(protocol),
+      options_(options),
+      answers_(protocol),
+      stranger_(options.target, [this](const std::string& message) { on_message(message); }),
+      rng_(options.seed) {}
+
+// Tells the target who takes part in a new job.
+Status Overuse::lead(std::uint64_t nonce) {
+  GW_TRY_VOID(stranger_.ensure_connected());
+  OwnJob job(protocol_, stranger_.identity(), stranger_.target(), nonce);
+  const auto roster = job.message("roster", options_.knowledge.protocol);
+  pb::Message& proof = descend(*roster, protocol_.kind("roster"));
+  sub(proof, "charter").CopyFrom(*job.charter());
+  sub(proof, "roster").CopyFrom(*job.roster());
+  const std::string id = job.id();
+  jobs_.emplace(id, std::move(job));
+  return stranger_.send(roster->SerializeAsString());
+}
+
+// The hash of an image's description; its pages are there to be asked for.
+std::string Overuse::image() {
+  OwnJob& job = jobs_.begin()->second;
+  const auto manifest = protocol_.make("ImageManifest");
+  set(*manifest, "metadata", std::string(64, 'm'));
+  for (std::uint64_t i = 0; i < kPagesOfImage; ++i) {
+    std::string page(kPageBytes, '\0');
+    for (char& byte : page) byte = static_cast<char>(rng_.next());
+    add(*manifest, "pages", job.add_blob(std::move(page)));
+  }
+  return job.add_blob(manifest->SerializeAsString());
+}
+
+int Overuse::fill_disk() {
+  if (!lead(options_.seed)) return 1;
+  const std::uint64_t images = options_.mebibytes * (1u << 20) / (kPageBytes * kPagesOfImage);
+  for (std::uint64_t thread = 1; thread <= images; ++thread) {
+    const OwnJob& job = jobs_.begin()->second;
+    const auto message = job.message("keep_image", options_.knowledge.protocol);
+    pb::Message& keep = descend(*message, protocol_.kind("keep_image"));
+    set(keep, "thread", thread);
+    set(keep, "epoch", std::uint64_t{1});
+    set(keep, "keeper_generation", std::uint64_t{1});
+    set(keep, "parts", image());
+    sub(keep, "grant").CopyFrom(*job.grant(thread, 1, 1));
+    if (!stranger_.send(message->SerializeAsString())) return 1;
+    stranger_.listen(kBetweenImages);
+  }
+  stranger_.listen(std::chrono::seconds(options_.seconds));
+  answers_.print();
+  fmt::print("offered {} MiB, was asked for {} MiB\n", options_.mebibytes, asked_bytes_ >> 20);
+  return 0;
+}
+
+int Overuse::hold_slots() {
+  for (std::uint64_t nonce = 1; nonce <= options_.jobs; ++nonce) {
+    if (!lead(nonce)) return 1;
+    for (const auto& [id, job] : jobs_) {
+      const auto reserve = job.message("reserve", options_.knowledge.protocol);
+      sub(descend(*reserve, protocol_.kind("reserve")), "charter").CopyFrom(*job.charter());
+      set(descend(*reserve, protocol_.kind("reserve")), "slots", kManySlots);
+      stranger_.send_at_once(reserve->SerializeAsString());
+    }
+  }
+  stranger_.listen(std::chrono::seconds(options_.seconds));
+  answers_.print();
+  fmt::print("claimed {} slots\n", claimed_);
+  return 0;
+}
+
+void Overuse::on_message(const std::string& encoded) {
+  answers_.add(encoded);
+  const auto message = protocol_.make();
+  const std::string kind = protocol_.kind_of(encoded);
+  if (!message->ParseFromString(encoded) || !kind.starts_with("job.")) return;
+  pb::Message& about = sub(*message, "job");
+  const auto job = jobs_.find(get_text(about, "job"));
+  if (job == jobs_.end()) return;
+  if (kind == "job.want_blob") {
+    const std::string hash = get_text(sub(about, "want_blob"), "hash");
+    const auto bytes = job->second.blob(hash);
+    if (!bytes) return;
+    const auto answer = job->second.message("blob", options_.knowledge.protocol);
+    set(descend(*answer, protocol_.kind("blob")), "hash", hash);
+    set(descend(*answer, protocol_.kind("blob")), "bytes", *bytes);
+    asked_bytes_ += bytes->size();
+    stranger_.send_at_once(answer->SerializeAsString());
+  } else if (kind == "job.offer") {
+    const auto claim = job->second.message("claim", options_.knowledge.protocol);
+    set(descend(*claim, protocol_.kind("claim")), "claim", get_number(sub(about, "offer"), "claim"));
+    claimed_ += get_number(sub(about, "offer"), "slots");
+    stranger_.send_at_once(claim->SerializeAsString());
+  }
+}
+
+}  // namespace gw::hostile
