@@ -23,8 +23,8 @@ PATIENCE_SECONDS = 90  # for what must happen; never what decides a test
 ANSWER_SECONDS = 30  # of a daemon that is not paused
 
 
-def wait_until(what: str, holds, explain=lambda: "") -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+def wait_until(what: str, holds, explain=lambda: "", seconds: float = PATIENCE_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
             raise AssertionError(f"gave up waiting until {what}\n{explain()}")
