@@ -11,7 +11,7 @@ globalThis.crypto ??= webcrypto;
 
 const kCounterPolls = 2;
 
-function section({ version = 1, level = 2, poll = kCounterPolls, cell = 0, globals = [0x7f, 0x7f] } = {}) {
+function section({ version = 2, level = 2, poll = kCounterPolls, cell = 0, globals = [0x7f, 0x7f] } = {}) {
   const writer = new ByteWriter();
   for (const byte of [version, level, poll, 0]) writer.u8(byte);
   for (const word of [0, cell, 0, 65536]) writer.u32(word);
@@ -95,8 +95,8 @@ test("an image that was decoded is encoded to the same bytes", async () => {
 
 test("compressed and incremental images are refused by name", async () => {
   const golden = (name) => new Uint8Array(readFileSync(new URL(`../src/wire/testdata/${name}`, import.meta.url)));
-  assert.match((await refusal(() => decodeImage(golden("full.v2.image")))).message, /compressed/);
-  assert.match((await refusal(() => decodeImage(golden("incremental.v2.image")))).message, /only the changes/);
+  assert.match((await refusal(() => decodeImage(golden("full.v3.image")))).message, /compressed/);
+  assert.match((await refusal(() => decodeImage(golden("incremental.v3.image")))).message, /only the changes/);
 });
 
 test("an image without its module needs the module", async () => {

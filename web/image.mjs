@@ -9,8 +9,8 @@ export const kPageBytes = 65536;
 export const kFirstFilePage = 65536;
 
 const kMagic = new TextEncoder().encode("GWIMAGE\0");
-const kVersion = 2;
-const kAbiVersion = 1;
+const kVersion = 3;
+const kAbiVersion = 2;
 const kIdOffset = 24;
 const kHashBytes = 32;
 const kFixedBytes = 152;

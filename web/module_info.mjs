@@ -2,7 +2,7 @@
 import { ByteReader, hex } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
 
-const kAbiVersion = 1;
+const kAbiVersion = 2;
 const kMaxGlobals = 4096;
 const kLevels = ["off", "coarse", "fine"];
 const kPolls = ["none", "cell", "counter"];

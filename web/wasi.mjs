@@ -226,10 +226,12 @@ export class Wasi {
     if (descriptor.kind === Stream.node) return this.#files.write(descriptor, list, count, out);
     const memory = this.#memory();
     const { parts, size } = memory.buffers(list, count);
-    const written = Math.min(size, kMaxStreamWrite);
-    memory.setU32(out, written); // tested before anything leaves
-    eachPart(parts, 0, written, (_, part) => this.#host.write(descriptor.kind, part.slice()));
-    this.#state.outputBytes += BigInt(written);
+    let text = new Uint8Array(Math.min(size, kMaxStreamWrite));
+    eachPart(parts, 0, text.length, (position, part) => text.set(part, position));
+    if (size > text.length) text = text.subarray(0, text.lastIndexOf(10) + 1 || text.length); // whole lines, if there is one
+    memory.setU32(out, text.length); // tested before anything leaves
+    if (text.length > 0) this.#host.write(descriptor.kind, text);
+    this.#state.outputBytes += BigInt(text.length);
     return Errno.success;
   }
 

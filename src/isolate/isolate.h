@@ -71,6 +71,8 @@ struct SaveOptions {
   Compression compression = Compression::none;
   IncludeModule include_module = IncludeModule::no;
   Bytes job_state = {};  // of the layers above; goes into the image as it is
+  // Where the encoded image goes; none: memory of this process.
+  std::function<Result<wire::ImageMemory>(std::size_t bytes)> make_memory = {};
 };
 
 struct RestoreFrom {

@@ -26,11 +26,10 @@ std::vector<Bytes> compress(std::vector<wire::ImagePage>& pages) {
 }
 
 // Room for an image, with few page faults to come.
-Bytes make_buffer(std::size_t size) {
-  Bytes buffer;
-  buffer.reserve(size);
-  prefer_huge_pages({buffer.data(), size});
-  return buffer;
+Result<wire::ImageMemory> make_memory(std::size_t size) {
+  wire::ImageMemory memory = wire::make_image_memory(size);
+  prefer_huge_pages(memory.bytes);
+  return memory;
 }
 
 }  // namespace
@@ -97,7 +96,9 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
   append_file_pages(content, history.get());
   std::vector<Bytes> compressed;
   if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
-  GW_TRY(wire::Image image, wire::Image::encode(content, make_buffer(wire::Image::encoded_size(content))));
+  const std::size_t size = wire::Image::encoded_size(content);
+  GW_TRY(wire::ImageMemory room, options.make_memory ? options.make_memory(size) : make_memory(size));
+  GW_TRY(wire::Image image, wire::Image::encode(content, std::move(room)));
   if (options.track == SaveOptions::Track::yes) {
     history->remember(image);
     history_ = std::move(history);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -14,6 +15,37 @@ namespace {
 constexpr int kAllSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 }  // namespace
+
+Result<UnsealedMemory> UnsealedMemory::make(const char* name, std::size_t bytes) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
+    return fail(Kind::internal, "cannot create a file of {} bytes in memory: {}", bytes, reason(errno));
+  if (bytes == 0) return UnsealedMemory(std::move(fd), nullptr, 0);
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (base == MAP_FAILED) return fail(Kind::internal, "cannot map {} bytes of a file in memory: {}", bytes, reason(errno));
+  return UnsealedMemory(std::move(fd), static_cast<std::uint8_t*>(base), bytes);
+}
+
+UnsealedMemory::UnsealedMemory(UnsealedMemory&& other) noexcept
+    : fd_(std::move(other.fd_)), base_(std::exchange(other.base_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+UnsealedMemory& UnsealedMemory::operator=(UnsealedMemory&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(base_, other.base_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+UnsealedMemory::~UnsealedMemory() { unmap(); }
+
+void UnsealedMemory::unmap() {
+  if (base_ != nullptr) ::munmap(std::exchange(base_, nullptr), size_);
+}
+
+Result<SealedMemory> UnsealedMemory::seal() && {
+  unmap();  // memory that somebody can write to cannot be sealed
+  return SealedMemory::seal(std::move(fd_));
+}
 
 Result<SealedMemory> SealedMemory::make(const char* name, ByteView content) {
   UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));

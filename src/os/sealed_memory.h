@@ -2,11 +2,37 @@
 // Bytes in memory that can be handed to another process and that nobody can change any more.
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "base/bytes.h"
 #include "os/unique_fd.h"
 
 namespace gw::os {
+
+class SealedMemory;
+
+// A memfd that is being filled: sealed when it is complete, without a copy. Move only. Any thread.
+class UnsealedMemory {
+ public:
+  static Result<UnsealedMemory> make(const char* name, std::size_t bytes);
+
+  UnsealedMemory(UnsealedMemory&& other) noexcept;
+  UnsealedMemory& operator=(UnsealedMemory&& other) noexcept;
+  ~UnsealedMemory();
+
+  std::span<std::uint8_t> bytes() const { return {base_, size_}; }
+  // Nothing that bytes() gave may be used any more.
+  Result<SealedMemory> seal() &&;
+
+ private:
+  UnsealedMemory(UniqueFd fd, std::uint8_t* base, std::size_t size) : fd_(std::move(fd)), base_(base), size_(size) {}
+  void unmap();
+
+  UniqueFd fd_;
+  std::uint8_t* base_ = nullptr;  // null if empty
+  std::size_t size_ = 0;
+};
 
 // A memfd with all seals, mapped for reading. Because it is sealed, neither its content nor its size can change under a reader: what was
 // checked stays checked, and no access beyond an end that moved can kill the process.

@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/mman.h>
+#include <algorithm>
+#include <string_view>
 
 #include "os/io.h"
 
@@ -63,6 +66,18 @@ TEST(SealedMemory, RefusesMoreThanWanted) {
   auto made = SealedMemory::make("test", as_bytes("content"));
   EXPECT_FALSE(SealedMemory::open_sealed(*made->share(), 6));
   EXPECT_TRUE(SealedMemory::open_sealed(*made->share(), 7));
+}
+
+TEST(UnsealedMemory, IsFilledInPlaceAndSealed) {
+  auto memory = UnsealedMemory::make("test", 3);
+  ASSERT_TRUE(memory) << memory.error().detail;
+  std::ranges::copy(std::string_view("abc"), memory->bytes().begin());
+  auto sealed = std::move(*memory).seal();
+  ASSERT_TRUE(sealed) << sealed.error().detail;
+  EXPECT_EQ(as_text(sealed->bytes()), "abc");
+  EXPECT_NE(::ftruncate(sealed->fd(), 1), 0);
+  ASSERT_TRUE(UnsealedMemory::make("empty", 0));
+  EXPECT_EQ(std::move(*UnsealedMemory::make("empty", 0)).seal()->bytes().size(), 0u);
 }
 
 }  // namespace

@@ -287,35 +287,46 @@ Status check_hash(const ImagePage& page, const Hash256& hash) {
 
 std::size_t Image::encoded_size(const ImageContent& content) { return metadata_size(content) + payload_size(content); }
 
-Result<Image> Image::encode(const ImageContent& content, Bytes buffer) {
+ImageMemory make_image_memory(std::size_t bytes) {
+  std::shared_ptr<std::uint8_t[]> memory = std::make_shared_for_overwrite<std::uint8_t[]>(bytes);
+  return {{memory.get(), bytes}, memory};
+}
+
+Result<Image> Image::encode(const ImageContent& content) { return encode(content, make_image_memory(encoded_size(content))); }
+
+Result<Image> Image::encode(const ImageContent& content, ImageMemory memory) {
+  GW_ASSERT(memory.bytes.size() == encoded_size(content));
   GW_TRY_VOID(check(content));
-  auto file = std::make_shared<Bytes>(std::move(buffer));
-  file->clear();
-  file->reserve(encoded_size(content));
   Bytes metadata = write_metadata(content);
   Hash256 id = metadata_hash(metadata);
   std::copy(id.bytes.begin(), id.bytes.end(), metadata.begin() + kIdOffset);
-  file->insert(file->end(), metadata.begin(), metadata.end());
 
-  auto own = std::make_shared<ImageContent>(content);
+  std::size_t at = 0;
   auto append = [&](ByteView bytes) {
-    std::size_t at = file->size();
-    file->insert(file->end(), bytes.begin(), bytes.end());  // within the reserved capacity: earlier views stay valid
-    return ByteView(*file).subspan(at);
+    std::span<std::uint8_t> place = memory.bytes.subspan(at, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), place.begin());
+    at += bytes.size();
+    return ByteView(place);
   };
+  append(metadata);
+  auto own = std::make_shared<ImageContent>(content);
   own->module_wasm = append(content.module_wasm);
   for (ImagePage& page : own->pages) page.stored = append(page.stored);
-  return Image(std::move(file), std::move(own), id);
+  return Image(memory.bytes, std::move(memory.owner), std::move(own), id);
 }
 
 Result<Image> Image::decode(Bytes bytes) {
   auto file = std::make_shared<const Bytes>(std::move(bytes));
-  GW_TRY(Head head, read_head(*file));
-  GW_TRY(ImageContent content, read_content(head, *file));
+  return decode(*file, file);
+}
+
+Result<Image> Image::decode(ByteView file, std::shared_ptr<const void> owner) {
+  GW_TRY(Head head, read_head(file));
+  GW_TRY(ImageContent content, read_content(head, file));
   GW_TRY_VOID(check(content));
   if (!content.module_wasm.empty() && sha256(content.module_wasm) != content.module_hash)
     return damaged("the module in it has another hash");
-  return Image(std::move(file), std::make_shared<const ImageContent>(std::move(content)), head.id);
+  return Image(file, std::move(owner), std::make_shared<const ImageContent>(std::move(content)), head.id);
 }
 
 Status Image::verify_pages() const {

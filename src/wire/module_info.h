@@ -11,7 +11,7 @@
 namespace gw::wire {
 
 inline constexpr std::string_view kModuleInfoSection = "godwit";
-inline constexpr std::uint8_t kAbiVersion = 1;
+inline constexpr std::uint8_t kAbiVersion = 2;
 inline constexpr std::size_t kMaxModuleGlobals = 4096;
 
 // How often the module can be suspended.

@@ -47,7 +47,7 @@ TEST(ModuleInfo, RoundTrips) {
 TEST(ModuleInfo, BytesNeverChange) {
   ModuleInfo info = cell_module();
   info.source_hash = {};
-  EXPECT_EQ(hex(encode(info)), "0102010105000000000400000008000000008000" + std::string(64, '0') + "02007f7b");
+  EXPECT_EQ(hex(encode(info)), "0202010105000000000400000008000000008000" + std::string(64, '0') + "02007f7b");
 }
 
 TEST(ModuleInfo, IsFoundOnceOrRefused) {

@@ -23,9 +23,12 @@ void TaskThread::make(isolate::IsolateConfig config) {
 }
 
 Status TaskThread::call(const wire::pb::ToWorker::CallTask& request) {
-  if (waiting_ >= kMaxWaiting) return fail(Kind::invalid, "{} calls of thread {} wait already", waiting_.load(), id_);
+  if (waiting_ >= kMaxWaiting)
+    return fail(Kind::overloaded, "{} calls of thread {} wait already: wait for their results", waiting_.load(), id_);
   waiting_++;
-  return lane_.pool_thread().post([this, request] { carry_out(request); });
+  Status posted = lane_.pool_thread().post([this, request] { carry_out(request); });
+  if (!posted) waiting_--;
+  return posted;
 }
 
 void TaskThread::carry_out(const wire::pb::ToWorker::CallTask& request) {

@@ -22,7 +22,7 @@ class TaskThread final : private isolate::ThreadHost {
 
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
-  // Answered by TaskDone. Kind::invalid: too many wait.
+  // Answered by TaskDone. Kind::overloaded: too many wait.
   Status call(const wire::pb::ToWorker::CallTask& request);
 
  private:

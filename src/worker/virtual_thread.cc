@@ -296,19 +296,30 @@ Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   SaveOptions options{.pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
                       .track = environment_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
                       .job_state = gate_.save()};
-  GW_TRY(const wire::Image image, isolate_->save(options));
+  // The image is written to the memory that goes to the parent: a second copy could be as large as the program.
+  std::shared_ptr<os::UnsealedMemory> room;
+  options.make_memory = [&](std::size_t bytes) -> Result<wire::ImageMemory> {
+    GW_TRY(os::UnsealedMemory made, os::UnsealedMemory::make("image", bytes));
+    room = std::make_shared<os::UnsealedMemory>(std::move(made));
+    return wire::ImageMemory{room->bytes(), room};
+  };
+  Hash256 id;
+  {
+    GW_TRY(const wire::Image image, isolate_->save(options));
+    id = image.id();
+  }
   tracked_ = environment_.keep_images;
-  gate_.on_saved(image.id());
-  GW_TRY(const os::SealedMemory memory, os::SealedMemory::make("image", image.encoded()));
+  gate_.on_saved(id);
+  GW_TRY(const os::SealedMemory memory, std::move(*room).seal());
   GW_TRY(os::UniqueFd descriptor, memory.share());
   FromWorker frame;
   frame.mutable_image()->set_thread(id_);
   frame.mutable_image()->set_why(why);
-  frame.mutable_image()->set_id(image.id().bytes.data(), image.id().bytes.size());
+  frame.mutable_image()->set_id(id.bytes.data(), id.bytes.size());
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
   environment_.outgoing.put(frame, std::move(descriptors));
-  return image.id();
+  return id;
 }
 
 VirtualThread::Next VirtualThread::end(const isolate::Stop& stop) {

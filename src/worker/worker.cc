@@ -106,7 +106,11 @@ void Worker::give_up_late_requests(Time now) {
 }
 
 void Worker::remove_finished() {
-  forked_threads_.release(std::erase_if(threads_, [](const auto& entry) { return entry.second->finished(); }));
+  forked_threads_.release(std::erase_if(threads_, [this](const auto& entry) {
+    if (!entry.second->finished()) return false;
+    sleeping_threads_.forget(entry.first);
+    return true;
+  }));
 }
 
 Result<Worker::Flow> Worker::read_frames() {
@@ -225,6 +229,7 @@ void Worker::drop(std::uint64_t id) {
   if (thread == nullptr) return;
   thread->abandon();
   threads_.erase(id);
+  sleeping_threads_.forget(id);
   forked_threads_.release(1);
 }
 
@@ -246,33 +251,41 @@ void Worker::adopt_children() {
   }
 }
 
+// What a thread cannot be made of is that thread's failure, not the worker's: others run here.
 Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> descriptors) {
   GW_TRY_VOID(check_new(start.thread()));
-  GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(descriptors[0]), wire::kMaxThreadConfigBytes));
-  GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
   const std::uint64_t epoch = std::max<std::uint64_t>(start.epoch(), 1);
-  GW_TRY(job::EffectGate gate,
-         job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()}));
-  gate.set_job(start.job());
+  auto config = open_config(std::move(descriptors[0]));
+  if (!config) return not_made(start.thread(), epoch, config.error()), ok();
+  auto gate = job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()});
+  if (!gate) return not_made(start.thread(), epoch, gate.error()), ok();
+  gate->set_job(start.job());
   if (start.task_host()) {
     if (!forked_threads_.reserve())
       return not_made(start.thread(), epoch, fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
     task_threads_[start.thread()] =
-        std::make_unique<TaskThread>(*environment_, environment_->next_lane(), std::move(gate), config_of(config, environment_->limits));
+        std::make_unique<TaskThread>(*environment_, environment_->next_lane(), *std::move(gate), *std::move(config));
     return ok();
   }
-  add({.gate = std::move(gate),
-       .start_source = VirtualThread::FromStart{config_of(config, environment_->limits)},
+  add({.gate = *std::move(gate),
+       .start_source = VirtualThread::FromStart{*std::move(config)},
        .stored_before = start.stored(),
        .stop_after_polls = start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt});
   return ok();
 }
 
+Result<isolate::IsolateConfig> Worker::open_config(os::UniqueFd descriptor) const {
+  GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(descriptor), wire::kMaxThreadConfigBytes));
+  GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
+  return config_of(config, environment_->limits);
+}
+
 Result<std::vector<wire::Image>> Worker::open_images(std::vector<os::UniqueFd> descriptors) {
   std::vector<wire::Image> images;
   for (os::UniqueFd& fd : descriptors) {
-    GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
-    GW_TRY(auto image, wire::Image::decode(Bytes(memory.bytes().begin(), memory.bytes().end())));
+    GW_TRY(auto opened, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
+    const auto memory = std::make_shared<const os::SealedMemory>(std::move(opened));
+    GW_TRY(auto image, wire::Image::decode(memory->bytes(), memory));
     images.push_back(std::move(image));
   }
   return images;
@@ -292,9 +305,8 @@ Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::Uniq
     return fail(Kind::invalid, "more determinants of thread {} were expected", id);
   }
   auto& list = found->second.determinants;
-  if (list.size() + static_cast<std::size_t>(restore.determinants_size()) > job::EffectGate::kMaxReplay)
-    return fail(Kind::invalid, "thread {} has too many determinants", id);
-  list.insert(list.end(), restore.determinants().begin(), restore.determinants().end());
+  // The gate refuses too many, and this thread alone is not made then.
+  if (list.size() <= job::EffectGate::kMaxReplay) list.insert(list.end(), restore.determinants().begin(), restore.determinants().end());
   if (restore.more()) return ok();
   Restoring complete = std::move(found->second);
   restoring_.erase(found);
@@ -307,7 +319,10 @@ Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
   auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch))
                             : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
   if (!gate) return not_made(id, restoring.epoch, gate.error()), ok();
-  if (gate->thread().value() != id) return fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value());
+  if (gate->thread().value() != id) {
+    not_made(id, restoring.epoch, fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value()));
+    return ok();
+  }
   adopt_children();
   if (VirtualThread* replayed = find(id)) {
     // Its parent, restored before it, has replayed the fork already: the image knows more.
@@ -335,7 +350,8 @@ ThreadGate* Worker::find_gate(std::uint64_t id) {
 Status Worker::on_call_task(const ToWorker::CallTask& request) {
   const auto found = task_threads_.find(request.thread());
   if (found == task_threads_.end()) return fail(Kind::invalid, "thread {} carries out no tasks", request.thread());
-  return found->second->call(request);
+  if (const Status called = found->second->call(request); !called) outgoing_.put_now(task_frame(request.call(), called.error(), {}));
+  return ok();
 }
 
 Status Worker::on_input(const ToWorker::Input& input) {

@@ -75,6 +75,7 @@ class Worker {
   Status on_load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
   Status load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
   Status on_start(const wire::pb::ToWorker::Start& start, std::vector<os::UniqueFd> descriptors);
+  Result<isolate::IsolateConfig> open_config(os::UniqueFd descriptor) const;
   Status on_restore(const wire::pb::ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors);
   Status finish_restore(std::uint64_t id, Restoring restoring);
   Status on_input(const wire::pb::ToWorker::Input& input);

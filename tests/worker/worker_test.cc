@@ -306,6 +306,19 @@ TEST(Worker, EndsItselfWhenTheParentBreaksTheProtocol) {
   EXPECT_NE(driver.worker->death()->sentence.find("thread 1 is here already"), std::string::npos) << driver.worker->death()->sentence;
 }
 
+// Determinants that do not begin with the first: that thread fails, and the worker goes on with others.
+TEST(Worker, AThreadThatCannotBeMadeIsNotTheEndOfOthers) {
+  WorkerDriver driver;
+  driver.load(build_guest("clock_lines"));
+  wire::pb::Determinant late;
+  late.set_index(5);
+  driver.start_again(2, {"guest"}, {.determinants = {late}});
+  ASSERT_TRUE(driver.run_until([&] { return driver.failed == 1; }));
+  driver.start(1);
+  ASSERT_TRUE(driver.run_to_end(1));
+  EXPECT_EQ(driver.cause(), DeathCause::finished);
+}
+
 TEST(Worker, ACrashInAGuestIsTheGuestsFault) {
   WorkerDriver driver;
   driver.load(build_guest("empty_loop"));

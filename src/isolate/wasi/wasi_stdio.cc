@@ -11,6 +11,19 @@ constexpr std::size_t kReadAhead = 64u << 10;
 // One call takes at most this much, so that a guest held up by a slow reader of its output is held up for a bounded amount.
 constexpr std::uint64_t kMaxWrite = 64u << 10;
 
+// What one call takes: all of the buffers, or as many whole lines as it may. It leaves as one piece, so that nobody's output comes between.
+Bytes text_to_write(const GuestBuffers& buffers) {
+  Bytes text;
+  buffers.each_part(0, std::min(buffers.bytes, kMaxWrite), [&](std::uint64_t, std::span<std::uint8_t> part) {
+    text.insert(text.end(), part.begin(), part.end());
+    return true;
+  });
+  if (text.size() == buffers.bytes) return text;
+  const auto line_end = std::find(text.rbegin(), text.rend(), '\n');
+  if (line_end != text.rend()) text.erase(line_end.base(), text.end());
+  return text;
+}
+
 }  // namespace
 
 Wasi::Input Wasi::look_for_input() {
@@ -62,17 +75,14 @@ CallResult Wasi::read_input(GuestMemory memory, const GuestBuffers& buffers, std
 
 CallResult Wasi::write_output(GuestMemory memory, Descriptor::Kind stream, const GuestBuffers& buffers, std::uint32_t done) {
   if (!world_.thread.has_room(Outlet::output)) return park_for_room(Outlet::output);
-  std::uint64_t bytes = std::min(buffers.bytes, kMaxWrite);
-  if (!memory.store(done, static_cast<std::uint32_t>(bytes))) return Errno::fault;
-  if (state_.output_bytes > max_output_ || bytes > max_output_ - state_.output_bytes) return end(LimitReached{LimitKind::output, ""});
+  const Bytes text = text_to_write(buffers);
+  if (!memory.store(done, static_cast<std::uint32_t>(text.size()))) return Errno::fault;
+  if (state_.output_bytes > max_output_ || text.size() > max_output_ - state_.output_bytes) return end(LimitReached{LimitKind::output, ""});
   OutputSink& sink = stream == Descriptor::Kind::output ? world_.output : world_.errors;
-  bool written = true;
-  buffers.each_part(0, bytes, [&](std::uint64_t, std::span<std::uint8_t> part) {
-    written = sink.write(part).has_value();
-    if (written) state_.output_bytes += part.size();
-    return written;
-  });
-  return written ? Errno::success : Errno::io;
+  if (text.empty()) return Errno::success;
+  if (!sink.write(text)) return Errno::io;
+  state_.output_bytes += text.size();
+  return Errno::success;
 }
 
 }  // namespace gw::isolate

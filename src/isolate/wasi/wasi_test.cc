@@ -134,6 +134,20 @@ TEST_F(WasiTest, WritesToTheRightStream) {
   EXPECT_EQ(wasi->fd_write(memory, 3, 16, 1, 8).code, Errno::badf);
 }
 
+// More than one call takes: it takes whole lines, so that nobody's output comes into the middle of one.
+TEST_F(WasiTest, TakesWholeLinesOfALongWrite) {
+  limits.output_bytes = 1u << 20;
+  start();
+  std::fill_n(bytes.begin() + 1000, 40000, 'x');
+  bytes[1000 + 9999] = '\n';
+  put_vector(1000, 40000);
+  put(24, std::uint32_t{1000}), put(28, std::uint32_t{40000});
+  EXPECT_EQ(wasi->fd_write(memory, 1, 16, 2, 8).code, Errno::success);
+  EXPECT_EQ(get(8), 40000u + 10000);
+  EXPECT_EQ(output.text().size(), 50000u);
+  EXPECT_TRUE(output.text().ends_with('\n'));
+}
+
 TEST_F(WasiTest, EndsAGuestThatWritesTooMuch) {
   limits.output_bytes = 7;
   start();

@@ -10,7 +10,7 @@ WorkerShare Driver::share_of(const job::JobId& job) const {
   const job::SlotLeases::Grant* const grant = peer_->slots().find(job);
   const std::uint32_t slots = grant == nullptr ? 1 : grant->slots;
   WorkerShare part{.percent = share.cpu_percent};
-  if (share.memory_bytes > 0) part.resident_bytes = std::min(part.resident_bytes, share.memory_bytes / std::max(share.cores, 1u) * slots);
+  if (share.memory_bytes > 0) part.resident_bytes = share.memory_bytes / std::max(share.cores, 1u) * slots;
   if (share.cpu_percent < 100) part.processors = slots * share.cpu_percent / 100.0;
   return part;
 }

@@ -47,6 +47,11 @@ std::string_view name_of(int signal) {
 
 }  // namespace
 
+std::uint64_t default_worker_memory() {
+  const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes / 4 * 3;
+}
+
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const Config& config) {
   GW_TRY(auto sockets, os::MessageSocket::make_pair());
   GW_TRY(auto counter, os::SharedCounter::make());

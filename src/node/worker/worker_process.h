@@ -21,9 +21,12 @@
 
 namespace gw::node {
 
+// Three quarters of this machine's memory: what a worker may use where its lender has set no limit. The manifest limits each thread.
+std::uint64_t default_worker_memory();
+
 // Kept from outside, whatever the worker does.
 struct WorkerLimits {
-  std::uint64_t resident_bytes = 8ull << 30;  // memory in use by all its threads together
+  std::uint64_t resident_bytes = default_worker_memory();  // in use by all its threads together, with the images being saved
   std::uint32_t os_threads = 256;
   std::chrono::milliseconds start = std::chrono::seconds(20);   // until it says hello
   std::chrono::milliseconds answer = std::chrono::seconds(60);  // to a request that is always answered
