@@ -21,10 +21,12 @@ void draw(job::Time& time, milliseconds least, milliseconds most, Rng& rng) {
 void randomise(job::Home::Config& config, Rng& rng) {
   draw(config.retry, milliseconds(100), milliseconds(3000), rng);
   draw(config.renew, milliseconds(500), milliseconds(10'000), rng);
-  draw(config.offer_wait, milliseconds(200), milliseconds(5000), rng);
+  draw(config.placement.offer_wait, milliseconds(200), milliseconds(5000), rng);
   draw(config.idle, milliseconds(100), milliseconds(20'000), rng);
-  draw(config.batch, milliseconds(1), milliseconds(5000), rng);
-  draw(config.threads_per_claim, 1, 6, rng);
+  draw(config.placement.batch, milliseconds(1), milliseconds(5000), rng);
+  draw(config.placement.threads_per_claim, 1, 6, rng);
+  draw(config.keepers.retry, milliseconds(100), milliseconds(3000), rng);
+  draw(config.keepers.look, milliseconds(500), milliseconds(20'000), rng);
 }
 
 void randomise(job::HostedJob::Config& config, Rng& rng) {

@@ -4,19 +4,21 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/rng.h"
 #include "job/actions.h"
 #include "job/authority.h"
-#include "job/blob_references.h"
+#include "job/claim_table.h"
 #include "job/effect_ledger.h"
 #include "job/job_snapshot.h"
+#include "job/keeper_assignment.h"
 #include "job/live_peers.h"
 #include "job/manifest.h"
+#include "job/placement.h"
 #include "job/recovery_counters.h"
+#include "job/thread_table.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -29,22 +31,27 @@ struct HomeRecords {
   std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
 };
 
-// Home of one job; docs/design/003-peers.md has the protocol. Effects go through the ledger and nothing else decides what counts.
+// Home of one job; docs/design/003-peers.md has the protocol, 007 who may say what. Effects go through the ledger and nothing else decides
+// what counts. Threads, claims, placing and keepers have classes of their own; this one turns what is heard into changes of theirs.
 //
 // Invariants: a thread's epoch, host and keeper are on disk before anybody is told; at most one claim per peer; claimed slots never exceed
-// what the manifest wants. Limits: Config, the manifest's, the ledger's. A machine without I/O or threads: its peer owns and drives it.
+// what the manifest wants; a thread of which effects are stored begins anew only if it has no determinants. No step is O(threads), but for
+// messages that name as many and for the loss of a peer that has as many.
+// Limits: Config, the manifest's, the ledger's. A machine without I/O or threads: its peer owns and drives it.
 class Home {
  public:
   struct Config {
     Time retry = std::chrono::milliseconds(800);
     Time renew = std::chrono::seconds(5);
     Time silence = std::chrono::seconds(30);  // of a claim whose peer seems alive
-    Time offer_wait = std::chrono::seconds(3);
-    Time keeper_patience = std::chrono::seconds(60);  // for a keeper that is dead, when the host is too
-    Time idle = std::chrono::seconds(10);             // a claim with nothing to do
-    Time batch = std::chrono::seconds(2);             // work given in advance
+    Time keeper_patience =
+        std::chrono::seconds(60);  // with a keeper that is away, before its threads leave their hosts, and those that may begin anew
+    Time idle = std::chrono::seconds(10);  // a claim with nothing to do
+    Time stall = std::chrono::minutes(2);  // a claim of which nothing new is heard, while others have room
+    std::uint32_t faults = 3;              // reports that a thread cannot run, if hosts do not agree before
     std::size_t threads = 65536;
-    std::size_t threads_per_claim = 4096;
+    Placement::Config placement;
+    KeeperAssignment::Config keepers;
   };
   // Outlive it.
   struct Environment {
@@ -79,7 +86,6 @@ class Home {
   Time next_deadline() const;
 
   const Charter& charter() const { return charter_; }
-  const Manifest& manifest() const { return manifest_; }
   // The roster, if it has changed since it was taken last.
   std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
   // For people and checkers.
@@ -89,87 +95,50 @@ class Home {
   std::size_t threads() const { return threads_.size(); }
 
  private:
-  using State = wire::pb::ThreadRecord;
-  struct Thread {
-    State::State state = State::WAITING;
-    std::uint32_t task = 0;  // unless it was forked
-    bool forked = false;
-    std::uint64_t order = 0;  // of becoming known
-    std::uint64_t epoch = 0;  // 0: never placed
-    PeerId host;
-    std::uint64_t claim = 0;
-    bool host_acknowledged = false;  // in a status of the host
-    JobMessage::StartState start_state = JobMessage::NOT_YET;
-    Time assign_again{0};
-    std::optional<PeerId> keeper;
-    std::uint64_t keeper_generation = 0;
-    bool restore = false;          // the keeper may have something
-    std::optional<PeerId> target;  // being filled
-    Time change_again{0};
-    Time keeper_missing = kNever;  // since when, while the thread waits for it
-    std::uint32_t failures = 0;
-    std::uint32_t exit_code = 0;
-    std::uint64_t resumed = 0;
-    std::uint64_t restarted = 0;
-    bool placed_again = false;  // and from where it runs is not known yet
-    std::string sentence;
-  };
-  struct Claim {
-    std::uint64_t claim = 0;
-    std::uint32_t slots = 0;
-    std::uint64_t status = 0;  // statuses up to this number are old
-    Time since{0};
-    Time last_seen{0};
-    Time renew_at{0};
-    Time idle_since{0};
-    std::uint64_t finished = 0;
-    std::set<ThreadId> threads;
-  };
-
-  // home.cc
-  Thread& add_thread(ThreadId id);
-  void write(ThreadId id, const Thread& thread, Actions& out) const;
+  // --- its life
+  HomeThread& add_thread(ThreadId id);
+  void write(ThreadId id, Actions& out) const;
   void write_counters(Actions& out) const;
   Status recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
+  Status recover_place(Time now, ThreadId id, const wire::pb::ThreadRecord& record);
   Status feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
-
-  // home_snapshot.cc
-  wire::pb::ThreadRecord record_of(const Thread& thread) const;
   std::vector<ThreadId> in_order() const;
   Reason why_no_slot() const;
-  std::uint32_t exit_code() const;
 
-  // home_placing.cc
+  // --- claims
   void seek(Time now, Actions& out);
-  void place_waiting(Time now, Actions& out);
-  enum class Readiness : std::uint8_t { ready, later, never };
-  Readiness readiness(Time now, Thread& thread);
-  void give_up_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
-  Claim* roomiest(Time now, PeerId& host);
-  std::size_t queue_target(Time now, const Claim& claim) const;
-  void place(Time now, ThreadId id, Thread& thread, const PeerId& host, Actions& out);
-  std::optional<PeerId> choose_keeper(const PeerId& host);
-  wire::pb::SignedGrant grant_of(ThreadId id, const Thread& thread, const PeerId& keeper) const;
-  void send_assign(ThreadId id, const Thread& thread, Actions& out) const;
   void send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const;
   void send_release(const PeerId& peer, std::uint64_t claim, Actions& out) const;
   void lose_claim(Time now, const PeerId& peer, Actions& out);
   void tend_claims(Time now, Actions& out);
+  Time stall_bound() const;
+  bool is_stalled(Time now, const PeerId& peer, const Claim& claim) const;
+  void note_progress(Time now, Claim& claim, std::uint64_t progress);
 
-  // home_threads.cc
+  // --- placing
+  void place_ready(Time now, Actions& out);
+  void place(Time now, ThreadId id, const PeerId& host, Actions& out);
+  void send_assign(Time now, ThreadId id, Actions& out);
+  bool may_begin_anew(ThreadId id) const;
+  void unpark(Time now, const PeerId& keeper);
+  void on_due(Time now, ThreadId id, Actions& out);
+  void tend_waiting_host(Time now, ThreadId id, Actions& out);
+
+  // --- threads
+  HomeThread* on_record(ThreadId id, const PeerId& from, std::uint64_t epoch);
+  void note_held(Time now, const PeerId& from, const JobMessage::Status::Held& held, const std::string& failure, Actions& out);
+  void note_start_state(Time now, ThreadId id, JobMessage::StartState start_state, Actions& out);
   void lose(Time now, ThreadId id, std::string_view failure, Actions& out);
-  void note_start_state(ThreadId id, Thread& thread, JobMessage::StartState start_state, Actions& out);
-  void leave_host(Time now, ThreadId id, Thread& thread);
-  void end_thread(Time now, ThreadId id, Thread& thread, Actions& out);
+  void leave_host(Time now, ThreadId id, const PeerId& host);
+  void on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out);
+  void end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
+  void after_end(Time now, ThreadId id, const PeerId& host, Actions& out);
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
   bool is_kept(const JobMessage::Effects::Child* child) const;
-  void add_child(const JobMessage::Effects& message, const Effect& effect, const Thread& parent, Actions& out);
+  void add_child(Time now, const JobMessage::Effects& message, const Effect& effect, const PeerId& host, Actions& out);
   void send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const;
-  void tend_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
-  void wait_for_keeper(Time now, ThreadId id, Thread& thread, Actions& out);
-  void send_keeper(ThreadId id, const Thread& thread, Actions& out) const;
 
   const Config config_;
   const Environment environment_;
@@ -177,15 +146,13 @@ class Home {
   const Manifest manifest_;
   LeaderRoster roster_;
   EffectLedger ledger_;
-  std::map<ThreadId, Thread> threads_;
-  std::set<std::pair<std::uint64_t, ThreadId>> waiting_;  // by order
-  std::set<ThreadId> placed_;
-  std::map<PeerId, Claim> claims_;
-  std::map<PeerId, Time> asked_;  // reservations on their way, until when
-  std::size_t unfinished_ = 0;
-  std::uint64_t failed_ = 0;
+  ThreadTable threads_;
+  ClaimTable claims_;
+  Placement placement_;
+  KeeperAssignment keepers_;
   RecoveryCounters counters_;
-  std::uint64_t next_keeper_generation_;
+  std::vector<Time> durations_;  // of some threads that ended, the last ones
+  std::uint32_t stalls_ = 0;
   wire::pb::JobRecord::State state_ = wire::pb::JobRecord::RUNNING;
   Time submitted_at_{0}, ended_at_{0};  // since 1970
   Time seek_at_{0};

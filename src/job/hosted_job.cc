@@ -68,7 +68,7 @@ void HostedJob::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, A
   if (worker_) out.add(FrameToWorker{*worker_, std::move(frame), std::move(beside)});
 }
 
-void HostedJob::send_status(Time now, Actions& out) {
+void HostedJob::send_status(Time now, Actions& out, const JobMessage::Status::Held* gone) {
   status_at_ = now + config_.status_every;
   JobMessage message;
   JobMessage::Status& status = *message.mutable_status();
@@ -81,7 +81,10 @@ void HostedJob::send_status(Time now, Actions& out) {
     held.set_thread(id.value());
     held.set_epoch(thread.epoch);
     held.set_start_state(start_state_of(thread));
+    held.set_keeper_stalled(is_stalled(now, thread));
   }
+  if (gone != nullptr) *status.add_held() = *gone;
+  status.set_progress(progress_);
   out.send(claim_.home, claim_.job, std::move(message));
 }
 
@@ -95,9 +98,9 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   }
   // An epoch is lived once: what comes late or twice after its worker died does not begin it again.
   if (const auto last = highest_epoch_.find(id); last != highest_epoch_.end() && assign.epoch() <= last->second)
-    return send_status(now, out);
-  // Home will see that it is not here.
-  if (threads_.size() >= config_.threads || (highest_epoch_.size() >= config_.begun && !highest_epoch_.contains(id))) return;
+    return refuse_assignment(now, assign, out);
+  if (threads_.size() >= config_.threads || (highest_epoch_.size() >= config_.begun && !highest_epoch_.contains(id)))
+    return refuse_assignment(now, assign, out);
   highest_epoch_[id] = assign.epoch();
   Thread& thread = threads_[id];
   thread.epoch = assign.epoch();
@@ -114,6 +117,18 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   if (thread.stage == Stage::asking) ask_image(now, id, thread, out);
   advance_code(now, out);
   start_queued(now, out);
+}
+
+void HostedJob::refuse_assignment(Time now, const JobMessage::Assign& assign, Actions& out) {
+  JobMessage::Status::Held gone;
+  gone.set_thread(assign.thread());
+  gone.set_epoch(assign.epoch());
+  gone.set_start_state(JobMessage::GONE);
+  send_status(now, out, &gone);
+}
+
+bool HostedJob::is_stalled(Time now, const Thread& thread) const {
+  return thread.stage == Stage::running && thread.keeper.waits_since != kNever && now - thread.keeper.waits_since > config_.keeper_patience;
 }
 
 void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
@@ -172,6 +187,7 @@ void HostedJob::send_effects(Time now, ThreadId id, Thread& thread, Actions& out
   effects.set_epoch(thread.epoch);
   effects.set_status(status_);
   effects.set_start_state(start_state_of(thread));
+  effects.set_determinants(thread.recorded());
   out.send(claim_.home, claim_.job, std::move(message));
 }
 

@@ -28,6 +28,7 @@ class HostedJob {
   struct Config {
     Time retry = std::chrono::milliseconds(800);
     Time status_every = std::chrono::seconds(5);
+    Time keeper_patience = std::chrono::seconds(15);  // before home hears that a keeper does not answer
     std::size_t threads = 4096;
     std::size_t begun = 1u << 20;    // threads one claim may ever have, 40 MiB
     std::size_t remembered = 65536;  // of those that left
@@ -58,7 +59,8 @@ class HostedJob {
   void close(Actions& out);
 
   // Home.
-  void send_status(Time now, Actions& out);
+  // `gone`: an assignment that cannot be taken.
+  void send_status(Time now, Actions& out, const JobMessage::Status::Held* gone = nullptr);
   void on_assign(Time now, const JobMessage::Assign& assign, Actions& out);
   void on_drop(Time now, const JobMessage::ThreadName& name, Actions& out);
   void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
@@ -108,6 +110,7 @@ class HostedJob {
     std::uint64_t sent = 0;          // determinants it was sent
     wire::pb::SignedGrant grant;     // to write there
     bool answered = false;           // so it has seen the grant
+    Time waits_since = kNever;       // for an answer
     Time resend_at{0};
   };
   struct Thread {
@@ -165,6 +168,8 @@ class HostedJob {
   // hosted_job_images.cc
   std::optional<Hash256> find_page(ThreadId first, const Hash256& page) const;
   void follow_keeper(Time now, Thread& child);
+  bool is_stalled(Time now, const Thread& thread) const;
+  void refuse_assignment(Time now, const JobMessage::Assign& assign, Actions& out);
   void ask_image(Time now, ThreadId id, Thread& thread, Actions& out);
   void advance_image(Time now, ThreadId id, Thread& thread, Actions& out);
   void hold_image(Time now, Thread& thread, const std::string& parts, Actions& out);
@@ -192,6 +197,7 @@ class HostedJob {
   std::set<Hash256> chunk_waits_;                     // the worker wants these
   std::string failure_;                               // how the last worker died
   std::uint64_t status_ = 0;
+  std::uint64_t progress_ = 0;
   Time status_at_{0};
   Time tick_at_{0};
 };

@@ -136,7 +136,9 @@ void HostedJob::sync_link(Time now, ThreadId id, const Thread& thread, Link& lin
     out.send(link.peer, claim_.job, std::move(message));
     sent = true;
   }
-  if (sent) link.resend_at = now + config_.retry;
+  if (!sent) return;
+  link.resend_at = now + config_.retry;
+  link.waits_since = std::min(link.waits_since, now);
 }
 
 void HostedJob::sync(Time now, ThreadId id, Thread& thread, Actions& out) {
@@ -176,6 +178,7 @@ void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& ke
   if (thread->next && thread->next->peer == from && thread->next->keeper_generation == kept.keeper_generation()) link = &*thread->next;
   if (link == nullptr) return;
   link->answered = true;
+  link->waits_since = kNever;
   if (kept.determinants() > thread->recorded()) return;  // it cannot have more than there are
   // Late answers say less than is true; what is kept only grows.
   if (kept.determinants() < link->determinants) return;

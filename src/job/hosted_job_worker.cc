@@ -43,6 +43,7 @@ void HostedJob::take_manifest(Time now, const std::string& bytes, Actions& out) 
 }
 
 void HostedJob::on_blob_here(Time now, Actions& out) {
+  if (code_ != CodeStage::ready) ++progress_;
   if (code_ == CodeStage::manifest && environment_.blobs.has(claim_.manifest)) environment_.blobs.load(claim_.manifest, out);
   for (const Hash256& hash : chunk_waits_)
     if (environment_.blobs.has(hash)) environment_.blobs.load(hash, out);
@@ -119,6 +120,7 @@ void HostedJob::start_thread(Time now, ThreadId id, Thread& thread, Actions& out
 // --- frames
 
 Status HostedJob::on_frame(Time now, const FromWorker& frame, Bytes image, Actions& out) {
+  ++progress_;
   switch (frame.kind_case()) {
     case FromWorker::kHello:
       return ok();

@@ -56,7 +56,8 @@ class JobRouter {
     PeerId self;
     const wire::Signer& signer;
     const job::GridRules& grids;
-    std::function<bool()> disk_is_behind;  // home takes no more effects then
+    std::function<bool()> disk_is_behind;                          // home takes no more effects then
+    std::function<std::uint64_t(std::uint32_t slots)> memory_for;  // bytes lent with so many slots; 0: not limited
     std::function<std::unique_ptr<job::HostedJob>(const job::HostedJob::Claim&)> make_hosted_job;
   };
 

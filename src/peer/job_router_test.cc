@@ -89,6 +89,7 @@ class Router : public testing::Test {
                      .signer = signer_,
                      .grids = others_,
                      .disk_is_behind = [] { return false; },
+                     .memory_for = [](std::uint32_t slots) { return slots * 1000; },
                      .make_hosted_job =
                          [this](const job::HostedJob::Claim& claim) {
                            return std::make_unique<job::HostedJob>(job::HostedJob::Config{},
@@ -206,6 +207,7 @@ TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   hear(kHome, message);
   ASSERT_NE(sent(), nullptr);
   EXPECT_EQ(sent()->offer().slots(), 1u);
+  EXPECT_EQ(sent()->offer().memory_bytes(), 1000u);
 }
 
 TEST_F(Router, ACharterMustBeTheJobs) {

@@ -47,6 +47,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       keeper_(config.keeper, {grids_, blobs_, authorities_}),
       past_(config.past),
       uploads_(config.uploads, blobs_),
+      memory_bytes_(config.memory_bytes),
       router_(config.router, {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_}, router_environment()) {
   grids_.set_slots(slots_.slots(), slots_.free_slots());
 }
@@ -56,6 +57,7 @@ JobRouter::Environment Peer::router_environment() {
           .signer = signer_,
           .grids = grids_,
           .disk_is_behind = [this] { return batches_.size() >= config_.batches; },
+          .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
           .make_hosted_job =
               [this](const HostedJob::Claim& claim) {
                 return std::make_unique<HostedJob>(config_.hosted_job, HostedJob::Environment{identity_.self, blobs_, next_worker_}, claim);
@@ -300,6 +302,7 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
 
 // The home of a claim that ends is told at once, so that it places its threads on other peers.
 void Peer::set_slots(const SetSlots& request, Actions& out) {
+  memory_bytes_ = request.memory_bytes;
   std::vector<job::SlotLeases::Grant> ended = slots_.resize(request.slots, request.vacate);
   job::SlotLeases::Caps caps = request.caps;
   caps.self = identity_.self;

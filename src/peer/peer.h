@@ -76,6 +76,7 @@ struct Cancel {
 // their last images.
 struct SetSlots {
   std::uint32_t slots;
+  std::uint64_t memory_bytes = 0;  // for all of them together; 0: not limited
   std::vector<JobId> vacate;
   job::SlotLeases::Caps caps = {};
 };
@@ -125,8 +126,9 @@ class Peer {
     PastJobs::Config past;
     Uploads::Config uploads;
     Reachability::Config reachability;
-    std::size_t homes = 1024;    // jobs at once
-    std::size_t batches = 1024;  // on their way to the disk; home takes no more effects then
+    std::uint64_t memory_bytes = 0;  // lent with all slots together; 0: not limited
+    std::size_t homes = 1024;        // jobs at once
+    std::size_t batches = 1024;      // on their way to the disk; home takes no more effects then
   };
   struct Identity {
     PeerId self;
@@ -219,6 +221,7 @@ class Peer {
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
+  std::uint64_t memory_bytes_;
   JobRouter router_;
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;

@@ -79,7 +79,7 @@ Status check(const JobMessage::Status& status) {
   GW_TRY_VOID(require(status.slots() <= kMaxJobSlots, "a claim has at most 65536 slots"));
   for (const JobMessage::Status::Held& held : status.held()) {
     GW_TRY_VOID(check_thread(held));
-    GW_TRY_VOID(require(JobMessage::StartState_IsValid(held.start_state()), "a start state is one of four"));
+    GW_TRY_VOID(require(JobMessage::StartState_IsValid(held.start_state()), "a start state is one of five"));
   }
   return require(status.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes");
 }
@@ -94,7 +94,8 @@ Status check(const JobMessage::Assign& assign) {
 
 Status check(const JobMessage::Effects& message) {
   GW_TRY_VOID(check_thread(message));
-  GW_TRY_VOID(require(JobMessage::StartState_IsValid(message.start_state()), "a start state is one of four"));
+  GW_TRY_VOID(require(JobMessage::StartState_IsValid(message.start_state()) && message.start_state() != JobMessage::GONE,
+                      "a thread that does something runs"));
   for (const pb::Effect& effect : message.effects()) {
     GW_TRY_VOID(check_effect(effect));
     GW_TRY_VOID(require(effect.thread() == message.thread() && effect.epoch() == message.epoch(), "effects are of the message's thread"));

@@ -47,7 +47,9 @@ void Driver::share(const ShareChange& change, std::function<void(Result<Share>)>
 void Driver::apply_share(const Share& share) {
   config_.share = share;
   const job::SlotLeases::Caps caps{.slots_per_origin = share.slots_per_peer, .jobs_per_origin = share.jobs_per_peer};
-  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = {}, .caps = caps}, out); });
+  turn([&](job::Time now, Actions& out) {
+    peer_->on_local(now, peer::SetSlots{.slots = share.cores, .memory_bytes = share.memory_bytes, .vacate = {}, .caps = caps}, out);
+  });
   std::vector<job::JobId> too_large;
   for (const auto& [id, worker] : workers_) {
     const WorkerShare part = share_of(worker.job);
@@ -59,7 +61,8 @@ void Driver::apply_share(const Share& share) {
   }
   if (!too_large.empty())
     turn([&](job::Time now, Actions& out) {
-      peer_->on_local(now, peer::SetSlots{.slots = share.cores, .vacate = too_large, .caps = caps}, out);
+      peer_->on_local(now, peer::SetSlots{.slots = share.cores, .memory_bytes = share.memory_bytes, .vacate = too_large, .caps = caps},
+                      out);
     });
   arm();
 }

@@ -1,0 +1,92 @@
+#include "job/claim_table.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace gw::job {
+namespace {
+
+std::size_t free_slots(const Claim& claim) { return claim.slots - std::min<std::size_t>(claim.slots, claim.threads.size()); }
+
+std::size_t room_ahead(const Claim& claim) {
+  const std::size_t limit = claim.slots + claim.ahead;
+  return limit - std::min(limit, claim.threads.size());
+}
+
+}  // namespace
+
+void ClaimTable::enter(const PeerId& peer, const Claim& claim) {
+  if (const std::size_t free = free_slots(claim); free > 0) free_.emplace(free, peer);
+  if (const std::size_t room = room_ahead(claim); room > 0) ahead_.emplace(room, peer);
+}
+
+void ClaimTable::leave(const PeerId& peer, const Claim& claim) {
+  free_.erase({free_slots(claim), peer});
+  ahead_.erase({room_ahead(claim), peer});
+}
+
+Claim& ClaimTable::add(const PeerId& peer, Claim claim) {
+  const auto [found, fresh] = claims_.emplace(peer, std::move(claim));
+  GW_ASSERT(fresh);
+  slots_ += found->second.slots;
+  enter(peer, found->second);
+  return found->second;
+}
+
+void ClaimTable::remove(const PeerId& peer) {
+  const auto found = claims_.find(peer);
+  leave(peer, found->second);
+  slots_ -= found->second.slots;
+  claims_.erase(found);
+}
+
+void ClaimTable::clear() {
+  claims_.clear();
+  free_.clear();
+  ahead_.clear();
+  slots_ = 0;
+}
+
+Claim* ClaimTable::find(const PeerId& peer) {
+  const auto found = claims_.find(peer);
+  return found == claims_.end() ? nullptr : &found->second;
+}
+
+const Claim* ClaimTable::find(const PeerId& peer) const {
+  const auto found = claims_.find(peer);
+  return found == claims_.end() ? nullptr : &found->second;
+}
+
+void ClaimTable::attach(const PeerId& peer, ThreadId thread) {
+  Claim& claim = claims_.at(peer);
+  leave(peer, claim);
+  claim.threads.insert(thread);
+  enter(peer, claim);
+}
+
+void ClaimTable::detach(const PeerId& peer, ThreadId thread) {
+  Claim* claim = find(peer);
+  if (claim == nullptr) return;
+  leave(peer, *claim);
+  claim->threads.erase(thread);
+  enter(peer, *claim);
+}
+
+void ClaimTable::set_ahead(const PeerId& peer, std::size_t ahead) {
+  Claim& claim = claims_.at(peer);
+  leave(peer, claim);
+  claim.ahead = ahead;
+  enter(peer, claim);
+}
+
+// Looks at no more entries than there are peers to avoid, and one.
+std::optional<PeerId> ClaimTable::first_of(const Index& index, std::span<const PeerId> avoid) {
+  for (const auto& [room, peer] : index | std::views::reverse)
+    if (std::ranges::find(avoid, peer) == avoid.end()) return peer;
+  return index.empty() ? std::nullopt : std::optional(index.rbegin()->second);
+}
+
+std::optional<PeerId> ClaimTable::with_free_slot(std::span<const PeerId> avoid) const { return first_of(free_, avoid); }
+std::optional<PeerId> ClaimTable::with_room_ahead(std::span<const PeerId> avoid) const { return first_of(ahead_, avoid); }
+
+}  // namespace gw::job
