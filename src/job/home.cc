@@ -1,18 +1,17 @@
 #include "job/home.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
+#include "job/home_messages.h"
 #include "job/records.h"
 
 namespace gw::job {
 namespace {
 
 constexpr std::size_t kShownAfterwards = 1000;  // threads of a job that is over
-constexpr std::size_t kDurations = 64;
-constexpr std::uint32_t kLimitReached = 5;  // the exit code of a program that reached a limit, as `godwit run` has it everywhere
+constexpr std::uint32_t kLimitReached = 5;      // the exit code of a program that reached a limit, as `godwit run` has it everywhere
 constexpr std::uint64_t kPageBytes = 64u << 10;
 
 const JobMessage::Effects::Child* born_in(const JobMessage::Effects& message, std::uint64_t child) {
@@ -63,90 +62,13 @@ void Home::write_counters(Actions& out) const {
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
 }
 
-// Children are known from the effects of their parents, so parents come first.
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
   counters_.forget_finished();
-  std::vector<ThreadId> order;
-  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
-  for (std::size_t next = 0; next < order.size(); ++next) {
-    std::vector<ThreadId> children;
-    GW_TRY_VOID(recover_thread(now, order[next], records, children));
-    order.insert(order.end(), children.begin(), children.end());
-  }
+  GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, claims_, roster_, counters_}).run());
   submitted_at_ = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
   seek_at_ = tick_at_ = now;
-  return ok();
-}
-
-Status Home::feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children) {
-  const auto effects = records.effects.find(id);
-  if (effects == records.effects.end()) return ok();
-  for (const auto& [sequence, effect] : effects->second) {
-    GW_TRY_VOID(ledger_.adopt(id, effect.epoch(), 0));
-    GW_TRY(const auto verdict, ledger_.accept(effect));
-    if (verdict != EffectLedger::Verdict::fresh)
-      return fail(Kind::corrupt, "effect {} of thread {} is recorded twice", sequence, id.value());
-    if (!effect.has_fork()) continue;
-    const ThreadId child{effect.fork().child()};
-    if (!records.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
-    add_thread(child).forked = true;
-    children.push_back(child);
-  }
-  return ok();
-}
-
-Status Home::recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children) {
-  GW_TRY_VOID(feed_ledger(id, records, children));
-  const auto found = records.threads.find(id);
-  if (found == records.threads.end()) return ok();  // never placed
-  const wire::pb::ThreadRecord& record = found->second;
-  HomeThread& thread = threads_.at(id);
-  thread.epoch = record.epoch();
-  thread.failures = record.failures();
-  thread.resumed = record.resumed();
-  thread.restarted = record.restarted();
-  thread.placed_again = record.placed_again();
-  thread.determinants = record.determinants();
-  thread.keeper_generation = record.keeper_generation();
-  thread.kept = record.restore();
-  if (!record.host().empty()) thread.host = PeerId::from(record.host());
-  if (!record.keeper().empty()) {
-    threads_.set_keeper(id, PeerId::from(record.keeper()));
-    roster_.add_keeper(*thread.keeper);
-  }
-  const bool was_placed = record.state() == wire::pb::ThreadRecord::PLACED || record.state() == wire::pb::ThreadRecord::ENDED;
-  if (was_placed && !thread.host) return fail(Kind::corrupt, "the record of thread {} has no host", id.value());
-  if (thread.kept && !thread.keeper) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
-  if (thread.epoch > 0) GW_TRY_VOID(ledger_.adopt(id, thread.epoch, 0));
-  if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(now, id, record);
-  if (record.state() == wire::pb::ThreadRecord::ENDED) {
-    threads_.end(id, {record.exit_code(), record.sentence()});
-    counters_.on_finished(*thread.host);
-  }
-  if (record.state() == wire::pb::ThreadRecord::FAILED) threads_.fail(id, {record.exit_code(), record.sentence()});
-  return ok();
-}
-
-Status Home::recover_place(Time now, ThreadId id, const wire::pb::ThreadRecord& record) {
-  const PeerId host = PeerId::from(record.host());
-  roster_.add_host(host);
-  if (claims_.find(host) == nullptr)
-    claims_.add(host, {.claim = record.claim(),
-                       .slots = record.slots(),
-                       .since = now,
-                       .last_seen = now,
-                       .renew_at = now,
-                       .idle_since = now,
-                       .progress_at = now});
-  if (claims_.find(host)->claim != record.claim()) return fail(Kind::corrupt, "two claims at peer {} are recorded", host.brief());
-  claims_.attach(host, id);
-  // It may have run there: if the host does not have it, its epoch is used up.
-  HomeThread::Placed& placed = threads_.place(id, host, record.claim(), now);
-  placed.acknowledged = true;
-  placed.restore = record.restore();
-  threads_.set_due(id, now);
   return ok();
 }
 
@@ -168,7 +90,7 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
                                 .exit_code = threads_.exit_code(),
                                 .cancelled = state == wire::pb::JobRecord::CANCELLED}});
   // A host that does not hear this sends its status, and is told then.
-  for (const auto& [peer, claim] : claims_.all()) send_release(peer, claim.claim, out);
+  for (const auto& [peer, claim] : claims_.all()) out.send(peer, charter_.id(), release_message(claim.claim));
   claims_.clear();
   over_ = true;
 }
@@ -194,15 +116,6 @@ Time Home::next_deadline() const { return over_ ? kNever : std::min(tick_at_, th
 
 // --- what home shows, and writes down
 
-// Tasks, then forked threads by id.
-std::vector<ThreadId> Home::in_order() const {
-  std::vector<ThreadId> order;
-  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) order.push_back(manifest_.thread_of(task));
-  for (const auto& [id, thread] : threads_.all())
-    if (thread.forked) order.push_back(id);
-  return order;
-}
-
 wire::pb::JobRecord Home::record() const {
   wire::pb::JobRecord record;
   record.set_state(state_);
@@ -217,50 +130,15 @@ wire::pb::JobRecord Home::record() const {
   record.set_exit_code(threads_.exit_code());
   *record.mutable_counters() = counters_.record();
   if (state_ == wire::pb::JobRecord::RUNNING) return record;
-  for (const ThreadId id : in_order()) {
-    if (static_cast<std::size_t>(record.some_size()) >= kShownAfterwards) break;
-    *record.add_some() = record_of(threads_.at(id), 0);
-    record.mutable_some()->rbegin()->set_id(id.value());
-  }
+  add_threads(manifest_, threads_, kShownAfterwards, record);
   return record;
 }
 
-// Of a thread that could start anywhere.
-Reason Home::why_no_slot() const {
-  if (claims_.slots() >= manifest_.content().policy().slots()) return Reason::job_limit;
-  if (placement_.waits_for_offers()) return Reason::slots_asked;
-  const auto alive = environment_.live_peers.all_alive();
-  const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims_.find(peer.peer) != nullptr; });
-  return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
-}
-
 JobSnapshot Home::snapshot() const {
-  JobSnapshot snapshot = snapshot_of(record());
-  snapshot.waiting = threads_.waiting();
-  snapshot.running = threads_.placed();
-  snapshot.threads.clear();
-  const Reason no_slot = threads_.waiting() == 0 ? Reason::ok : why_no_slot();
-  for (const ThreadId id : in_order()) {
-    const HomeThread& thread = threads_.at(id);
-    snapshot.threads.push_back(snapshot_of(id, record_of(thread, 0)));
-    Reason& reason = snapshot.threads.back().reason;
-    if (const auto* waiting = std::get_if<HomeThread::Waiting>(&thread.state))
-      reason = waiting->keeper_missing != kNever ? Reason::keeper_away : no_slot;
-    if (const HomeThread::Placed* placed = thread.placed()) {
-      if (placed->start_state < JobMessage::BEGINNING) reason = Reason::starting;
-      if (placed->keeper_missing != kNever) reason = Reason::keeper_away;
-    }
-  }
-  std::map<PeerId, HostSnapshot> peers;
-  for (const HostSnapshot& peer : snapshot.peers) peers[peer.peer] = peer;
-  for (const auto& [peer, claim] : claims_.all()) {
-    peers[peer].peer = peer;
-    peers[peer].slots = claim.slots;
-    peers[peer].running = claim.threads.size();
-  }
-  snapshot.peers.clear();
-  for (const auto& [id, peer] : peers) snapshot.peers.push_back(peer);
-  return snapshot;
+  return snapshot_of(record(), manifest_, threads_, claims_,
+                     threads_.waiting() == 0
+                         ? Reason::ok
+                         : placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_));
 }
 
 // --- claims
@@ -271,12 +149,8 @@ void Home::seek(Time now, Actions& out) {
   seek_at_ = now + config_.retry;
   const std::size_t most = std::min<std::size_t>(manifest_.content().policy().slots(), threads_.unfinished());
   const std::size_t wanted = most - std::min<std::size_t>(most, claims_.slots());
-  for (const Placement::Ask& ask : placement_.ask(now, wanted, environment_.live_peers, claims_)) {
-    JobMessage message;
-    *message.mutable_reserve()->mutable_charter() = charter_.signed_charter();
-    message.mutable_reserve()->set_slots(ask.slots);
-    out.send(ask.peer, charter_.id(), std::move(message));
-  }
+  for (const Placement::Ask& ask : placement_.ask(now, wanted, environment_.live_peers, claims_))
+    out.send(ask.peer, charter_.id(), reserve_message(charter_, ask.slots));
 }
 
 void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
@@ -292,7 +166,7 @@ void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer
   const bool fits = usable > 0 && claims_.slots() + usable <= manifest_.content().policy().slots();
   if (held != nullptr || threads_.ready().empty() || !fits || !roster_.add_host(from)) {
     GW_REACHED("home: an offer was not wanted");
-    return send_release(from, offer.claim(), out);
+    return out.send(from, charter_.id(), release_message(offer.claim()));
   }
   Claim& claim = claims_.add(from, {.claim = offer.claim(),
                                     .slots = usable,
@@ -345,11 +219,10 @@ void Home::tend_claims(Time now, Actions& out) {
       GW_REACHED("home: a claim was given back");
       if (stalled) {
         GW_REACHED("home: a host that does nothing was left");
-        ++stalls_;
-        placement_.distrust(now, peer);
+        placement_.on_stall(now, peer);
         for (const ThreadId id : claim.threads) threads_.avoid(id, peer);
       }
-      send_release(peer, claim.claim, out);
+      out.send(peer, charter_.id(), release_message(claim.claim));
       lost.push_back(peer);
     } else if (now >= claim.renew_at) {
       send_claim(peer, claim, now, out);
@@ -358,50 +231,17 @@ void Home::tend_claims(Time now, Actions& out) {
   for (const PeerId& peer : lost) lose_claim(now, peer, out);
 }
 
-// How long nothing may be heard of a claim's threads. Longer each time it was exceeded: the threads may be like that.
-Time Home::stall_bound() const {
-  constexpr int kTimesTheMedian = 20;
-  constexpr std::uint32_t kMostDoublings = 6;
-  std::vector<Time> durations = durations_;
-  const Time every(static_cast<std::int64_t>(manifest_.content().policy().checkpoint_every_ns()));
-  if (durations.empty() && every == Time(0)) return kNever;  // nobody knows how long these threads are silent
-  Time bound = std::max(config_.stall, 4 * every);
-  if (!durations.empty()) {
-    const auto median = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-    std::ranges::nth_element(durations, median);
-    bound = std::max(bound, kTimesTheMedian * *median);
-  }
-  return bound * (1u << std::min(stalls_, kMostDoublings));
-}
-
 // Whether nothing was heard of its threads for too long, although it answers, and somebody else could have them.
 bool Home::is_stalled(Time now, const PeerId& peer, const Claim& claim) const {
-  if (claim.threads.empty() || now - claim.progress_at <= config_.stall || GW_BUG(14)) return false;
-  if (const Time bound = stall_bound(); bound == kNever || now - claim.progress_at <= bound) return false;
-  const std::array avoid{peer};
-  if (const auto other = claims_.with_free_slot(avoid); other && *other != peer) return true;
-  return std::ranges::any_of(environment_.live_peers.all_alive(), [&](const LivePeers::LivePeer& other) {
-    return other.peer != peer && other.free_slots > 0 && !placement_.is_distrusted(now, other.peer);
-  });
-}
-
-void Home::note_progress(Time now, Claim& claim, std::uint64_t progress) {
-  if (progress <= claim.progress) return;
-  claim.progress = progress;
-  claim.progress_at = now;
+  if (claim.threads.empty() || now - claim.progress_at <= config_.placement.stall || GW_BUG(14)) return false;
+  const Time every(static_cast<std::int64_t>(manifest_.content().policy().checkpoint_every_ns()));
+  if (const Time bound = placement_.stall_bound(every); bound == kNever || now - claim.progress_at <= bound) return false;
+  return placement_.others_have_room(now, peer, environment_.live_peers, claims_);
 }
 
 void Home::send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const {
   claim.renew_at = now + (claim.status == 0 ? config_.retry : config_.renew);
-  JobMessage message;
-  message.mutable_claim()->set_claim(claim.claim);
-  out.send(peer, charter_.id(), std::move(message));
-}
-
-void Home::send_release(const PeerId& peer, std::uint64_t claim, Actions& out) const {
-  JobMessage message;
-  message.mutable_release()->set_claim(claim);
-  out.send(peer, charter_.id(), std::move(message));
+  out.send(peer, charter_.id(), claim_message(claim.claim));
 }
 
 // --- placing
@@ -448,19 +288,7 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out) {
 void Home::send_assign(Time now, ThreadId id, Actions& out) {
   const HomeThread& thread = threads_.at(id);
   const HomeThread::Placed& placed = *thread.placed();
-  JobMessage message;
-  JobMessage::Assign& assign = *message.mutable_assign();
-  assign.set_claim(placed.claim);
-  assign.set_thread(id.value());
-  assign.set_epoch(thread.epoch);
-  assign.set_stored(placed.stored);
-  assign.set_task(thread.task);
-  assign.set_keeper(thread.keeper->bytes());
-  assign.set_keeper_generation(thread.keeper_generation);
-  assign.set_restore(placed.restore);
-  assign.set_forked(thread.forked);
-  *assign.mutable_grant() = keepers_.grant(id, thread, *thread.keeper);
-  out.after_disk(to_peer(placed.host, charter_.id(), std::move(message)));
+  out.after_disk(to_peer(placed.host, charter_.id(), assign_message(id, thread, keepers_.grant(id, thread, *thread.keeper))));
   threads_.set_due(id, now + config_.retry);
 }
 
@@ -507,7 +335,7 @@ void Home::tend_waiting_host(Time now, ThreadId id, Actions& out) {
   placed.keeper_missing = keepers_.is_there(thread) ? kNever : std::min(placed.keeper_missing, now);
   if (placed.keeper_missing == kNever || now - placed.keeper_missing < config_.keeper_patience) return;
   GW_REACHED("home: a host waits for a keeper that is gone");
-  send_drop(placed.host, id, thread.epoch, out);
+  out.send(placed.host, charter_.id(), drop_message(id, thread.epoch));
   lose(now, id, {}, out);  // waits for the keeper, and the slot is free
   place_ready(now, out);
 }
@@ -525,12 +353,13 @@ void Home::on_status(Time now, const PeerId& from, const JobMessage::Status& sta
   Claim* claim = claims_.find(from);
   if (claim == nullptr || claim->claim != status.claim()) {
     GW_REACHED("home: a status of a claim that is not held");
-    return send_release(from, status.claim(), out);
+    return out.send(from, charter_.id(), release_message(status.claim()));
   }
   if (status.number() <= claim->status) return;
   claim->status = status.number();
   claim->last_seen = now;
-  note_progress(now, *claim, status.progress());
+  if (status.progress() > claim->progress) claim->progress_at = now;
+  claim->progress = std::max(claim->progress, status.progress());
   std::set<ThreadId> absent;
   for (const ThreadId id : claim->threads)
     if (threads_.at(id).placed()->acknowledged) absent.insert(id);
@@ -554,7 +383,7 @@ void Home::note_held(Time now, const PeerId& from, const JobMessage::Status::Hel
   if (thread == nullptr) {
     if (held.start_state() == JobMessage::GONE) return;
     GW_REACHED("home: a zombie was dropped");
-    return send_drop(from, id, held.epoch(), out);
+    return out.send(from, charter_.id(), drop_message(id, held.epoch()));
   }
   if (held.start_state() == JobMessage::GONE) {
     GW_REACHED("home: a host does not take a thread");
@@ -617,7 +446,7 @@ void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions&
   const PeerId host = thread.placed()->host;
   thread.faults[host] = sentence;
   const bool agreed = thread.faults.size() >= kAgreeing || ++thread.fault_reports >= config_.faults || GW_BUG(18);
-  send_drop(host, id, thread.epoch, out);
+  out.send(host, charter_.id(), drop_message(id, thread.epoch));
   if (agreed) return fail_thread(now, id, sentence, out);
   GW_REACHED("home: a host says that a thread cannot run, and another one is asked");
   leave_host(now, id, host);
@@ -639,8 +468,7 @@ void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
 void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out) {
   const HomeThread::Placed placed = *threads_.at(id).placed();
   counters_.on_finished(placed.host);
-  if (durations_.size() < kDurations) durations_.emplace_back();
-  durations_[threads_.ended() % durations_.size()] = now - placed.since;
+  placement_.on_ended(now - placed.since);
   if (Claim* claim = claims_.find(placed.host)) {
     ++claim->finished;
     claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
@@ -656,7 +484,7 @@ void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& ou
 void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out) {
   const HomeThread& thread = threads_.at(id);
   const PeerId host = thread.host.value_or(environment_.self);
-  if (thread.placed() != nullptr) send_drop(host, id, thread.epoch, out);
+  if (thread.placed() != nullptr) out.send(host, charter_.id(), drop_message(id, thread.epoch));
   threads_.fail(id, {1, sentence});
   out.after_disk(Notify{ThreadFailed{charter_.id(), id, std::move(sentence)}});
   after_end(now, id, host, out);
@@ -678,7 +506,7 @@ void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& m
     GW_REACHED("home: effects of a zombie");
     if (message.epoch() >= thread->epoch && thread->host != from)
       out.notify(PeerRefused{from, fmt::format("it sent effects of thread {}, which it does not host", id.value())});
-    return send_drop(from, id, message.epoch(), out);
+    return out.send(from, charter_.id(), drop_message(id, message.epoch()));
   }
   if (Claim* claim = claims_.find(from)) {
     claim->last_seen = now;
@@ -690,10 +518,7 @@ void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& m
   }
   for (const Effect& effect : message.effects())
     if (!take_effect(now, message, effect, out)) return;
-  JobMessage answer;
-  answer.mutable_stored()->set_thread(id.value());
-  answer.mutable_stored()->set_epoch(message.epoch());
-  answer.mutable_stored()->set_sequence(ledger_.stored(id));
+  JobMessage answer = stored_message(id, message.epoch(), ledger_.stored(id));
   if (GW_BUG(5)) return out.send(from, charter_.id(), std::move(answer));
   out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
 }
@@ -758,13 +583,6 @@ void Home::add_child(Time now, const JobMessage::Effects& message, const Effect&
   write(id, out);
 }
 
-void Home::send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const {
-  JobMessage message;
-  message.mutable_drop()->set_thread(thread.value());
-  message.mutable_drop()->set_epoch(epoch);
-  out.send(to, charter_.id(), std::move(message));
-}
-
 // --- keepers
 
 void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
@@ -777,13 +595,7 @@ void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::Keep
 }
 
 void Home::on_ask_kept(const PeerId& from, const JobMessage::AskKept& message, Actions& out) {
-  JobMessage answer;
-  for (const JobMessage::KeptName& kept : message.threads()) {
-    const HomeThread* thread = threads_.find(ThreadId{kept.thread()});
-    if (thread == nullptr) continue;  // a child whose fork is still to come
-    const bool mine = thread->keeper == from || (thread->placed() != nullptr && thread->placed()->target == from);
-    if (thread->over() || !mine) *answer.mutable_forget()->add_threads() = kept;
-  }
+  JobMessage answer = forget_message(from, message, threads_);
   // What home has not written down yet is not a reason to forget.
   if (answer.forget().threads_size() > 0) out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
 }

@@ -12,6 +12,7 @@
 #include "job/authority.h"
 #include "job/claim_table.h"
 #include "job/effect_ledger.h"
+#include "job/home_recovery.h"
 #include "job/job_snapshot.h"
 #include "job/keeper_assignment.h"
 #include "job/live_peers.h"
@@ -22,14 +23,6 @@
 #include "wire/records.pb.h"
 
 namespace gw::job {
-
-// What a home has found on disk.
-struct HomeRecords {
-  wire::pb::JobRecord job;
-  wire::pb::RecoveryCountersRecord counters;
-  std::map<ThreadId, wire::pb::ThreadRecord> threads;
-  std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
-};
 
 // Home of one job; docs/design/003-peers.md has the protocol, 007 who may say what. Effects go through the ledger and nothing else decides
 // what counts. Threads, claims, placing and keepers have classes of their own; this one turns what is heard into changes of theirs.
@@ -47,7 +40,6 @@ class Home {
     Time keeper_patience =
         std::chrono::seconds(60);  // with a keeper that is away, before its threads leave their hosts, and those that may begin anew
     Time idle = std::chrono::seconds(10);  // a claim with nothing to do
-    Time stall = std::chrono::minutes(2);  // a claim of which nothing new is heard, while others have room
     std::uint32_t faults = 3;              // reports that a thread cannot run, if hosts do not agree before
     std::size_t threads = 65536;
     Placement::Config placement;
@@ -99,22 +91,14 @@ class Home {
   HomeThread& add_thread(ThreadId id);
   void write(ThreadId id, Actions& out) const;
   void write_counters(Actions& out) const;
-  Status recover_thread(Time now, ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
-  Status recover_place(Time now, ThreadId id, const wire::pb::ThreadRecord& record);
-  Status feed_ledger(ThreadId id, const HomeRecords& records, std::vector<ThreadId>& children);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
-  std::vector<ThreadId> in_order() const;
-  Reason why_no_slot() const;
 
   // --- claims
   void seek(Time now, Actions& out);
   void send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const;
-  void send_release(const PeerId& peer, std::uint64_t claim, Actions& out) const;
   void lose_claim(Time now, const PeerId& peer, Actions& out);
   void tend_claims(Time now, Actions& out);
-  Time stall_bound() const;
   bool is_stalled(Time now, const PeerId& peer, const Claim& claim) const;
-  void note_progress(Time now, Claim& claim, std::uint64_t progress);
 
   // --- placing
   void place_ready(Time now, Actions& out);
@@ -138,7 +122,6 @@ class Home {
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
   bool is_kept(const JobMessage::Effects::Child* child) const;
   void add_child(Time now, const JobMessage::Effects& message, const Effect& effect, const PeerId& host, Actions& out);
-  void send_drop(const PeerId& to, ThreadId thread, std::uint64_t epoch, Actions& out) const;
 
   const Config config_;
   const Environment environment_;
@@ -151,8 +134,6 @@ class Home {
   Placement placement_;
   KeeperAssignment keepers_;
   RecoveryCounters counters_;
-  std::vector<Time> durations_;  // of some threads that ended, the last ones
-  std::uint32_t stalls_ = 0;
   wire::pb::JobRecord::State state_ = wire::pb::JobRecord::RUNNING;
   Time submitted_at_{0}, ended_at_{0};  // since 1970
   Time seek_at_{0};

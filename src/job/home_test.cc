@@ -16,7 +16,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using test::id_of;
 
-constexpr std::uint8_t kHome = 1, kFirst = 2, kSecond = 3, kKeeper = 4;
+constexpr std::uint8_t kHomePeer = 1, kFirst = 2, kSecond = 3, kKeeperPeer = 4;
 
 wire::pb::Manifest manifest_of(std::uint32_t tasks) {
   wire::pb::Manifest manifest;
@@ -35,7 +35,7 @@ wire::pb::Manifest manifest_of(std::uint32_t tasks) {
 class AtHome : public testing::Test {
  protected:
   AtHome() {
-    peers_.free_slots = {{id_of(kFirst), 2}, {id_of(kKeeper), 0}};
+    peers_.free_slots = {{id_of(kFirst), 2}, {id_of(kKeeperPeer), 0}};
     begin(2);
   }
 
@@ -43,7 +43,7 @@ class AtHome : public testing::Test {
     wire::pb::Manifest manifest = manifest_of(tasks);
     if (policy != nullptr) *manifest.mutable_policy() = *policy;
     const Bytes bytes = Manifest::encode(manifest);
-    home_ = std::make_unique<Home>(config_, environment_, charter_, Manifest::check(bytes).value());
+    home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(bytes).value());
     home_->begin(now_, bytes, out_);
     take();
   }
@@ -143,14 +143,14 @@ class AtHome : public testing::Test {
   }
 
   Time now_{seconds(100)};
-  const Charter charter_ = test::charter_of(kHome);
-  const PublicKey key_ = test::key_of(kHome);
-  const test::TestSigner signer_{kHome};
+  const Charter charter_ = test::charter_of(kHomePeer);
+  const PublicKey key_ = test::key_of(kHomePeer);
+  const test::TestSigner signer_{kHomePeer};
   test::FakePeers peers_;
   Rng rng_{1};
-  Home::Config config_;
-  const Home::Environment environment_{id_of(kHome), 1, Time(0), peers_, key_, signer_, rng_};
-  std::unique_ptr<Home> home_;
+  job::Home::Config config_;
+  const job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_};
+  std::unique_ptr<job::Home> home_;
   std::uint64_t status_number_ = 0;
   Actions out_;
   std::vector<Event> events_;
@@ -283,10 +283,10 @@ TEST_F(AtHome, KeepsAHostOfWhichSomethingIsHeard) {
 TEST_F(AtHome, AThreadWithStoredEffectsWaitsForItsKeeper) {
   begin(1);
   const auto first = offer(kFirst, 2);
-  ASSERT_EQ(first[0].keeper(), id_of(kKeeper).bytes());
+  ASSERT_EQ(first[0].keeper(), id_of(kKeeperPeer).bytes());
   effects(kFirst, {output_of(first[0], 1)}, 3);
   peers_.free_slots.clear();
-  home_->on_peer_lost(now_, id_of(kKeeper), out_);
+  home_->on_peer_lost(now_, id_of(kKeeperPeer), out_);
   home_->on_peer_lost(now_, id_of(kFirst), out_);
   peers_.free_slots[id_of(kSecond)] = 2;
   tick(minutes(30), seconds(5));
@@ -294,13 +294,13 @@ TEST_F(AtHome, AThreadWithStoredEffectsWaitsForItsKeeper) {
   const JobSnapshot waiting = home_->snapshot();
   EXPECT_EQ(waiting.waiting, 1u);
   EXPECT_EQ(waiting.threads[0].reason, Reason::keeper_away);
-  peers_.free_slots[id_of(kKeeper)] = 0;
+  peers_.free_slots[id_of(kKeeperPeer)] = 0;
   tick(seconds(1));
   take();
   const auto resumed = offer(kSecond, 2);
   ASSERT_EQ(resumed.size(), 1u);
   EXPECT_TRUE(resumed[0].restore());
-  EXPECT_EQ(resumed[0].keeper(), id_of(kKeeper).bytes());
+  EXPECT_EQ(resumed[0].keeper(), id_of(kKeeperPeer).bytes());
 }
 
 TEST_F(AtHome, AThreadOfWhichNothingIsKnownBeginsAnewWithoutItsKeeper) {
@@ -362,7 +362,7 @@ TEST_F(AtHome, GoesOnAfterARestartWithWhatIsOnDisk) {
     if (key.kind == RecordKind::thread) ASSERT_TRUE(records.threads[key.thread].ParseFromString(value));
     if (key.kind == RecordKind::effect) ASSERT_TRUE(records.effects[key.thread][key.number].ParseFromString(value));
   }
-  home_ = std::make_unique<Home>(config_, environment_, charter_, Manifest::check(as_bytes(records.job.manifest())).value());
+  home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(as_bytes(records.job.manifest())).value());
   ASSERT_TRUE(home_->recover(now_, records));
   const JobSnapshot snapshot = home_->snapshot();
   EXPECT_EQ(snapshot.ended, 1u);

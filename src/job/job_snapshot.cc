@@ -26,4 +26,57 @@ JobSnapshot snapshot_of(const wire::pb::JobRecord& record) {
   return snapshot;
 }
 
+std::vector<ThreadId> in_order(const Manifest& manifest, const ThreadTable& threads) {
+  std::vector<ThreadId> order;
+  for (std::uint32_t task = 0; task < manifest.tasks(); ++task) order.push_back(manifest.thread_of(task));
+  for (const auto& [id, thread] : threads.all())
+    if (thread.forked) order.push_back(id);
+  return order;
+}
+
+void add_threads(const Manifest& manifest, const ThreadTable& threads, std::size_t most, wire::pb::JobRecord& record) {
+  for (const ThreadId id : in_order(manifest, threads)) {
+    if (static_cast<std::size_t>(record.some_size()) >= most) return;
+    wire::pb::ThreadRecord& one = *record.add_some();
+    one = record_of(threads.at(id), 0);
+    one.set_id(id.value());
+  }
+}
+
+namespace {
+
+Reason reason_of(const HomeThread& thread, Reason no_slot) {
+  if (const auto* waiting = std::get_if<HomeThread::Waiting>(&thread.state))
+    return waiting->keeper_missing != kNever ? Reason::keeper_away : no_slot;
+  if (const HomeThread::Placed* placed = thread.placed()) {
+    if (placed->keeper_missing != kNever) return Reason::keeper_away;
+    if (!placed->acknowledged) return Reason::starting;
+  }
+  return Reason::ok;
+}
+
+}  // namespace
+
+JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const ThreadTable& threads, const ClaimTable& claims,
+                        Reason no_slot) {
+  JobSnapshot snapshot = snapshot_of(record);
+  snapshot.waiting = threads.waiting();
+  snapshot.running = threads.placed();
+  snapshot.threads.clear();
+  for (const ThreadId id : in_order(manifest, threads)) {
+    snapshot.threads.push_back(snapshot_of(id, record_of(threads.at(id), 0)));
+    snapshot.threads.back().reason = reason_of(threads.at(id), no_slot);
+  }
+  std::map<PeerId, HostSnapshot> peers;
+  for (const HostSnapshot& peer : snapshot.peers) peers[peer.peer] = peer;
+  for (const auto& [peer, claim] : claims.all()) {
+    peers[peer].peer = peer;
+    peers[peer].slots = claim.slots;
+    peers[peer].running = claim.threads.size();
+  }
+  snapshot.peers.clear();
+  for (const auto& [id, peer] : peers) snapshot.peers.push_back(peer);
+  return snapshot;
+}
+
 }  // namespace gw::job

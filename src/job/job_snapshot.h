@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/reason.h"
+#include "job/claim_table.h"
+#include "job/manifest.h"
 #include "job/names.h"
+#include "job/thread_table.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -48,5 +51,13 @@ struct JobSnapshot {
 ThreadSnapshot snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
 // A job that is over: as many threads as its record has.
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
+
+// A job that runs. `no_slot`: why a thread that could start anywhere does not.
+JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const ThreadTable& threads, const ClaimTable& claims,
+                        Reason no_slot);
+// The first `most` threads, as they are written down at the end.
+void add_threads(const Manifest& manifest, const ThreadTable& threads, std::size_t most, wire::pb::JobRecord& record);
+// Tasks, then forked threads by id.
+std::vector<ThreadId> in_order(const Manifest& manifest, const ThreadTable& threads);
 
 }  // namespace gw::job

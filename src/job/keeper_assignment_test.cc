@@ -11,21 +11,21 @@ namespace {
 using std::chrono::seconds;
 using test::id_of;
 
-constexpr std::uint8_t kHome = 1, kHost = 2;
-constexpr ThreadId kThread{5};
+constexpr std::uint8_t kLeaderPeer = 1, kHostPeer = 2;
+constexpr ThreadId kKeptThread{5};
 
 class Keepers : public testing::Test {
  protected:
   Keepers() {
-    peers_.free_slots = {{id_of(kHost), 1}, {id_of(3), 1}, {id_of(4), 1}};
-    threads_.add(kThread);
+    peers_.free_slots = {{id_of(kHostPeer), 1}, {id_of(3), 1}, {id_of(4), 1}};
+    threads_.add(kKeptThread);
   }
 
-  HomeThread& thread() { return threads_.at(kThread); }
+  HomeThread& thread() { return threads_.at(kKeptThread); }
   void place() {
     thread().epoch = 1;
-    threads_.place(kThread, id_of(kHost), 1, now_);
-    keepers_.assign(now_, kThread, id_of(kHost));
+    threads_.place(kKeptThread, id_of(kHostPeer), 1, now_);
+    keepers_.assign(now_, kKeptThread, id_of(kHostPeer));
   }
   // What the host was told last, since this was asked.
   std::optional<JobMessage::KeeperChange> told() {
@@ -37,9 +37,9 @@ class Keepers : public testing::Test {
   }
 
   Time now_{seconds(100)};
-  const Charter charter_ = test::charter_of(kHome);
-  const test::TestSigner signer_{kHome};
-  LeaderRoster roster_{charter_.id(), test::key_of(kHome), signer_, 1};
+  const Charter charter_ = test::charter_of(kLeaderPeer);
+  const test::TestSigner signer_{kLeaderPeer};
+  LeaderRoster roster_{charter_.id(), test::key_of(kLeaderPeer), signer_, 1};
   test::FakePeers peers_;
   ThreadTable threads_;
   Rng rng_{1};
@@ -50,33 +50,33 @@ class Keepers : public testing::Test {
 TEST_F(Keepers, AreNotTheHostIfThereIsSomebodyElse) {
   for (int i = 0; i < 20; ++i) {
     place();
-    EXPECT_NE(thread().keeper, id_of(kHost));
+    EXPECT_NE(thread().keeper, id_of(kHostPeer));
     EXPECT_TRUE(roster_.is_keeper(*thread().keeper));
-    threads_.wait(kThread);
-    threads_.set_keeper(kThread, std::nullopt);
+    threads_.wait(kKeptThread);
+    threads_.set_keeper(kKeptThread, std::nullopt);
   }
 }
 
 TEST_F(Keepers, AreTheHostIfThereIsNobodyElseAndAreReplacedSoon) {
-  peers_.free_slots = {{id_of(kHost), 1}};
+  peers_.free_slots = {{id_of(kHostPeer), 1}};
   place();
-  EXPECT_EQ(thread().keeper, id_of(kHost));
-  keepers_.tend(now_, kThread, out_);
+  EXPECT_EQ(thread().keeper, id_of(kHostPeer));
+  keepers_.tend(now_, kKeptThread, out_);
   EXPECT_EQ(told(), std::nullopt);
   peers_.free_slots[id_of(3)] = 1;
   now_ += seconds(2);
-  keepers_.tend(now_, kThread, out_);
+  keepers_.tend(now_, kKeptThread, out_);
   const auto change = told();
   ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->target(), id_of(3).bytes());
-  EXPECT_EQ(change->current(), id_of(kHost).bytes());
+  EXPECT_EQ(change->current(), id_of(kHostPeer).bytes());
 }
 
 TEST_F(Keepers, StayTheSameWhenTheHostChanges) {
   place();
   const PeerId keeper = *thread().keeper;
   const std::uint64_t generation = thread().keeper_generation;
-  threads_.wait(kThread);
+  threads_.wait(kKeptThread);
   place();
   EXPECT_EQ(thread().keeper, keeper);
   EXPECT_GT(thread().keeper_generation, generation) << "a generation is used once";
@@ -86,12 +86,12 @@ TEST_F(Keepers, ThatDieAreReplacedOnlyWhenTheNewOneIsFilled) {
   place();
   const PeerId old = *thread().keeper;
   peers_.free_slots.erase(old);
-  keepers_.tend(now_, kThread, out_);
+  keepers_.tend(now_, kKeptThread, out_);
   const auto change = told();
   ASSERT_TRUE(change.has_value());
   EXPECT_EQ(thread().keeper, old) << "on record until the other one has everything";
-  EXPECT_FALSE(keepers_.on_filled(now_, kThread, change->keeper_generation() - 1)) << "an old word";
-  EXPECT_TRUE(keepers_.on_filled(now_, kThread, change->keeper_generation()));
+  EXPECT_FALSE(keepers_.on_filled(now_, kKeptThread, change->keeper_generation() - 1)) << "an old word";
+  EXPECT_TRUE(keepers_.on_filled(now_, kKeptThread, change->keeper_generation()));
   EXPECT_EQ(thread().keeper->bytes(), change->target());
   EXPECT_FALSE(thread().placed()->target.has_value());
 }
@@ -100,19 +100,19 @@ TEST_F(Keepers, ThatAreNeverFilledAreGivenUp) {
   place();
   peers_.free_slots.erase(*thread().keeper);
   peers_.free_slots[id_of(6)] = 1;
-  keepers_.tend(now_, kThread, out_);
+  keepers_.tend(now_, kKeptThread, out_);
   const std::string first = told()->target();
-  keepers_.tend(now_ + seconds(1), kThread, out_);
+  keepers_.tend(now_ + seconds(1), kKeptThread, out_);
   EXPECT_EQ(told()->target(), first) << "repeated";
   now_ += seconds(60);
-  keepers_.tend(now_, kThread, out_);
+  keepers_.tend(now_, kKeptThread, out_);
   EXPECT_NE(told()->target(), first);
 }
 
 // Defect 11: a keeper that answered pings and acknowledged nothing stalled its threads for ever.
 TEST_F(Keepers, ThatDoNotAnswerTheHostAreReplaced) {
   place();
-  keepers_.on_stalled(now_, kThread, out_);
+  keepers_.on_stalled(now_, kKeptThread, out_);
   const auto change = told();
   ASSERT_TRUE(change.has_value());
   EXPECT_NE(change->target(), thread().keeper->bytes());
@@ -121,7 +121,7 @@ TEST_F(Keepers, ThatDoNotAnswerTheHostAreReplaced) {
 
 TEST_F(Keepers, OfALifeBeforeAreChosenOnceMore) {
   place();
-  EXPECT_FALSE(keepers_.on_filled(now_, kThread, thread().keeper_generation + 5));
+  EXPECT_FALSE(keepers_.on_filled(now_, kKeptThread, thread().keeper_generation + 5));
   EXPECT_TRUE(thread().placed()->target.has_value());
 }
 

@@ -1,13 +1,15 @@
 #include "job/placement.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/planted_bug.h"
 
 namespace gw::job {
 
 std::vector<Placement::Ask> Placement::ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) {
-  std::erase_if(asked_, [&](const auto& entry) { return entry.second <= now; });
+  const bool unanswered = std::erase_if(asked_, [&](const auto& entry) { return entry.second <= now; }) > 0;
+  const bool answers_due = !asked_.empty();
   std::vector<Ask> list;
   std::vector<LivePeers::LivePeer> last;
   const auto add = [&](const LivePeers::LivePeer& peer) {
@@ -25,8 +27,8 @@ std::vector<Placement::Ask> Placement::ask(Time now, std::size_t wanted, const L
       add(peer);
     }
   }
-  // Better those than nobody; but only while there is nobody else.
-  if (claims.empty() && list.empty())
+  // Better those than nobody; but only while there is nobody else, or nobody else answers.
+  if (claims.empty() && (unanswered || (list.empty() && !answers_due)))
     for (const LivePeers::LivePeer& peer : last)
       if (wanted > 0) add(peer);
   return list;
@@ -48,6 +50,47 @@ std::size_t Placement::ahead(Time now, const Claim& claim, std::size_t waiting, 
   const std::size_t share = waiting / (2 * std::max<std::size_t>(claims, 1));
   const std::size_t most = config_.threads_per_claim - std::min<std::size_t>(config_.threads_per_claim, claim.slots);
   return std::min({static_cast<std::size_t>(ahead), share, most});
+}
+
+void Placement::on_ended(Time duration) {
+  constexpr std::size_t kRemembered = 64;
+  if (durations_.size() < kRemembered) durations_.emplace_back();
+  durations_[ended_++ % durations_.size()] = duration;
+}
+
+Time Placement::stall_bound(Time checkpoint_every) const {
+  constexpr int kTimesTheMedian = 20;
+  constexpr std::uint32_t kMostDoublings = 6;
+  if (durations_.empty() && checkpoint_every == Time(0)) return kNever;
+  Time bound = std::max(config_.stall, 4 * checkpoint_every);
+  if (!durations_.empty()) {
+    std::vector<Time> durations = durations_;
+    const auto median = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    std::ranges::nth_element(durations, median);
+    bound = std::max(bound, kTimesTheMedian * *median);
+  }
+  return bound * (1u << std::min(stalls_, kMostDoublings));
+}
+
+void Placement::on_stall(Time now, const PeerId& peer) {
+  ++stalls_;
+  distrust(now, peer);
+}
+
+bool Placement::others_have_room(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const {
+  const std::array avoid{peer};
+  if (const auto other = claims.with_free_slot(avoid); other && *other != peer) return true;
+  return std::ranges::any_of(live_peers.all_alive(), [&](const LivePeers::LivePeer& other) {
+    return other.peer != peer && other.free_slots > 0 && !is_distrusted(now, other.peer);
+  });
+}
+
+Reason Placement::why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const {
+  if (claims.slots() >= wanted) return Reason::job_limit;
+  if (!asked_.empty()) return Reason::slots_asked;
+  const auto alive = live_peers.all_alive();
+  const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims.find(peer.peer) != nullptr; });
+  return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
 }
 
 void Placement::distrust(Time now, const PeerId& peer) {

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/reason.h"
 #include "job/claim_table.h"
 #include "job/live_peers.h"
 #include "job/thread_table.h"
@@ -29,6 +30,7 @@ class Placement {
   struct Config {
     Time offer_wait = std::chrono::seconds(3);
     Time batch = std::chrono::seconds(2);  // work given in advance
+    Time stall = std::chrono::minutes(2);  // at least: a claim of which nothing new is heard, while others have room
     Time distrust_for = std::chrono::minutes(10);
     std::size_t distrusted = 256;
     std::size_t threads_per_claim = 4096;
@@ -43,7 +45,6 @@ class Placement {
 
   // Whom to ask for `wanted` slots more, those that are not trusted last. They are not asked again before an offer or Config::offer_wait.
   std::vector<Ask> ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims);
-  bool waits_for_offers() const { return !asked_.empty(); }
   // What was asked for has come, or never will.
   void on_answer(const PeerId& peer) { asked_.erase(peer); }
   // How many of the offered slots the job can use.
@@ -54,6 +55,18 @@ class Placement {
   // How many threads beyond its slots a claim may have, after how fast it was so far.
   std::size_t ahead(Time now, const Claim& claim, std::size_t waiting, std::size_t claims) const;
 
+  // A thread has come to its end after so long.
+  void on_ended(Time duration);
+  // How long nothing may be heard of a claim's threads that save an image so often (0: never); kNever: nobody knows. Longer each time it
+  // was exceeded: the threads may be like that.
+  Time stall_bound(Time checkpoint_every) const;
+  void on_stall(Time now, const PeerId& peer);
+
+  // Whether anybody but that peer could take a thread.
+  bool others_have_room(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const;
+  // Why a thread that could start anywhere does not. `wanted`: slots of the job.
+  Reason why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const;
+
   // It did nothing with what it had, or is too small.
   void distrust(Time now, const PeerId& peer);
   bool is_distrusted(Time now, const PeerId& peer) const;
@@ -63,6 +76,9 @@ class Placement {
   const std::uint64_t memory_;
   std::map<PeerId, Time> asked_;  // until when
   std::map<PeerId, Time> distrusted_;
+  std::vector<Time> durations_;  // of the threads that ended last
+  std::size_t ended_ = 0;
+  std::uint32_t stalls_ = 0;
 };
 
 }  // namespace gw::job

@@ -1,0 +1,87 @@
+#include "job/home_recovery.h"
+
+namespace gw::job {
+
+// Children are known from the effects of their parents, so parents come first.
+Status HomeRecovery::run() {
+  std::vector<ThreadId> order;
+  for (std::uint32_t task = 0; task < parts_.manifest.tasks(); ++task) order.push_back(parts_.manifest.thread_of(task));
+  for (std::size_t next = 0; next < order.size(); ++next) {
+    std::vector<ThreadId> children;
+    GW_TRY_VOID(recover_thread(order[next], children));
+    order.insert(order.end(), children.begin(), children.end());
+  }
+  return ok();
+}
+
+Status HomeRecovery::feed_ledger(ThreadId id, std::vector<ThreadId>& children) {
+  const auto effects = records_.effects.find(id);
+  if (effects == records_.effects.end()) return ok();
+  for (const auto& [sequence, effect] : effects->second) {
+    GW_TRY_VOID(parts_.ledger.adopt(id, effect.epoch(), 0));
+    GW_TRY(const auto verdict, parts_.ledger.accept(effect));
+    if (verdict != EffectLedger::Verdict::fresh)
+      return fail(Kind::corrupt, "effect {} of thread {} is recorded twice", sequence, id.value());
+    if (!effect.has_fork()) continue;
+    const ThreadId child{effect.fork().child()};
+    if (!records_.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
+    parts_.threads.add(child).forked = true;
+    children.push_back(child);
+  }
+  return ok();
+}
+
+Status HomeRecovery::recover_thread(ThreadId id, std::vector<ThreadId>& children) {
+  GW_TRY_VOID(feed_ledger(id, children));
+  const auto found = records_.threads.find(id);
+  if (found == records_.threads.end()) return ok();  // never placed
+  const wire::pb::ThreadRecord& record = found->second;
+  HomeThread& thread = parts_.threads.at(id);
+  thread.epoch = record.epoch();
+  thread.failures = record.failures();
+  thread.resumed = record.resumed();
+  thread.restarted = record.restarted();
+  thread.placed_again = record.placed_again();
+  thread.determinants = record.determinants();
+  thread.keeper_generation = record.keeper_generation();
+  thread.kept = record.restore();
+  if (!record.host().empty()) thread.host = PeerId::from(record.host());
+  if (!record.keeper().empty()) {
+    parts_.threads.set_keeper(id, PeerId::from(record.keeper()));
+    parts_.roster.add_keeper(*thread.keeper);
+  }
+  const bool was_placed = record.state() == wire::pb::ThreadRecord::PLACED || record.state() == wire::pb::ThreadRecord::ENDED;
+  if (was_placed && !thread.host) return fail(Kind::corrupt, "the record of thread {} has no host", id.value());
+  if (thread.kept && !thread.keeper) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
+  if (thread.epoch > 0) GW_TRY_VOID(parts_.ledger.adopt(id, thread.epoch, 0));
+  if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(id, record);
+  if (record.state() == wire::pb::ThreadRecord::ENDED) {
+    parts_.threads.end(id, {record.exit_code(), record.sentence()});
+    parts_.counters.on_finished(*thread.host);
+  }
+  if (record.state() == wire::pb::ThreadRecord::FAILED) parts_.threads.fail(id, {record.exit_code(), record.sentence()});
+  return ok();
+}
+
+Status HomeRecovery::recover_place(ThreadId id, const wire::pb::ThreadRecord& record) {
+  const PeerId host = PeerId::from(record.host());
+  parts_.roster.add_host(host);
+  if (parts_.claims.find(host) == nullptr)
+    parts_.claims.add(host, {.claim = record.claim(),
+                             .slots = record.slots(),
+                             .since = now_,
+                             .last_seen = now_,
+                             .renew_at = now_,
+                             .idle_since = now_,
+                             .progress_at = now_});
+  if (parts_.claims.find(host)->claim != record.claim()) return fail(Kind::corrupt, "two claims at peer {} are recorded", host.brief());
+  parts_.claims.attach(host, id);
+  // It may have run there: if the host does not have it, its epoch is used up.
+  HomeThread::Placed& placed = parts_.threads.place(id, host, record.claim(), now_);
+  placed.acknowledged = true;
+  placed.restore = record.restore();
+  parts_.threads.set_due(id, now_);
+  return ok();
+}
+
+}  // namespace gw::job

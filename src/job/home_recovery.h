@@ -1,0 +1,53 @@
+#pragma once
+// What the home of a job makes of the records of its boots before.
+
+#include <map>
+#include <vector>
+
+#include "job/authority.h"
+#include "job/claim_table.h"
+#include "job/effect_ledger.h"
+#include "job/manifest.h"
+#include "job/recovery_counters.h"
+#include "job/thread_table.h"
+#include "wire/records.pb.h"
+
+namespace gw::job {
+
+// What a home has found on disk.
+struct HomeRecords {
+  wire::pb::JobRecord job;
+  wire::pb::RecoveryCountersRecord counters;
+  std::map<ThreadId, wire::pb::ThreadRecord> threads;
+  std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
+};
+
+// Fills the tables of a home from its records, once. Damaged records are Kind::corrupt with what contradicts what, never the end of the
+// process. A value without threads; everything it is given outlives it.
+class HomeRecovery {
+ public:
+  struct Parts {
+    const Manifest& manifest;
+    EffectLedger& ledger;
+    ThreadTable& threads;
+    ClaimTable& claims;
+    LeaderRoster& roster;
+    RecoveryCounters& counters;
+  };
+
+  HomeRecovery(Time now, const HomeRecords& records, const Parts& parts) : now_(now), records_(records), parts_(parts) {}
+
+  // REQUIRES: the tasks are in the tables, and nothing has happened to them.
+  Status run();
+
+ private:
+  Status feed_ledger(ThreadId id, std::vector<ThreadId>& children);
+  Status recover_thread(ThreadId id, std::vector<ThreadId>& children);
+  Status recover_place(ThreadId id, const wire::pb::ThreadRecord& record);
+
+  const Time now_;
+  const HomeRecords& records_;
+  const Parts parts_;
+};
+
+}  // namespace gw::job
