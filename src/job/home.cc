@@ -107,7 +107,7 @@ void Home::on_tick(Time now, Actions& out) {
   std::vector<PeerId> back;
   for (const auto& [keeper, threads] : threads_.parked())
     if (environment_.live_peers.alive(keeper)) back.push_back(keeper);
-  for (const PeerId& keeper : back) unpark(now, keeper);
+  for (const PeerId& keeper : back) unpark(keeper);
   place_ready(now, out);
   seek(now, out);
 }
@@ -300,11 +300,9 @@ bool Home::may_begin_anew(ThreadId id) const {
   return !thread.forked && (ledger_.stored(id) == 0 || thread.determinants == 0);
 }
 
-void Home::unpark(Time, const PeerId& keeper) {
-  const auto found = threads_.parked().find(keeper);
-  if (found == threads_.parked().end()) return;
+void Home::unpark(const PeerId& keeper) {
   GW_REACHED("home: a keeper came back to threads that waited for it");
-  for (const ThreadId id : std::set<ThreadId>(found->second)) threads_.wait(id);
+  for (const ThreadId id : std::set<ThreadId>(threads_.parked().at(keeper))) threads_.wait(id);
 }
 
 void Home::on_due(Time now, ThreadId id, Actions& out) {
@@ -582,8 +580,6 @@ void Home::add_child(Time now, const JobMessage::Effects& message, const Effect&
   claims_.attach(host, id);
   write(id, out);
 }
-
-// --- keepers
 
 void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
   const ThreadId id{message.thread()};

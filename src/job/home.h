@@ -105,7 +105,7 @@ class Home {
   void place(Time now, ThreadId id, const PeerId& host, Actions& out);
   void send_assign(Time now, ThreadId id, Actions& out);
   bool may_begin_anew(ThreadId id) const;
-  void unpark(Time now, const PeerId& keeper);
+  void unpark(const PeerId& keeper);
   void on_due(Time now, ThreadId id, Actions& out);
   void tend_waiting_host(Time now, ThreadId id, Actions& out);
 
