@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "checkers.h"
-#include "job/records.h"
+#include "job/stored_effect.h"
 
 namespace gw::sim {
 namespace {
@@ -34,15 +34,13 @@ Complaint check_thread(ThreadId id, const std::map<std::uint64_t, Effect>& effec
 
 }  // namespace
 
-Complaint check_results(const std::map<std::string, std::string>& records, const job::JobId& job,
-                        const std::map<ThreadId, std::vector<std::string>>& expected) {
+Complaint check_results(const std::vector<job::EffectEntry>& output, const std::map<ThreadId, std::vector<std::string>>& expected) {
   std::map<ThreadId, std::map<std::uint64_t, Effect>> stored;
-  for (const auto& [bytes, value] : records) {
-    const auto key = job::RecordKey::decode(bytes);
-    if (!key || key->kind != job::RecordKind::effect || key->job != job) continue;
-    Effect effect;
-    if (!effect.ParseFromString(value)) return "an effect on disk cannot be read";
-    stored[key->thread][key->number] = std::move(effect);
+  for (const job::EffectEntry& entry : output) {
+    auto effect = job::effect_of(entry);
+    if (!effect) return effect.error().detail;
+    if (!stored[entry.header.thread].emplace(entry.header.sequence, *std::move(effect)).second)
+      return fmt::format("effect {} of thread {} was stored twice", entry.header.sequence, entry.header.thread.value());
   }
   for (const auto& [id, effects] : stored)
     if (!expected.contains(id)) return fmt::format("there is a thread {} that the undisturbed run has not", id.value());

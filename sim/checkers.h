@@ -16,9 +16,8 @@ namespace gw::sim {
 // Everything below returns what is wrong, or nothing.
 using Complaint = std::string;
 
-// check_results.cc: the records of home hold each effect of the undisturbed run, once, in order, and one history of clock readings.
-Complaint check_results(const std::map<std::string, std::string>& records, const job::JobId& job,
-                        const std::map<ThreadId, std::vector<std::string>>& expected);
+// check_results.cc: what home has stored is each effect of the undisturbed run, once, in order, and one history of clock readings.
+Complaint check_results(const std::vector<job::EffectEntry>& output, const std::map<ThreadId, std::vector<std::string>>& expected);
 
 // check_lives.cc: no (thread, epoch) runs at two peers.
 class LifeChecker {

@@ -34,6 +34,10 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
   if (const auto* persist = std::get_if<job::Persist>(&operation)) {
     RecordsWritten undo;
     for (const job::Record& record : persist->records) write(undo, record.key, record.value);
+    for (const job::Append& append : persist->appends) {
+      outputs_[append.job].push_back(append.entry);
+      undo.appended_to.push_back(append.job);
+    }
     cached_.emplace_back(std::move(undo));
     flush();
     return peer::Persisted{persist->ticket};
@@ -51,6 +55,8 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
       keys.push_back(at->first);
     for (const std::string& key : keys) write(undo, key, std::nullopt);
     cached_.emplace_back(std::move(undo));
+  } else if (const auto* forgotten = std::get_if<job::DropOutput>(&operation)) {
+    outputs_.erase(forgotten->job);
   } else if (const auto* drop = std::get_if<job::DropBlob>(&operation)) {
     blobs_.erase(drop->hash);
   } else {
@@ -96,6 +102,7 @@ void Disk::lose_cache(Rng& rng) {
           records_.erase(record->key);
         }
       }
+      for (const job::JobId& job : records->appended_to) outputs_[job].pop_back();
     } else if (const auto* written = std::get_if<BlobWritten>(&cached_.back())) {
       const auto blob = blobs_.find(written->hash);
       const std::uint64_t fate = rng.below(3);
@@ -122,7 +129,17 @@ bool Disk::rot(Rng& rng) {
 }
 
 peer::Stored Disk::stored() const {
-  return {records_, {}, [this](const Hash256& hash) { return blob(hash); }};
+  const auto effects = [this](const job::JobId& job) -> Result<std::vector<job::StoredEffect>> {
+    std::vector<job::StoredEffect> headers;
+    for (const job::EffectEntry& entry : output(job)) headers.push_back(entry.header);
+    return headers;
+  };
+  return {records_, {}, [this](const Hash256& hash) { return blob(hash); }, effects};
+}
+
+std::vector<job::EffectEntry> Disk::output(const job::JobId& job) const {
+  const auto found = outputs_.find(job);
+  return found == outputs_.end() ? std::vector<job::EffectEntry>() : found->second;
 }
 
 std::optional<std::string> Disk::blob(const Hash256& hash) const {

@@ -23,7 +23,7 @@ enum class CrashKind : std::uint8_t { kill, power };
 //   flushed    on the medium. The answer to Persist comes when the batch, and all blobs before it, are.
 class Disk {
  public:
-  using Operation = std::variant<job::Persist, job::DropRecords, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
+  using Operation = std::variant<job::Persist, job::DropRecords, job::DropOutput, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
 
   // Takes an operation; returns when it will be done.
   Time submit(Time now, Operation operation, Time latency);
@@ -36,12 +36,15 @@ class Disk {
   peer::Stored stored() const;
   std::optional<std::string> blob(const Hash256& hash) const;  // none if missing or damaged
   const std::map<std::string, std::string>& records() const { return records_; }
+  // What the job has written.
+  std::vector<job::EffectEntry> output(const job::JobId& job) const;
   std::size_t blobs() const { return blobs_.size(); }
 
  private:
   // What power loss takes back.
   struct RecordsWritten {
     std::vector<job::Record> before;
+    std::vector<job::JobId> appended_to;
   };
   struct BlobWritten {
     Hash256 hash;
@@ -55,6 +58,7 @@ class Disk {
   void tear(const Hash256& hash, const std::string& bytes, Rng& rng);
 
   std::map<std::string, std::string> records_;
+  std::map<job::JobId, std::vector<job::EffectEntry>> outputs_;
   std::map<Hash256, std::string> blobs_;
   std::deque<Operation> under_way_;
   std::vector<Cached> cached_;  // in the order of writing

@@ -104,7 +104,7 @@ bool JobWorkload::all_over() const {
 Complaint JobWorkload::check_results() const {
   for (const Job& job : jobs_) {
     if (without_home_.contains(job.home)) continue;
-    if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().records(), job.id, job.expected); !wrong.empty()) return wrong;
+    if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected); !wrong.empty()) return wrong;
   }
   return "";
 }

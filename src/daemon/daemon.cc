@@ -51,10 +51,11 @@ Status Daemon::open() {
   GW_TRY(node::RecordStore records, node::RecordStore::open(folder_.records_file()));
   GW_TRY(const std::uint64_t boot, records.raise_boot());
   GW_TRY(node::BlobStore blobs, node::BlobStore::open(folder_.blobs_folder()));
+  GW_TRY(node::SegmentStore segments, node::SegmentStore::open(folder_.jobs_folder()));
   GW_TRY(node::Driver::Config config, driver_config(boot));
   GW_TRY_VOID(open_tracker(config));
   driver_ =
-      std::make_unique<node::Driver>(node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs)}}, std::move(config));
+      std::make_unique<node::Driver>(node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments)}}, std::move(config));
   GW_TRY_VOID(driver_->start());
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
   wait_for_signal();

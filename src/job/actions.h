@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/names.h"
+#include "job/stored_effect.h"
 #include "wire/contact.h"
 #include "wire/peer.pb.h"
 #include "wire/worker.pb.h"
@@ -86,10 +87,20 @@ struct Record {
   std::optional<std::string> value;
 };
 using Ticket = std::uint64_t;
-// Atomic, and in the order of the tickets; on the medium when it is answered.
+// What a thread of a job did goes to the end of what the job has written.
+struct Append {
+  JobId job;
+  EffectEntry entry;
+};
+// Entries and records become true together, or none of them, in the order of the tickets; on the medium when it is answered.
 struct Persist {
   Ticket ticket;
   std::vector<Record> records;
+  std::vector<Append> appends = {};
+};
+// What the job has written is gone. The records say first that the job is forgotten.
+struct DropOutput {
+  JobId job;
 };
 // Every record whose key begins so is gone.
 struct DropRecords {
@@ -188,16 +199,17 @@ struct Notify {
 };
 
 using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords,
-                            StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
+                            DropOutput, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
 
 // What one turn of a peer leaves. Filled by the machines, emptied by Peer.
 //
-// All records of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action back until
+// All records and entries of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action back until
 // everything recorded so far, in this turn or before, is durable: what others may rely on is said that way.
 struct Actions {
   std::vector<Action> now;
   std::vector<Action> later;
   std::vector<Record> records;
+  std::vector<Append> appends;
   std::vector<PeerId> watched_peers;  // others talk to them, and somebody here must know soon when they are gone
 
   void add(Action action) { now.push_back(std::move(action)); }
@@ -205,6 +217,8 @@ struct Actions {
   void send(const PeerId& to, PeerMessage message) { add(Send{to, std::move(message)}); }
   void send(const PeerId& to, const JobId& job, JobMessage message) { add(to_peer(to, job, std::move(message))); }
   void notify(Event event) { add(Notify{std::move(event)}); }
+  bool empty() const { return now.empty() && later.empty() && records.empty() && appends.empty(); }
+  void append(const JobId& job, EffectEntry entry) { appends.push_back({job, std::move(entry)}); }
   void record(std::string key, std::optional<std::string> value) { records.push_back({std::move(key), std::move(value)}); }
 };
 

@@ -2,24 +2,7 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-
 namespace gw::job {
-namespace {
-
-// Of everything but the epoch, which is another one in a replay, and the child's first image, which is saved anew or not at all.
-std::uint64_t digest_of(Effect effect) {
-  effect.clear_epoch();
-  if (effect.has_fork()) effect.mutable_fork()->clear_image();
-  const std::string bytes = effect.SerializeAsString();
-  const Hash256 hash = sha256(as_bytes(bytes));
-  std::uint64_t digest = 0;
-  for (std::size_t i = 0; i < sizeof digest; ++i) digest |= std::uint64_t{hash.bytes[i]} << (8 * i);
-  return digest;
-}
-
-}  // namespace
-
 Status EffectLedger::add(ThreadId thread) {
   if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the job has reached its limit of {} threads", config_.threads);
   if (!threads_.try_emplace(thread).second) return fail(Kind::invalid, "there is a thread {} already", thread.value());
@@ -77,9 +60,33 @@ Result<EffectLedger::Verdict> EffectLedger::accept(const Effect& effect) {
     --running_;
   }
   thread.stored = effect.sequence();
-  thread.traces.push_back({digest_of(effect), describe(effect)});
-  if (thread.traces.size() > kRemembered) thread.traces.pop_front();
+  remember(thread, digest_of(effect), describe(effect));
   return Verdict::fresh;
+}
+
+void EffectLedger::remember(Thread& thread, std::uint64_t digest, std::string description) {
+  thread.traces.push_back({digest, std::move(description)});
+  if (thread.traces.size() > kRemembered) thread.traces.pop_front();
+}
+
+Status EffectLedger::restore(const StoredEffect& effect) {
+  const auto found = threads_.find(effect.thread);
+  if (found == threads_.end() || effect.sequence != found->second.stored + 1 || found->second.ended)
+    return fail(Kind::corrupt, "effect {} of thread {} is stored where it does not belong", effect.sequence, effect.thread.value());
+  Thread& thread = found->second;
+  thread.epoch = std::max(thread.epoch, effect.epoch);
+  if (effect.kind == EffectKind::fork) {
+    const ThreadId child = child_of(effect.thread, effect.sequence);
+    if (knows(child)) return fail(Kind::corrupt, "thread {} is stored as forked twice", child.value());
+    GW_TRY_VOID(adopt(child, effect.epoch, 0));
+  }
+  if (effect.kind == EffectKind::end) {
+    thread.ended = true;
+    --running_;
+  }
+  thread.stored = effect.sequence;
+  remember(thread, effect.digest, describe(effect));
+  return ok();
 }
 
 }  // namespace gw::job

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "job/effect_gate.h"
+#include "job/stored_effect.h"
 
 namespace gw::job {
 
 // Which effects of one job have been stored. Whoever stores asks accept() first and applies what is fresh; after a crash it is rebuilt by
-// feeding it the stored effects in their order.
+// restore() from the headers of the stored effects, in their order.
 //
 // A duplicate is compared with what was stored under its number, for the last kRemembered of a thread; a divergence before those shows in
 // what follows it. Threads: at most Config::threads, ended ones included, since a zombie may speak for them.
@@ -37,6 +38,9 @@ class EffectLedger {
   // A thread, known or not, that comes from a journal or an image: it is at least in this epoch, and so many of its effects are stored.
   Status adopt(ThreadId thread, std::uint64_t epoch, std::uint64_t stored);
 
+  // One that was stored in a life before, known by its header. Kind::corrupt: it does not follow what was restored before it.
+  Status restore(const StoredEffect& effect);
+
   // fresh: store it. duplicate: it is stored; acknowledge it again.
   // Kind::not_found: no such thread. Kind::disconnected: from an older epoch. Kind::invalid: its number leaves a gap, the thread has ended,
   // or it forks a thread that exists. Kind::guest_fault: the replay diverged; the sentence names both effects.
@@ -60,6 +64,7 @@ class EffectLedger {
   };
 
   Result<Verdict> compare(const Thread& thread, const Effect& effect) const;
+  static void remember(Thread& thread, std::uint64_t digest, std::string description);
 
   Config config_;
   std::map<ThreadId, Thread> threads_;

@@ -102,5 +102,16 @@ TEST(EffectLedger, HasALimitOfThreads) {
   EXPECT_EQ(other.add(kMainThread).error().kind, Kind::invalid);
 }
 
+TEST(EffectLedger, IsRebuiltFromHeaders) {
+  EffectLedger ledger;
+  ASSERT_TRUE(ledger.add(kMainThread));
+  ASSERT_TRUE(ledger.restore(entry_of(test::output(1, "a", 2)).header));
+  EXPECT_EQ(ledger.restore(entry_of(test::output(3, "c", 2)).header).error().kind, Kind::corrupt) << "a gap";
+  EXPECT_EQ(ledger.stored(kMainThread), 1u);
+  EXPECT_EQ(ledger.accept(test::output(1, "a", 2)).value(), EffectLedger::Verdict::duplicate);
+  EXPECT_EQ(ledger.accept(test::output(1, "b", 2)).error().kind, Kind::guest_fault) << "a replay that diverges is found by its digest";
+  EXPECT_EQ(ledger.accept(test::output(2, "b", 2)).value(), EffectLedger::Verdict::fresh);
+}
+
 }  // namespace
 }  // namespace gw::job

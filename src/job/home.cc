@@ -544,8 +544,7 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     GW_REACHED("home: an effect came twice");
     return true;
   }
-  out.record(RecordKey{.kind = RecordKind::effect, .job = charter_.id(), .thread = id, .number = effect.sequence()}.encode(),
-             effect.SerializeAsString());
+  out.append(charter_.id(), entry_of(effect));
   out.after_disk(Notify{EffectStored{charter_.id(), effect}});
   const PeerId host = thread.placed()->host;
   if (Claim* claim = claims_.find(host)) claim->progress_at = now;

@@ -2,37 +2,27 @@
 
 namespace gw::job {
 
-// Children are known from the effects of their parents, so parents come first.
 Status HomeRecovery::run() {
-  std::vector<ThreadId> order;
-  for (std::uint32_t task = 0; task < parts_.manifest.tasks(); ++task) order.push_back(parts_.manifest.thread_of(task));
-  for (std::size_t next = 0; next < order.size(); ++next) {
-    std::vector<ThreadId> children;
-    GW_TRY_VOID(recover_thread(order[next], children));
-    order.insert(order.end(), children.begin(), children.end());
-  }
+  GW_TRY_VOID(recover_effects());
+  std::vector<ThreadId> ids;
+  for (const auto& [id, thread] : parts_.threads.all()) ids.push_back(id);
+  for (const ThreadId id : ids) GW_TRY_VOID(recover_thread(id));
   return ok();
 }
 
-Status HomeRecovery::feed_ledger(ThreadId id, std::vector<ThreadId>& children) {
-  const auto effects = records_.effects.find(id);
-  if (effects == records_.effects.end()) return ok();
-  for (const auto& [sequence, effect] : effects->second) {
-    GW_TRY_VOID(parts_.ledger.adopt(id, effect.epoch(), 0));
-    GW_TRY(const auto verdict, parts_.ledger.accept(effect));
-    if (verdict != EffectLedger::Verdict::fresh)
-      return fail(Kind::corrupt, "effect {} of thread {} is recorded twice", sequence, id.value());
-    if (!effect.has_fork()) continue;
-    const ThreadId child{effect.fork().child()};
+// Children are known from the effects of their parents, which were stored before their own.
+Status HomeRecovery::recover_effects() {
+  for (const StoredEffect& effect : records_.effects) {
+    GW_TRY_VOID(parts_.ledger.restore(effect));
+    if (effect.kind != EffectKind::fork) continue;
+    const ThreadId child = child_of(effect.thread, effect.sequence);
     if (!records_.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
     parts_.threads.add(child).forked = true;
-    children.push_back(child);
   }
   return ok();
 }
 
-Status HomeRecovery::recover_thread(ThreadId id, std::vector<ThreadId>& children) {
-  GW_TRY_VOID(feed_ledger(id, children));
+Status HomeRecovery::recover_thread(ThreadId id) {
   const auto found = records_.threads.find(id);
   if (found == records_.threads.end()) return ok();  // never placed
   const wire::pb::ThreadRecord& record = found->second;

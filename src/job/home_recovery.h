@@ -9,6 +9,7 @@
 #include "job/effect_ledger.h"
 #include "job/manifest.h"
 #include "job/recovery_counters.h"
+#include "job/stored_effect.h"
 #include "job/thread_table.h"
 #include "wire/records.pb.h"
 
@@ -19,7 +20,7 @@ struct HomeRecords {
   wire::pb::JobRecord job;
   wire::pb::RecoveryCountersRecord counters;
   std::map<ThreadId, wire::pb::ThreadRecord> threads;
-  std::map<ThreadId, std::map<std::uint64_t, Effect>> effects;  // by sequence
+  std::vector<StoredEffect> effects;  // in the order in which they were stored
 };
 
 // Fills the tables of a home from its records, once. Damaged records are Kind::corrupt with what contradicts what, never the end of the
@@ -41,8 +42,8 @@ class HomeRecovery {
   Status run();
 
  private:
-  Status feed_ledger(ThreadId id, std::vector<ThreadId>& children);
-  Status recover_thread(ThreadId id, std::vector<ThreadId>& children);
+  Status recover_effects();
+  Status recover_thread(ThreadId id);
   Status recover_place(ThreadId id, const wire::pb::ThreadRecord& record);
 
   const Time now_;

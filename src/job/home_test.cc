@@ -56,6 +56,7 @@ class AtHome : public testing::Test {
         if (auto* send = std::get_if<Send>(&action)) sent.emplace_back(send->to, std::move(*send->message.mutable_job()));
         if (auto* notify = std::get_if<Notify>(&action)) events_.push_back(std::move(notify->event));
       }
+    for (Append& append : out_.appends) appends_.push_back(std::move(append));
     for (Record& record : out_.records) {
       records_.erase(record.key);
       if (record.value) records_[record.key] = *record.value;
@@ -155,6 +156,7 @@ class AtHome : public testing::Test {
   Actions out_;
   std::vector<Event> events_;
   std::map<std::string, std::string> records_;
+  std::vector<Append> appends_;
 };
 
 TEST_F(AtHome, PlacesThreadsAsSoonAsThereAreSlots) {
@@ -360,8 +362,8 @@ TEST_F(AtHome, GoesOnAfterARestartWithWhatIsOnDisk) {
     const RecordKey key = RecordKey::decode(bytes).value();
     if (key.kind == RecordKind::job) ASSERT_TRUE(records.job.ParseFromString(value));
     if (key.kind == RecordKind::thread) ASSERT_TRUE(records.threads[key.thread].ParseFromString(value));
-    if (key.kind == RecordKind::effect) ASSERT_TRUE(records.effects[key.thread][key.number].ParseFromString(value));
   }
+  for (const Append& append : appends_) records.effects.push_back(append.entry.header);
   home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(as_bytes(records.job.manifest())).value());
   ASSERT_TRUE(home_->recover(now_, records));
   const JobSnapshot snapshot = home_->snapshot();

@@ -21,13 +21,13 @@ int numbers_of(char kind) {
   switch (static_cast<RecordKind>(kind)) {
     case RecordKind::job:
     case RecordKind::counters:
+    case RecordKind::output:
     case RecordKind::peers:
     case RecordKind::grid:
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:
       return 1;
-    case RecordKind::effect:
     case RecordKind::determinants:
       return 2;
   }

@@ -13,7 +13,7 @@ enum class RecordKind : char {
   job = 'J',
   counters = 'P',
   thread = 'T',
-  effect = 'E',
+  output = 'O',
   kept = 'K',
   determinants = 'D',
   peers = 'N',
@@ -23,8 +23,8 @@ enum class RecordKind : char {
 struct RecordKey {
   RecordKind kind;
   JobId job;                 // peers, grid: a grid
-  ThreadId thread;           // all but job, counters, peers and grid
-  std::uint64_t number = 0;  // effect: sequence. determinants: index of the first
+  ThreadId thread;           // all but job, counters, output, peers and grid
+  std::uint64_t number = 0;  // determinants: index of the first
 
   std::string encode() const;
   // With what all keys of this kind and job begin.

@@ -8,7 +8,7 @@ namespace {
 const JobId kJob{sha256(as_bytes("job"))};
 
 TEST(Records, KeysComeBackAsTheyWere) {
-  for (const RecordKind kind : {RecordKind::job, RecordKind::thread, RecordKind::effect, RecordKind::kept, RecordKind::determinants}) {
+  for (const RecordKind kind : {RecordKind::job, RecordKind::thread, RecordKind::output, RecordKind::kept, RecordKind::determinants}) {
     const RecordKey key{.kind = kind, .job = kJob, .thread = ThreadId{77}, .number = 1u << 20};
     const RecordKey read = RecordKey::decode(key.encode()).value();
     EXPECT_EQ(read.encode(), key.encode());
@@ -18,7 +18,7 @@ TEST(Records, KeysComeBackAsTheyWere) {
 
 TEST(Records, KeysOfAThreadAscend) {
   const auto effect = [](std::uint64_t sequence) {
-    return RecordKey{.kind = RecordKind::effect, .job = kJob, .thread = ThreadId{5}, .number = sequence}.encode();
+    return RecordKey{.kind = RecordKind::determinants, .job = kJob, .thread = ThreadId{5}, .number = sequence}.encode();
   };
   EXPECT_LT(effect(1), effect(2));
   EXPECT_LT(effect(255), effect(256));

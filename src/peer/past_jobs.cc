@@ -15,8 +15,9 @@ void PastJobs::add(const job::JobId& id, wire::pb::JobRecord record, job::Action
     by_end_.erase(by_end_.begin());
     jobs_.erase(oldest);
     // The job itself last: a crash in between leaves something that can be found and dropped again.
-    for (const RecordKind kind : {RecordKind::effect, RecordKind::thread, RecordKind::counters, RecordKind::job})
+    for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::job})
       out.add(job::DropRecords{RecordKey{.kind = kind, .job = oldest}.prefix()});
+    out.add(job::DropOutput{oldest});
   }
 }
 

@@ -25,8 +25,9 @@ TEST(PastJobs, ForgetsTheOneThatEndedFirst) {
   EXPECT_NE(past.find(job_id(1)), nullptr);
   EXPECT_EQ(past.find(job_id(2)), nullptr);
   ASSERT_EQ(out.now.size(), 4u);
-  const job::RecordKey effect{.kind = job::RecordKind::effect, .job = job_id(2), .thread = job::ThreadId{7}, .number = 1};
-  EXPECT_TRUE(effect.encode().starts_with(std::get<job::DropRecords>(out.now[0]).prefix));
+  const job::RecordKey thread{.kind = job::RecordKind::thread, .job = job_id(2), .thread = job::ThreadId{7}};
+  EXPECT_TRUE(thread.encode().starts_with(std::get<job::DropRecords>(out.now[0]).prefix));
+  EXPECT_EQ(std::get<job::DropOutput>(out.now[3]).job, job_id(2));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     grids_.set_slots(slots_.slots(), slots_.free_slots());
     schedule_disk_writes(turn, ready);
     turn = Actions();
-    while (!ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) {
+    while (!ready.empty() && turn.empty()) {
       Action action = std::move(ready.front());
       ready.pop_front();
       if (auto* send = std::get_if<Send>(&action)) {
@@ -86,7 +86,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
         out.push_back(std::move(action));
       }
     }
-    if (ready.empty() && turn.now.empty() && turn.later.empty() && turn.records.empty()) return;
+    if (ready.empty() && turn.empty()) return;
   }
 }
 
@@ -106,9 +106,9 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
 }
 
 void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
-  if (!turn.records.empty()) {
+  if (!turn.records.empty() || !turn.appends.empty()) {
     batches_.push_back({++next_ticket_, {}});
-    ready.push_back(job::Persist{next_ticket_, std::move(turn.records)});
+    ready.push_back(job::Persist{next_ticket_, std::move(turn.records), std::move(turn.appends)});
   }
   for (Action& action : turn.now) ready.push_back(std::move(action));
   for (Action& action : turn.later) {

@@ -104,6 +104,7 @@ struct Stored {
   std::map<std::string, std::string> records;
   std::vector<std::string> damaged;  // keys of records whose values are not what was written
   std::function<std::optional<std::string>(const Hash256&)> blob;
+  std::function<Result<std::vector<job::StoredEffect>>(const JobId&)> effects;  // of a job that runs, in their order
 };
 
 // A whole peer without I/O: inputs go in one at a time, actions come out; docs/design/003-peers.md. Equal inputs give equal actions.
@@ -198,7 +199,7 @@ class Peer {
 
   // peer_recovery.cc
   struct Found;
-  Status recover_homes(Time now, const Found& found, Actions& out);
+  Status recover_homes(Time now, Found& found, const Stored& stored, Actions& out);
   Status recover_home(Time now, const JobId& id, const job::HomeRecords& records, Actions& out);
   void give_up_home(Time now, const JobId& id, const job::HomeRecords& records, const std::string& why, Actions& out);
 

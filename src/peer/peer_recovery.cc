@@ -44,8 +44,8 @@ std::string_view name_of(RecordKind kind) {
       return "the record of its counters";
     case RecordKind::thread:
       return "the record of a thread";
-    case RecordKind::effect:
-      return "the record of an effect";
+    case RecordKind::output:
+      return "the record of where its output ends";
     case RecordKind::kept:
       return "the record of a kept thread";
     case RecordKind::determinants:
@@ -68,8 +68,8 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return homes[key.job].counters.ParseFromString(value);
     case RecordKind::thread:
       return homes[key.job].threads[key.thread].ParseFromString(value);
-    case RecordKind::effect:
-      return homes[key.job].effects[key.thread][key.number].ParseFromString(value);
+    case RecordKind::output:
+      return true;  // the disk's own
     case RecordKind::kept:
       return kept[{key.job, key.thread}].kept.ParseFromString(value);
     case RecordKind::determinants:
@@ -102,7 +102,7 @@ void Peer::Found::add_damaged(const std::string& key) {
   switch (decoded->kind) {
     case RecordKind::job:
     case RecordKind::thread:
-    case RecordKind::effect:
+    case RecordKind::output:
       homes[decoded->job];
       damaged_homes[decoded->job] = sentence;
       return;
@@ -137,21 +137,26 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
     if (!kept) turn.notify(job::RecordsDamaged{kept.error().detail});
   }
   GW_TRY_VOID(grids_.restore(found.grids));
-  GW_TRY_VOID(recover_homes(now, found, turn));
+  GW_TRY_VOID(recover_homes(now, found, stored, turn));
   std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();
   grids_.start(now, found.peers, turn);
   finish_turn(now, turn, out);
   return ok();
 }
 
-Status Peer::recover_homes(Time now, const Found& found, Actions& out) {
-  for (const auto& [id, records] : found.homes) {
+Status Peer::recover_homes(Time now, Found& found, const Stored& stored, Actions& out) {
+  for (auto& [id, records] : found.homes) {
     const auto damaged = found.damaged_homes.find(id);
     if (damaged != found.damaged_homes.end()) {
       give_up_home(now, id, records, damaged->second, out);
     } else if (records.job.state() != wire::pb::JobRecord::RUNNING) {
       past_.add(id, records.job, out);
-    } else if (const Status recovered = recover_home(now, id, records, out); !recovered) {
+    } else if (auto effects = stored.effects(id); !effects) {
+      give_up_home(now, id, records, effects.error().detail, out);
+    } else {
+      records.effects = *std::move(effects);
+      const Status recovered = recover_home(now, id, records, out);
+      if (recovered) continue;
       if (recovered.error().kind == Kind::not_found) return recovered;
       give_up_home(now, id, records, recovered.error().detail, out);
     }

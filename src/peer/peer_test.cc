@@ -26,8 +26,15 @@ class LonelyPeer : public testing::Test {
     const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
     peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, signer_, Rng(1));
     std::vector<Action> out;
-    ASSERT_TRUE(peer_->start(now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }}, out));
+    ASSERT_TRUE(peer_->start(now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }, [this](const JobId& job) { return effects_of(job); }}, out));
     carry_out(std::move(out));
+  }
+
+  Result<std::vector<job::StoredEffect>> effects_of(const JobId& job) const {
+    std::vector<job::StoredEffect> effects;
+    for (const job::Append& append : appends_)
+      if (append.job == job) effects.push_back(append.entry.header);
+    return effects;
   }
 
   template <class Input>
@@ -117,6 +124,7 @@ class LonelyPeer : public testing::Test {
   std::unique_ptr<Peer> peer_;
   std::map<std::string, std::string> records_;
   std::vector<std::string> damaged_;
+  std::vector<job::Append> appends_;
   std::map<Hash256, std::string> blobs_;
   std::vector<job::Event> events_;
   std::vector<Action> others_;
@@ -125,6 +133,7 @@ class LonelyPeer : public testing::Test {
   void carry_out(std::vector<Action> actions) {
     for (Action& action : actions) {
       if (const auto* persist = std::get_if<job::Persist>(&action)) {
+        appends_.insert(appends_.end(), persist->appends.begin(), persist->appends.end());
         for (const job::Record& record : persist->records) {
           records_.erase(record.key);
           if (record.value) records_[record.key] = *record.value;

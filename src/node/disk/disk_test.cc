@@ -74,7 +74,7 @@ class DiskTest : public testing::Test, public Disk::Owner {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> open_{io_.get_executor()};
   std::vector<peer::DiskDone> answers_;
   std::optional<Error> failure_;
-  Disk disk_{io_, {RecordStore::open(folder_.path() / "records").value(), BlobStore::open(folder_.path() / "blobs").value()}, *this};
+  Disk disk_{io_, {RecordStore::open(folder_.path() / "records").value(), BlobStore::open(folder_.path() / "blobs").value(), SegmentStore::open(folder_.path() / "jobs").value()}, *this};
 };
 
 TEST_F(DiskTest, AnswersBatchesInOrder) {
@@ -115,6 +115,32 @@ TEST_F(DiskTest, RecordsAreOnTheMediumWhenTheyAreAnswered) {
   disk_.persist(batch(2));
   wait_for(2);
   EXPECT_TRUE(names(flush_log().take(), "records-wal"));
+}
+
+job::EffectEntry printed(std::uint64_t sequence, const std::string& bytes) {
+  job::Effect effect;
+  effect.set_thread(job::kMainThread.value());
+  effect.set_epoch(1);
+  effect.set_sequence(sequence);
+  effect.mutable_output()->set_stream(1);
+  effect.mutable_output()->set_bytes(bytes);
+  return job::entry_of(effect);
+}
+
+TEST_F(DiskTest, EntriesAreOnTheMediumBeforeTheRecordsThatNameThem) {
+  const job::JobId job{hash_of("a job")};
+  (void)flush_log().take();
+  disk_.persist({1, {{"key", "value"}}, {{job, printed(1, "first")}, {job, printed(2, "second")}}});
+  wait_for(1);
+  const std::vector<std::string> flushed = flush_log().take();
+  const auto at = [&](const std::string& part) {
+    return std::ranges::find_if(flushed, [&](const std::string& path) { return path.ends_with(part); }) - flushed.begin();
+  };
+  EXPECT_LT(at("/000.seg"), at("records-wal"));
+  EXPECT_LT(at("records-wal"), std::ssize(flushed));
+  disk_.persist({2, {}, {{job, printed(3, "third")}}});
+  wait_for(2);
+  EXPECT_EQ(SegmentStore::open(disk_.output_folder()).value().headers(job, disk_.output_end(job)).value().size(), 3u);
 }
 
 TEST_F(DiskTest, ManyAreFlushedTogether) {

@@ -21,6 +21,7 @@ class StateFolder {
   std::filesystem::path share_file() const { return path_ / "share"; }
   std::filesystem::path records_file() const { return path_ / "records.db"; }
   std::filesystem::path blobs_folder() const { return path_ / "blobs"; }
+  std::filesystem::path jobs_folder() const { return path_ / "jobs"; }
   const std::filesystem::path& path() const { return path_; }
 
  private:

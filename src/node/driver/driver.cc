@@ -47,7 +47,9 @@ Driver::Driver(Parts parts, Config config)
       pool_(config_.worker, config_.spare_workers),
       deadline_(parts.io),
       alive_(std::make_shared<bool>(true)),
-      disk_(parts.io, std::move(parts.stores), *this) {}
+      disk_(parts.io, std::move(parts.stores), *this),
+      output_(disk_.output_folder()),
+      output_thread_({.name = "gw-output", .waiting = kMaxPending}) {}
 
 Driver::~Driver() { *alive_ = false; }
 
@@ -102,7 +104,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
   job_views_ = std::make_unique<JobViews>(*peer_, config_.boot);
   Actions actions;
   GW_TRY_VOID(peer_->start(os::monotonic_now(), stored, actions));
-  GW_TRY_VOID(job_views_->recall(stored.records, std::chrono::system_clock::now()));
+  job_views_->recall(stored, std::chrono::system_clock::now());
   started_ = true;
   carry_out(std::move(actions));
   arm();

@@ -14,7 +14,9 @@
 #include "node/discovery/name_resolver.h"
 #include "node/discovery/tracker_rounds.h"
 #include "node/disk/disk.h"
+#include "node/disk/serial_thread.h"
 #include "node/jobs/job_views.h"
+#include "node/jobs/output_reader.h"
 #include "node/signer.h"
 #include "node/worker/hosted_worker.h"
 #include "node/worker/native_code.h"
@@ -140,6 +142,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void act(job::FrameToWorker& frame);
   void act(job::Persist& persist);
   void act(job::DropRecords& drop) { disk_.drop_records(std::move(drop)); }
+  void act(job::DropOutput& drop);
   void act(job::StoreBlob& store);
   void act(job::LoadBlob& load);
   void act(job::DropBlob& drop);
@@ -204,7 +207,9 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   bool stopping_ = false;
   std::optional<Error> failure_;
   std::shared_ptr<bool> alive_;  // shared with callbacks that were posted
-  Disk disk_;                    // last: its threads end first, with all that was to be written
+  Disk disk_;                    // its threads end with all that was to be written
+  OutputReader output_;          // of the thread below
+  SerialThread output_thread_;   // last: it answers through the disk
 };
 
 }  // namespace gw::node

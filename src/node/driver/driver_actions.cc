@@ -165,6 +165,12 @@ void Driver::act(job::Persist& persist) {
   disk_.persist(std::move(persist));
 }
 
+void Driver::act(job::DropOutput& drop) {
+  job_views_->forget(drop.job);
+  output_thread_.add([this, job = drop.job] { output_.forget(job); });
+  disk_.drop_output(drop.job);
+}
+
 void Driver::act(job::LoadBlob& load) {
   metrics::count(Metric::blobs_loaded);
   disk_.load(load.hash);

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/metrics.h"
-#include "job/records.h"
 #include "node/driver/driver.h"
 #include "node/probe.h"
 #include "os/clock.h"
@@ -34,20 +33,6 @@ PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, 
 }
 
 Error too_much() { return fail(Kind::overloaded, "too many requests are under way: try again later"); }
-
-// On the thread of the records.
-Result<OutputPiece> read_parts(RecordStore& records, const job::JobId& job, const OutputIndex::Plan& plan) {
-  OutputPiece piece{.bytes = "", .end = plan.end};
-  for (const OutputIndex::Part& part : plan.parts) {
-    const job::RecordKey key{.kind = job::RecordKind::effect, .job = job, .thread = part.thread, .number = part.sequence};
-    GW_TRY(const std::string value, records.read(key.encode()));
-    wire::pb::Effect effect;
-    if (!effect.ParseFromString(value) || stream_bytes(effect) < part.skip + part.size)
-      return fail(Kind::corrupt, "a record of the job's output is not what was written");
-    piece.bytes.append(stream_content(effect), part.skip, part.size);
-  }
-  return piece;
-}
 
 }  // namespace
 
@@ -230,11 +215,12 @@ std::string Driver::metrics() {
 
 void Driver::read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                          std::function<void(Result<OutputPiece>)> done) {
-  const auto plan = job_views_->output(id, stream, offset, std::min(limit, kMaxOutputPiece));
-  if (!plan || reads_ >= kMaxPending) return post([done, why = plan ? too_much() : plan.error()] { done(why); });
+  auto request = job_views_->output(id, stream, offset, std::min(limit, kMaxOutputPiece));
+  if (!request || reads_ >= kMaxPending) return post([done, why = request ? too_much() : request.error()] { done(why); });
   ++reads_;
-  disk_.with_records([this, id, plan = *plan, done = std::move(done)](RecordStore& records) {
-    disk_.answer([this, done, piece = read_parts(records, id, plan)] {
+  request->end = disk_.output_end(id);
+  output_thread_.add([this, request = *request, done = std::move(done)] {
+    disk_.answer([this, done, piece = output_.read(request)] {
       --reads_;
       done(piece);
     });

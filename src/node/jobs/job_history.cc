@@ -17,14 +17,9 @@ JobState state_of(const wire::pb::JobRecord& record) {
   }
 }
 
-void JobHistory::recall(const job::Effect& effect) {
-  output_.add(effect);
-  if (effect.has_end()) output_.on_ended(ThreadId{effect.thread()});
-}
-
 void JobHistory::on_effect(WallTime now, const job::Effect& effect) {
   const ThreadId thread{effect.thread()};
-  recall(effect);
+  output_.add(thread, job::kind_of(effect), job::entry_bytes(effect));
   if (effect.has_report()) add(now, JobEvent::Report{thread, effect.report()}, effect.report().size());
   if (!effect.has_end()) return;
   if (effect.end().reason() == job::Effect::End::EXITED) {

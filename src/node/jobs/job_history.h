@@ -8,12 +8,12 @@
 
 #include "job/actions.h"
 #include "node/control.h"
-#include "node/jobs/output_index.h"
+#include "node/jobs/output_progress.h"
 #include "wire/records.pb.h"
 
 namespace gw::node {
 
-// Remembers the last events of a job and where its output lies. How the job stands is known at home (job/job_snapshot.h), and may be ahead
+// Remembers the last events of a job and how far its output goes. How the job stands is known at home (job/job_snapshot.h), and may be ahead
 // of what is told here: home tells of things when they are on disk.
 //
 // Limits: kMaxEvents and kMaxEventBytes, older events are forgotten. A value without threads.
@@ -26,7 +26,7 @@ class JobHistory {
   JobHistory(std::uint32_t tasks, std::uint64_t first_number) : output_(tasks), next_number_(first_number) {}
 
   // Of a life before: no event.
-  void recall(const job::Effect& effect);
+  void recall(const job::StoredEffect& effect) { output_.add(effect.thread, effect.kind, effect.bytes); }
   void recall_failed(job::ThreadId thread) { output_.on_ended(thread); }
 
   void on_effect(WallTime now, const job::Effect& effect);
@@ -41,7 +41,7 @@ class JobHistory {
   // The end has been told.
   bool over() const { return over_; }
   std::vector<JobEvent> events(std::uint64_t from, std::size_t limit) const;
-  const OutputIndex& output() const { return output_; }
+  const OutputProgress& output() const { return output_; }
 
  private:
   struct StoredEvent {
@@ -49,7 +49,7 @@ class JobHistory {
     std::size_t bytes;
   };
 
-  OutputIndex output_;
+  OutputProgress output_;
   std::map<Stream, std::uint64_t> told_;  // sizes of the output in the last event
   std::uint64_t next_number_;
   std::deque<StoredEvent> events_;

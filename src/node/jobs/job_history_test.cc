@@ -30,73 +30,6 @@ Effect end(ThreadId thread, std::uint64_t sequence, std::uint32_t code = 0) {
   return effect;
 }
 
-std::vector<std::string> parts(const OutputIndex& index, std::uint64_t offset, std::uint64_t limit) {
-  std::vector<std::string> out;
-  for (const OutputIndex::Part& part : index.plan(Stream::output, offset, limit).parts)
-    out.push_back(fmt::format("{}+{}:{}", part.sequence, part.skip, part.size));
-  return out;
-}
-
-TEST(OutputIndex, IsFinalUpToTheFirstThreadThatHasNotEnded) {
-  OutputIndex index(3);
-  const ThreadId first = job::thread_of_task(0, 3), second = job::thread_of_task(1, 3), third = job::thread_of_task(2, 3);
-  index.add(output(second, 1, "bbbb"));
-  index.add(output(third, 1, "ccc"));
-  index.on_ended(third);
-  EXPECT_EQ(index.final_size(Stream::output), 0u);
-  index.add(output(first, 1, "a"));
-  EXPECT_EQ(index.final_size(Stream::output), 1u);
-  index.on_ended(first);
-  EXPECT_EQ(index.final_size(Stream::output), 5u);
-  index.on_ended(second);
-  EXPECT_EQ(index.final_size(Stream::output), 8u);
-  EXPECT_FALSE(index.plan(Stream::output, 0, 100).end);
-  index.on_over();
-  EXPECT_TRUE(index.plan(Stream::output, 0, 100).end);
-  EXPECT_FALSE(index.plan(Stream::output, 0, 7).end);
-}
-
-TEST(OutputIndex, CutsPiecesAtTheBordersAsked) {
-  OutputIndex index(1);
-  index.add(output(job::kMainThread, 1, "aaaa"));
-  index.add(output(job::kMainThread, 2, "never seen", Stream::errors));
-  index.add(output(job::kMainThread, 3, "bbbb"));
-  EXPECT_EQ(parts(index, 0, 100), (std::vector<std::string>{"1+0:4", "3+0:4"}));
-  EXPECT_EQ(parts(index, 1, 2), (std::vector<std::string>{"1+1:2"}));
-  EXPECT_EQ(parts(index, 3, 2), (std::vector<std::string>{"1+3:1", "3+0:1"}));
-  EXPECT_EQ(parts(index, 4, 100), (std::vector<std::string>{"3+0:4"}));
-  EXPECT_EQ(parts(index, 8, 100), std::vector<std::string>{});
-  EXPECT_EQ(parts(index, ~0ull, 100), std::vector<std::string>{});
-}
-
-TEST(OutputIndex, OutputFilesAreAStreamOfTheirOwn) {
-  OutputIndex index(1);
-  const ThreadId main = job::thread_of_task(0, 1);
-  Effect file;
-  file.set_thread(main.value());
-  file.set_sequence(2);
-  file.mutable_file()->set_path("result");
-  file.mutable_file()->set_bytes("content");
-  index.add(output(main, 1, "text"));
-  index.add(file);
-  index.on_ended(main);
-  EXPECT_EQ(index.final_size(Stream::output), 4u);
-  ASSERT_EQ(index.final_size(Stream::files), stream_content(file).size());
-  EXPECT_EQ(index.plan(Stream::files, 0, 1000).parts.at(0).sequence, 2u);
-}
-
-TEST(OutputIndex, ForkedThreadsComeLastAndOnlyWhenTheJobIsOver) {
-  OutputIndex index(1);
-  index.add(output(ThreadId{5}, 1, "child"));
-  index.on_ended(ThreadId{5});
-  index.add(output(job::kMainThread, 1, "main"));
-  index.on_ended(job::kMainThread);
-  EXPECT_EQ(index.final_size(Stream::output), 4u);
-  index.on_over();
-  EXPECT_EQ(index.final_size(Stream::output), 9u);
-  EXPECT_EQ(parts(index, 2, 100), (std::vector<std::string>{"1+2:2", "1+0:5"}));
-}
-
 TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
   JobHistory job(1, kFirst);
   job.add(kNow, JobEvent::Accepted{});
@@ -136,8 +69,8 @@ TEST(JobHistory, TellsOfOutputOnceATurnAndBeforeTheEnd) {
 
 TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
   JobHistory job(2, kFirst);
-  job.recall(output(job::thread_of_task(0, 2), 1, "abc"));
-  job.recall(output(job::thread_of_task(1, 2), 1, "d"));
+  job.recall(job::entry_of(output(job::thread_of_task(0, 2), 1, "abc")).header);
+  job.recall(job::entry_of(output(job::thread_of_task(1, 2), 1, "d")).header);
   job.recall_failed(job::thread_of_task(0, 2));
   EXPECT_TRUE(job.events(0, 10).empty());
   EXPECT_EQ(job.output().final_size(Stream::output), 4u);

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "job/records.h"
-
 namespace gw::node {
 namespace {
 
 using job::JobId;
-using job::RecordKey;
-using job::RecordKind;
 
 Error unknown(const JobId& id) { return fail(Kind::not_found, "there is no job {} at this peer", id.hash.hex()); }
 
@@ -37,7 +33,7 @@ std::optional<job::JobSnapshot> JobViews::snapshot_of(const JobId& id) const {
 
 bool JobViews::over(const JobId& id) const {
   const auto found = jobs_.find(id);
-  return found != jobs_.end() && found->second.over();
+  return found == jobs_.end() ? peer_.past().find(id) != nullptr : found->second.over();
 }
 
 JobHistory* JobViews::history(const JobId& id) {
@@ -47,32 +43,37 @@ JobHistory* JobViews::history(const JobId& id) {
   return &jobs_.try_emplace(id, snapshot->record.tasks(), first_number_).first->second;
 }
 
-Result<const JobHistory*> JobViews::find(const JobId& id) const {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return unknown(id);
-  return &found->second;
+// Of a job that was over before this life, or whose history was forgotten, there is the end to tell.
+Result<JobHistory*> JobViews::find(const JobId& id) {
+  if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  if (past == nullptr) return unknown(id);
+  JobHistory& history = jobs_.try_emplace(id, past->tasks(), first_number_).first->second;
+  history.on_over(std::chrono::system_clock::now(), *past);
+  (void)history.end_turn(std::chrono::system_clock::now());
+  past_.push_back(id);
+  forget_old();
+  return &history;
 }
 
-Status JobViews::recall(const std::map<std::string, std::string>& records, WallTime now) {
-  for (const auto& [id, home] : peer_.homes()) history(id);
-  for (const auto& [id, record] : peer_.past().all()) history(id);
-  const std::string first(1, static_cast<char>(RecordKind::effect));
-  for (auto entry = records.lower_bound(first); entry != records.end() && entry->first.starts_with(first); ++entry) {
-    GW_TRY(const RecordKey key, RecordKey::decode(entry->first));
-    const auto job = jobs_.find(key.job);
-    if (job == jobs_.end()) continue;  // dropped in part, and the peer goes on with that
-    wire::pb::Effect effect;
-    if (!effect.ParseFromString(entry->second)) return fail(Kind::corrupt, "a record of job {} cannot be read", key.job.hash.hex());
-    job->second.recall(effect);
-  }
-  for (auto& [id, job] : jobs_) {
-    const auto snapshot = snapshot_of(id);
-    for (const job::ThreadSnapshot& thread : snapshot->threads)
+void JobViews::forget(const JobId& id) {
+  jobs_.erase(id);
+  std::erase(past_, id);
+}
+
+void JobViews::forget_old() {
+  for (; past_.size() > kMaxPast; past_.pop_front()) jobs_.erase(past_.front());
+}
+
+void JobViews::recall(const peer::Stored& stored, WallTime now) {
+  for (const auto& [id, home] : peer_.homes()) {
+    JobHistory& job = *history(id);
+    if (const auto effects = stored.effects(id))
+      for (const job::StoredEffect& effect : *effects) job.recall(effect);
+    for (const job::ThreadSnapshot& thread : home->snapshot().threads)
       if (thread.state == wire::pb::ThreadRecord::FAILED) job.recall_failed(thread.id);
-    if (snapshot->record.state() != wire::pb::JobRecord::RUNNING) job.on_over(now, snapshot->record);
     job.end_turn(now);
   }
-  return ok();
 }
 
 // --- what happens
@@ -82,9 +83,8 @@ void JobViews::on_event(WallTime now, const job::Event& event) {
 }
 
 void JobViews::on(WallTime now, const job::JobAccepted& accepted) {
-  if (jobs_.contains(accepted.job)) return;  // submitted again
+  if (jobs_.contains(accepted.job) || peer_.past().find(accepted.job) != nullptr) return;  // submitted again
   if (JobHistory* job = history(accepted.job)) job->add(now, JobEvent::Accepted{});
-  std::erase_if(jobs_, [this](const auto& entry) { return !knows(entry.first); });  // the peer has forgotten old ones
 }
 
 void JobViews::on(WallTime now, const job::EffectStored& stored) {
@@ -113,7 +113,10 @@ void JobViews::on(WallTime now, const job::ThreadFailed& failed) {
 
 void JobViews::on(WallTime now, const job::JobOver& over) {
   const auto snapshot = snapshot_of(over.job);
-  if (snapshot) history(over.job)->on_over(now, snapshot->record);
+  if (!snapshot) return;
+  history(over.job)->on_over(now, snapshot->record);
+  past_.push_back(over.job);
+  forget_old();
 }
 
 bool JobViews::end_turn(WallTime now) {
@@ -149,28 +152,39 @@ Result<std::unique_ptr<Subscription>> JobViews::watch(const JobId& id, std::func
 
 std::vector<JobSummary> JobViews::summaries() const {
   std::vector<JobSummary> out;
-  for (const auto& [id, job] : jobs_)
+  const auto add = [&](const JobId& id) {
     if (const auto snapshot = snapshot_of(id))
-      out.push_back(summary_of(id, *snapshot, job.over() ? EndAnnounced::over : EndAnnounced::not_yet));
+      out.push_back(summary_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet));
+  };
+  for (const auto& [id, home] : peer_.homes()) add(id);
+  for (const auto& [id, record] : peer_.past().all()) add(id);
   std::ranges::sort(out, std::greater(), [](const JobSummary& job) { return std::pair(job.submitted_at, job.id); });
   return out;
 }
 
 Result<JobView> JobViews::view(const JobId& id) const {
-  GW_TRY(const JobHistory* job, find(id));
   const auto snapshot = snapshot_of(id);
   if (!snapshot) return unknown(id);
-  return view_of(id, *snapshot, job->over() ? EndAnnounced::over : EndAnnounced::not_yet);
+  return view_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
 }
 
-Result<std::vector<JobEvent>> JobViews::events(const JobId& id, std::uint64_t from, std::size_t limit) const {
+Result<std::vector<JobEvent>> JobViews::events(const JobId& id, std::uint64_t from, std::size_t limit) {
   GW_TRY(const JobHistory* job, find(id));
   return job->events(from, limit);
 }
 
-Result<OutputIndex::Plan> JobViews::output(const JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const {
-  GW_TRY(const JobHistory* job, find(id));
-  return job->output().plan(stream, offset, limit);
+Result<OutputReader::Request> JobViews::output(const JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const {
+  const auto home = peer_.homes().find(id);
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  if (home == peer_.homes().end() && past == nullptr) return unknown(id);
+  const auto found = jobs_.find(id);
+  return OutputReader::Request{.job = id,
+                               .tasks = past != nullptr ? past->tasks() : home->second->manifest().tasks(),
+                               .stream = stream,
+                               .offset = offset,
+                               .limit = limit,
+                               .final_size = found == jobs_.end() ? 0 : found->second.output().final_size(stream),
+                               .over = over(id)};
 }
 
 }  // namespace gw::node

@@ -2,6 +2,7 @@
 // The jobs whose home this peer is, as people see them.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,34 +13,41 @@
 #include "node/control.h"
 #include "node/jobs/build_job_view.h"
 #include "node/jobs/job_history.h"
+#include "node/jobs/output_reader.h"
 #include "peer/peer.h"
 
 namespace gw::node {
 
 // Follows what the peer says about its jobs and answers what people ask about them. Reads the peer, never changes it.
 //
-// Belongs to the node thread. Limits: a history for each job the peer knows, kMaxWatchers.
+// Belongs to the node thread. Limits: a history for each job that runs and for kMaxPast that are over; of others that are over the end is
+// told and nothing else. kMaxWatchers.
 class JobViews {
  public:
   static constexpr std::size_t kMaxWatchers = 1024;
+  static constexpr std::size_t kMaxPast = 64;
 
   // REQUIRES: the peer outlives it.
   JobViews(const peer::Peer& peer, std::uint64_t boot) : peer_(peer), first_number_((boot << 32) + 1) {}
 
-  // After the peer has started: what lives before have written. Kind::corrupt.
-  Status recall(const std::map<std::string, std::string>& records, WallTime now);
+  // After the peer has started: how far the jobs that run had come. Nothing is done for those that are over before they are asked for.
+  void recall(const peer::Stored& stored, WallTime now);
 
   void on_event(WallTime now, const job::Event& event);
   // The end of a turn. True if somebody has to be woken.
   bool end_turn(WallTime now);
   void wake();
 
+  // The peer has forgotten the job.
+  void forget(const job::JobId& id);
+
   bool knows(const job::JobId& id) const { return peer_.homes().contains(id) || peer_.past().find(id) != nullptr; }
   bool over(const job::JobId& id) const;
   std::vector<JobSummary> summaries() const;
   Result<JobView> view(const job::JobId& id) const;
-  Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const;
-  Result<OutputIndex::Plan> output(const job::JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const;
+  Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit);
+  // What to read; without the end of what is on the medium.
+  Result<OutputReader::Request> output(const job::JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const;
   Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed);
 
  private:
@@ -53,7 +61,8 @@ class JobViews {
 
   std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
   JobHistory* history(const job::JobId& id);
-  Result<const JobHistory*> find(const job::JobId& id) const;
+  Result<JobHistory*> find(const job::JobId& id);
+  void forget_old();
 
   void on(WallTime now, const job::JobAccepted& accepted);
   void on(WallTime now, const job::EffectStored& stored);
@@ -75,6 +84,7 @@ class JobViews {
   const peer::Peer& peer_;
   const std::uint64_t first_number_;
   std::map<job::JobId, JobHistory> jobs_;
+  std::deque<job::JobId> past_;  // of jobs_: those that are over, in the order of hearing so
   std::shared_ptr<Watchers> watchers_ = std::make_shared<Watchers>();  // a subscription may outlive the views
   std::uint64_t next_watcher_ = 0;
 };

@@ -1,0 +1,50 @@
+#pragma once
+// How much of a running job's output will never change.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "job/names.h"
+#include "job/stored_effect.h"
+#include "node/control.h"
+
+namespace gw::node {
+
+// The stream of a job to which an effect of this kind adds its bytes.
+std::optional<Stream> stream_of(job::EffectKind kind);
+
+// The output of a job is that of task 0 from beginning to end, then task 1, and so on, then that of forked threads by id. Final is what
+// stands before the first thread that has not ended, and what that thread has written so far; of forked threads only when the job is over,
+// since more may come.
+//
+// Holds sizes, for each thread that has written. A value without threads.
+class OutputProgress {
+ public:
+  explicit OutputProgress(std::uint32_t tasks);
+
+  void add(job::ThreadId thread, job::EffectKind kind, std::uint64_t bytes);
+  void on_ended(job::ThreadId thread);
+  void on_over();
+
+  std::uint64_t final_size(Stream stream) const;
+
+ private:
+  struct Written {
+    std::array<std::uint64_t, kStreams> size{};  // by stream
+    bool ended = false;
+  };
+  static std::size_t slot(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
+  void advance();
+
+  std::vector<job::ThreadId> order_;  // tasks
+  std::map<job::ThreadId, Written> threads_;
+  std::size_t open_ = 0;                   // the first of order_ that has not ended
+  std::array<std::uint64_t, kStreams> closed_{};  // bytes before it
+  std::array<std::uint64_t, kStreams> all_{};
+  bool over_ = false;
+};
+
+}  // namespace gw::node

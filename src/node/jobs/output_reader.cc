@@ -1,0 +1,98 @@
+#include "node/jobs/output_reader.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gw::node {
+namespace {
+
+using job::ThreadId;
+
+bool is_far(const segment::Position& from, const segment::Position& to) {
+  return from.number != to.number || to.offset - from.offset >= OutputReader::kStride;
+}
+
+}  // namespace
+
+OutputReader::Job& OutputReader::job(const job::JobId& id) {
+  const auto found = std::ranges::find(jobs_, id, &Job::id);
+  if (found != jobs_.end()) {
+    jobs_.splice(jobs_.begin(), jobs_, found);
+  } else {
+    jobs_.push_front({.id = id});
+    if (jobs_.size() > kMaxJobs) jobs_.pop_back();
+  }
+  return jobs_.front();
+}
+
+void OutputReader::forget(const job::JobId& id) {
+  std::erase_if(jobs_, [&](const Job& one) { return one.id == id; });
+}
+
+Status OutputReader::catch_up(Job& job, segment::Position end) const {
+  SegmentCursor cursor(segment::folder_of(folder_, job.id), job.scanned, end);
+  for (;;) {
+    GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
+    if (!entry) return ok();
+    job.scanned = cursor.position();
+    const auto stream = stream_of(entry->effect.kind);
+    if (!stream || entry->effect.bytes == 0) continue;
+    Thread& thread = job.threads[entry->effect.thread];
+    if (thread.marks.empty() || is_far(thread.marks.back().at, entry->at)) thread.marks.push_back({entry->at, thread.size});
+    thread.size[slot(*stream)] += entry->effect.bytes;
+  }
+}
+
+// Bytes `from` to `to` of one thread. Between two marks what it printed lies within kStride of the first one.
+Status OutputReader::append(const Job& job, ThreadId id, const Thread& thread, const Request& request, std::uint64_t from, std::uint64_t to,
+                            std::string& out) const {
+  const std::size_t stream = slot(request.stream);
+  auto mark = std::ranges::upper_bound(thread.marks, from, {}, [&](const Mark& one) { return one.before[stream]; });
+  if (mark != thread.marks.begin()) --mark;
+  for (; mark != thread.marks.end() && mark->before[stream] < to; ++mark) {
+    std::uint64_t at = mark->before[stream];
+    SegmentCursor cursor(segment::folder_of(folder_, job.id), mark->at, job.scanned);
+    while (at < to) {
+      GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
+      if (!entry || is_far(mark->at, entry->at)) break;
+      if (entry->effect.thread != id || stream_of(entry->effect.kind) != request.stream) continue;
+      const std::uint64_t end = at + entry->effect.bytes;
+      if (end > from) {
+        GW_TRY(const std::string bytes, cursor.bytes(*entry));
+        const std::uint64_t skip = std::max(from, at) - at;
+        out.append(bytes, skip, std::min(end, to) - at - skip);
+      }
+      at = end;
+    }
+  }
+  return ok();
+}
+
+Result<OutputPiece> OutputReader::read(const Request& request) {
+  Job& job = this->job(request.job);
+  if (job.scanned > request.end) job = {.id = request.job};  // it was cut after a failure
+  GW_TRY_VOID(catch_up(job, request.end));
+  std::vector<ThreadId> order;
+  for (std::uint32_t task = 0; task < request.tasks; ++task) order.push_back(job::thread_of_task(task, request.tasks));
+  const std::set<ThreadId> tasks(order.begin(), order.end());
+  std::uint64_t all = 0;
+  for (const auto& [id, thread] : job.threads) {
+    all += thread.size[slot(request.stream)];
+    if (!tasks.contains(id)) order.push_back(id);
+  }
+  const std::uint64_t size = request.over ? all : std::min(all, request.final_size);
+  const std::uint64_t to = request.offset + std::min(request.limit, size - std::min(size, request.offset));
+  OutputPiece piece{.bytes = "", .end = request.over && to >= size};
+  std::uint64_t begin = 0;  // of the thread, in the job's output
+  for (auto id = order.begin(); id != order.end() && begin < to; ++id) {
+    const auto thread = job.threads.find(*id);
+    if (thread == job.threads.end()) continue;
+    const std::uint64_t end = begin + thread->second.size[slot(request.stream)];
+    if (end > request.offset)
+      GW_TRY_VOID(append(job, *id, thread->second, request, std::max(request.offset, begin) - begin, std::min(end, to) - begin, piece.bytes));
+    begin = end;
+  }
+  return piece;
+}
+
+}  // namespace gw::node
