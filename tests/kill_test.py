@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support.harness import GODWIT, SCALE, SCRATCH, EndToEnd, godwit, mobile
+from support.harness import EXIT_SUSPENDED, GODWIT, SCALE, SCRATCH, EndToEnd, godwit, mobile
 from support.programs import SOURCE_ROOT
 
 GUEST = SOURCE_ROOT / "tests/guests/kill_target.c"
@@ -93,6 +93,40 @@ class Killed(EndToEnd):
             runs += 1
         print(f"{kills} kills in {runs} runs")
         self.assertGreater(kills, 5, "the program ended too early to say anything")
+
+
+class StandardInput(Killed):
+    """What a file gives a program reaches it once, whatever happens in between."""
+
+    def setUp(self):
+        super().setUp()
+        self.content = b"".join(b"line %d\n" % number for number in range(40_000))
+        (self.folder / "lines").write_bytes(self.content)
+        self.module = mobile(SOURCE_ROOT / "tests/guests/slow_cat.c")
+
+    def test_nothing_is_lost_and_nothing_comes_twice(self):
+        journal = self.folder / "job.gwi"
+        words = ["run", self.module, "--stdin", self.folder / "lines", "--checkpoint-every", "100ms", "--image", journal]
+        kills = 0
+        while self.live_and_die(["resume", journal] if journal.exists() else words) is None:
+            kills += 1
+        self.assertGreater(kills, 1, "the program ended too early to say anything")
+        self.assert_output(godwit("image", "output", journal, check=True).out, self.content, f"after {kills} kills")
+
+    def test_a_suspended_program_reads_on(self):
+        images = [self.folder / "a.gwi", self.folder / "b.gwi"]
+        done = godwit("run", self.module, "--stdin", self.folder / "lines", "--suspend-after", "300ms", "--image", images[0])
+        out = done.out
+        moves = 0
+        while done.code == EXIT_SUSPENDED:
+            # Named again or not: it is the same file.
+            again = ("--stdin", self.folder / "lines") if moves % 2 else ()
+            done = godwit("resume", images[moves % 2], *again, "--suspend-after", "300ms", "--image", images[(moves + 1) % 2])
+            out += done.out
+            moves += 1
+        self.assertEqual(done.code, 0, done)
+        self.assertGreater(moves, 1)
+        self.assert_output(out, self.content, f"after {moves} moves")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ Result<EffectGate> EffectGate::restore(ByteView bytes, std::uint64_t epoch, std:
   gate.next_sequence_ = state.next_sequence();
   gate.next_determinant_ = gate.stable_determinants_ = state.next_determinant();
   gate.input_pieces_ = state.input_pieces();
+  gate.input_bytes_ = state.input_bytes();
   for (Effect& effect : *state.mutable_outbox()) {
     effect.set_epoch(epoch);
     const std::size_t size = effect.ByteSizeLong();
@@ -80,6 +81,7 @@ Bytes EffectGate::save() const {
   state.set_next_sequence(next_sequence_);
   state.set_next_determinant(next_determinant_);
   state.set_input_pieces(input_pieces_);
+  state.set_input_bytes(input_bytes_);
   state.set_job(job_);
   for (const PendingEffect& waiting : outbox_) *state.add_outbox() = waiting.effect;
   Bytes bytes(state.ByteSizeLong());

@@ -93,7 +93,11 @@ class EffectGate {
 
   // How many pieces of input the guest has taken: the number of the next one.
   std::uint64_t input_pieces() const { return input_pieces_; }
-  void on_input_taken() { ++input_pieces_; }
+  std::uint64_t input_bytes() const { return input_bytes_; }
+  void on_input_taken(std::size_t bytes) {
+    ++input_pieces_;
+    input_bytes_ += bytes;
+  }
 
  private:
   std::uint64_t unstable_determinants() const { return next_determinant_ - stable_determinants_; }
@@ -120,6 +124,7 @@ class EffectGate {
   std::vector<Determinant> recorded_;  // not taken yet
 
   std::uint64_t input_pieces_ = 0;
+  std::uint64_t input_bytes_ = 0;  // in them
 };
 
 // "output of 12 bytes to stdout": for messages.

@@ -82,7 +82,7 @@ TEST(EffectGate, SendsWhatTheImageHeldInTheNewEpoch) {
   gate.emit(output("stored"));
   ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 7));
   gate.emit(output("lost on its way"));
-  gate.on_input_taken();
+  gate.on_input_taken(7);
   ASSERT_TRUE(gate.on_stored(1));
   auto again = EffectGate::restore(gate.save(), 2, {});
   ASSERT_TRUE(again);
@@ -156,7 +156,7 @@ TEST(EffectGate, AForkedChildStartsWithNothingButTheJob) {
   EffectGate gate(kMainThread);
   gate.set_job("words");
   gate.emit(output("mine"));
-  gate.on_input_taken();
+  gate.on_input_taken(7);
   EffectGate child = gate.fork(child_of(kMainThread, gate.next_sequence()));
   EXPECT_NE(child.thread(), kMainThread);
   EXPECT_TRUE(child.outbox_empty());

@@ -20,7 +20,7 @@ Result<isolate::InputSource::Read> InputPieces::read(std::span<std::uint8_t> buf
   if (piece.size() > buffer.size())
     return fail(Kind::internal, "a piece of {} bytes does not fit into a read of {}", piece.size(), buffer.size());
   unread_.pop_front();
-  gate_.on_input_taken();
+  gate_.on_input_taken(piece.size());
   if (piece.empty()) return Read{State::end, 0};
   std::memcpy(buffer.data(), piece.data(), piece.size());
   return Read{State::data, piece.size()};

@@ -91,9 +91,9 @@ std::uint64_t ThreadGate::input_pieces() const {
   return gate_.input_pieces();
 }
 
-void ThreadGate::on_input_taken() {
+void ThreadGate::on_input_taken(std::size_t bytes) {
   std::lock_guard lock(mutex_);
-  gate_.on_input_taken();
+  gate_.on_input_taken(bytes);
 }
 
 Bytes ThreadGate::save() const {

@@ -39,7 +39,7 @@ class ThreadGate final : public isolate::Determinants {
   Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;
   Status given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) override;
   std::uint64_t input_pieces() const;
-  void on_input_taken();
+  void on_input_taken(std::size_t bytes);
   Bytes save() const;
   // When that image is stable, so are the determinants before it.
   void on_saved(const Hash256& image);

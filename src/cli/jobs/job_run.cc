@@ -1,26 +1,16 @@
 #include "cli/jobs/job_run.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-
-#include <cerrno>
 
 #include "cli/console/quantity.h"
 #include "cli/jobs/worker_program.h"
 #include "os/file.h"
-#include "os/io.h"
 
 namespace gw::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using wire::pb::Effect;
-
-Result<os::UniqueFd> open_input(const std::string& file) {
-  os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return fail(Kind::not_found, "--stdin {}: it cannot be read: {}", file, os::reason(errno));
-  return fd;
-}
 
 std::string resume_line(const std::string& file) { return fmt::format("continue with: godwit resume {}", file); }
 
@@ -56,8 +46,10 @@ Status JobRun::open(const RunOptions& options) {
   node::NativeCode::Config code = native_code_config(cache, worker);
   if (invocation_.settings[Key::compile_ahead].text == "off") code.filler.clear();
   GW_TRY(code_, node::NativeCode::open(std::move(code)));
+  fs::path input_file;
   if (!options.stdin_file.empty()) {
-    GW_TRY(input_, open_input(options.stdin_file));
+    GW_TRY_VOID(open_stdin_file(options));  // a wrong name is an answer to the option
+    input_file = fs::absolute(options.stdin_file).lexically_normal();
   }
   GW_TRY(interrupts_, Interrupts::make());  // before any thread, which would take the signals
   const bool checkpoints = invocation_.settings.checkpoint_every().has_value();
@@ -65,7 +57,7 @@ Status JobRun::open(const RunOptions& options) {
   config_.emplace(node::LocalJob::Config{.worker = worker,
                                          .code = *code_,
                                          .observer = *screen_,
-                                         .input = input_ ? input_.get() : 0,
+                                         .input_file = std::move(input_file),
                                          .output = screen_->output(),
                                          .errors = screen_->errors(),
                                          .suspend_to = destination_.temporary(),

@@ -51,7 +51,6 @@ class JobRun {
   std::unique_ptr<Interrupts> interrupts_;
   std::unique_ptr<JobScreen> screen_;
   std::optional<node::NativeCode> code_;
-  os::UniqueFd input_;  // --stdin
   std::optional<node::LocalJob::Config> config_;
   bool ended_ = false;
 };

@@ -1,6 +1,11 @@
 #include "cli/settings/run_options.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
+
 #include "cli/console/quantity.h"
+#include "os/io.h"
 
 namespace gw::cli {
 
@@ -15,6 +20,14 @@ void add_run_options(CommandTree& tree, Command& command, RunOptions& options) {
   tree.add_setting(command, Key::time_limit);
   tree.add_setting(command, Key::compile_ahead);
   command.add_option("--wall-limit", options.wall_limit, "End the program when it takes longer than this (default: 30d)", "TIME");
+}
+
+Result<os::UniqueFd> open_stdin_file(const RunOptions& options) {
+  const std::string& file = options.stdin_file;
+  if (file.empty()) return os::UniqueFd();
+  os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return fail(Kind::not_found, "--stdin {}: it cannot be read: {}", file, os::reason(errno));
+  return fd;
 }
 
 Result<std::chrono::milliseconds> parse_option(std::string_view option, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/command_tree.h"
+#include "os/unique_fd.h"
 #include "wire/worker.pb.h"
 
 namespace gw::cli {
@@ -23,6 +24,9 @@ struct RunOptions {
 void add_run_options(CommandTree& tree, Command& command, RunOptions& options);
 
 Result<wire::pb::Limits> to_limits(const RunOptions& options, const Settings& settings);
+
+// The file of --stdin; no descriptor: none was named.
+Result<os::UniqueFd> open_stdin_file(const RunOptions& options);
 
 // A duration that was given to an option: the message names it.
 Result<std::chrono::milliseconds> parse_option(std::string_view option, std::string_view text);

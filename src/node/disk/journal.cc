@@ -226,6 +226,7 @@ Status Journal::apply_image(ThreadId id, wire::Image image) {
   thread.image = std::move(image);
   thread.determinants_in_image = state.next_determinant();
   thread.input_in_image = state.input_pieces();
+  thread.input_bytes_in_image = state.input_bytes();
   while (!thread.determinants.empty() && thread.determinants.front().index() < thread.determinants_in_image)
     thread.determinants.pop_front();
   if (id == job::kMainThread) drop_taken_input();

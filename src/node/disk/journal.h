@@ -39,6 +39,7 @@ class Journal {
     std::optional<wire::Image> image;         // without page data
     std::uint64_t determinants_in_image = 0;  // and what of them and the input it contains
     std::uint64_t input_in_image = 0;
+    std::uint64_t input_bytes_in_image = 0;
     std::deque<job::Determinant> determinants;  // recorded after the image
   };
 
@@ -66,6 +67,8 @@ class Journal {
   const job::EffectLedger& ledger() const { return ledger_; }
   const std::deque<Input>& inputs() const { return inputs_; }
   std::size_t input_bytes() const { return input_bytes_; }
+  // Bytes of standard input that the program has got, or will get from here.
+  std::uint64_t input_offset() const { return threads_.at(job::kMainThread).input_bytes_in_image + input_bytes_; }
   // The thread's last image with all its pages, without the module.
   Result<wire::Image> whole_image(job::ThreadId thread) const;
   // Every effect stored, in order.

@@ -39,7 +39,7 @@ class JournalTest : public testing::Test {
   static wire::Image image(const std::vector<std::uint8_t>& fill, std::uint64_t determinants = 0, std::uint64_t inputs = 0) {
     EffectGate gate(kMainThread);
     for (std::uint64_t i = 0; i < determinants; ++i) GW_ASSERT(gate.given(job::Determinant::CLOCK, 0, 100 + i).has_value());
-    for (std::uint64_t i = 0; i < inputs; ++i) gate.on_input_taken();
+    for (std::uint64_t i = 0; i < inputs; ++i) gate.on_input_taken(0);
     wire::ImageContent content;
     content.memory_pages = static_cast<std::uint32_t>(fill.size());
     content.job_state = gate.save();

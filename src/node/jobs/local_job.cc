@@ -1,5 +1,6 @@
 #include "node/jobs/local_job.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 #include "base/check.h"
 #include "os/clock.h"
+#include "os/io.h"
 #include "os/sealed_memory.h"
 
 namespace gw::node {
@@ -65,6 +67,7 @@ Result<std::unique_ptr<LocalJob>> LocalJob::start(const Config& config, JobSpec 
   // The worker starts while the inputs are looked at.
   GW_TRY_VOID(job->start_worker(isolate::CodeKind::start, journal ? Images::keep : Images::none));
   GW_TRY_VOID(job->open_files());
+  GW_TRY_VOID(job->open_input(0));
   if (journal) {
     GW_TRY(job->journal_, Journal::create(*journal, job->spec_, job->module_));
   } else {
@@ -85,6 +88,7 @@ Result<std::unique_ptr<LocalJob>> LocalJob::resume(const Config& config, const w
   std::unique_ptr<LocalJob> job(new LocalJob(config, std::move(spec), Bytes(content.module_wasm.begin(), content.module_wasm.end())));
   GW_TRY_VOID(job->start_worker(isolate::CodeKind::restore, Images::none));
   GW_TRY_VOID(job->open_files());
+  GW_TRY_VOID(job->open_input(gate.input_bytes()));
   const std::uint64_t epoch = gate.epoch() + 1;
   const std::uint64_t emitted = gate.thread() == 0 ? 0 : gate.next_sequence() - 1;
   const auto unstored = static_cast<std::uint64_t>(gate.outbox_size());
@@ -101,6 +105,7 @@ Result<std::unique_ptr<LocalJob>> LocalJob::recover(const Config& config, const 
   job->journal_.emplace(std::move(journal));
   if (job->ledger().running() > 0) GW_TRY_VOID(job->start_worker(isolate::CodeKind::restore, Images::keep));
   GW_TRY_VOID(job->open_files());
+  GW_TRY_VOID(job->open_input(job->journal_->input_offset()));
   GW_TRY_VOID(job->take_old_effects());
   std::vector<ThreadId> alive;
   for (const auto& [id, thread] : job->journal_->threads())
@@ -132,6 +137,18 @@ Status LocalJob::open_files() {
   for (const wire::pb::InputEntry& entry : inputs_->entries()) *spec_.mutable_config()->add_inputs() = entry;
   if (spec_.checkpoint_every_ns() > 0) checkpoint_at_ = os::monotonic_now() + std::chrono::nanoseconds(spec_.checkpoint_every_ns());
   if (config_.suspend_after) suspend_at_ = os::monotonic_now() + *config_.suspend_after;
+  return ok();
+}
+
+// A file goes on where the program has got to: a process that was killed has left no position of its own.
+Status LocalJob::open_input(std::uint64_t taken) {
+  if (!config_.input_file.empty()) spec_.set_input_file(config_.input_file.string());
+  if (spec_.input_file().empty()) return ok();
+  input_file_ = os::UniqueFd(::open(spec_.input_file().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!input_file_)
+    return fail(Kind::not_found, "the standard input {} cannot be read: {}: put it there, or name another file with --stdin",
+                spec_.input_file(), os::reason(errno));
+  (void)::lseek(input_file_.get(), static_cast<off_t>(taken), SEEK_SET);  // fails for a pipe, which goes on by itself
   return ok();
 }
 

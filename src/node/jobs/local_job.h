@@ -62,7 +62,8 @@ class LocalJob {
     std::filesystem::path worker;  // its executable
     const NativeCode& code;
     JobObserver& observer;
-    int input = 0;  // descriptors of this process
+    std::filesystem::path input_file = {};  // its standard input; empty: as before, at the start `input`
+    int input = 0;                          // descriptors of this process
     int output = 1;
     int errors = 2;
     unsigned pool_threads = 1;
@@ -100,6 +101,7 @@ class LocalJob {
 
   // Beginnings.
   Status open_files();
+  Status open_input(std::uint64_t taken);
   Status start_worker(isolate::CodeKind code, Images images);
   Status send_start();
   Status send_restore(job::ThreadId thread, std::uint64_t epoch, const wire::Image& image,
@@ -114,6 +116,7 @@ class LocalJob {
   Status finish_turn();
   Status acknowledge();
   bool wants_input() const;
+  int input() const { return input_file_ ? input_file_.get() : config_.input; }
   Status read_input();
   Time next_deadline() const;
   bool finished() const;
@@ -144,6 +147,7 @@ class LocalJob {
   std::optional<Journal> journal_;
   job::EffectLedger memory_;  // of a job without a journal
   const job::EffectLedger& ledger() const { return journal_ ? journal_->ledger() : memory_; }
+  os::UniqueFd input_file_;
   std::optional<InputFiles> inputs_;
   std::optional<OutputFiles> outputs_;
   std::optional<EffectDelivery> delivery_;

@@ -54,8 +54,7 @@ LocalJob::Time LocalJob::next_deadline() const {
 }
 
 Status LocalJob::wait_and_handle() {
-  std::vector<pollfd> entries{
-      {wake_.get(), POLLIN, 0}, {wants_input() ? config_.input : -1, POLLIN, 0}, {delivery_->blocked_on(), POLLOUT, 0}};
+  std::vector<pollfd> entries{{wake_.get(), POLLIN, 0}, {wants_input() ? input() : -1, POLLIN, 0}, {delivery_->blocked_on(), POLLOUT, 0}};
   if (worker_) worker_->add_watched(entries);
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - os::monotonic_now());
   const auto timeout = std::clamp<std::int64_t>(wait.count(), 0, kLongestWait.count());
@@ -84,7 +83,7 @@ Status LocalJob::hear_worker() {
 
 Status LocalJob::read_input() {
   std::string bytes(kInputPiece, '\0');
-  const ssize_t n = ::read(config_.input, bytes.data(), bytes.size());
+  const ssize_t n = ::read(input(), bytes.data(), bytes.size());
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return ok();
   // A terminal that went away, or a closed descriptor, has no more input.
   bytes.resize(n > 0 ? static_cast<std::size_t>(n) : 0);

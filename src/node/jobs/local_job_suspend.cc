@@ -52,7 +52,7 @@ Result<JobSuspended> LocalJob::write_suspended() {
     }
     contents.emplace(id, std::move(content));
   }
-  const bool unread = contents.contains(kMainThread) && is_unread(last_input_, contents.at(kMainThread).job_state, config_.input);
+  const bool unread = contents.contains(kMainThread) && is_unread(last_input_, contents.at(kMainThread).job_state, input());
   if (contents.size() == 1 && contents.contains(kMainThread) && !unread) {
     wire::ImageContent& content = contents.at(kMainThread);
     content.module_wasm = module_;
