@@ -68,13 +68,21 @@ class Programs(CommandLine):
             self.assertEqual(self.probe("exit", str(code)).code, code)
 
     def test_streams_and_arguments_are_the_programs_own(self):
-        self.assertEqual(self.probe("cat", stdin=b"in\0put").out, b"in\0put")
+        for where in PLACES:
+            self.assertEqual(self.probe("cat", options=where, stdin=b"in\0put").out, b"in\0put")
         self.assertEqual(self.probe("err").err, "to stderr\n")
         self.assertEqual(self.probe("--help", "-o", "--").out, b"--help\n-o\n--\n")
 
     def test_stdin_from_a_file(self):
         (self.folder / "text").write_bytes(b"from a file")
-        self.assertEqual(self.probe("cat", options=("--stdin", "text"), stdin=b"not this").out, b"from a file")
+        for where in PLACES:
+            self.assertEqual(self.probe("cat", options=("--stdin", "text", *where), stdin=b"not this").out, b"from a file")
+
+    def test_input_of_many_pieces(self):
+        content = os.urandom(1 << 20)
+        for where in PLACES:
+            done = self.probe("cat", options=where, stdin=content)
+            self.assert_output(done.out, content, str(done))
 
     def test_environment(self):
         self.assertEqual(self.probe("env", "A", options=("--env", "A=1")).out, b"1\n")
@@ -285,6 +293,8 @@ class BadInput(CommandLine):
                 ((*run, "--image", "no/folder/x.gwi", "--suspend-after", "1s"), "no/folder does not exist"),
                 ((*run, "--suspend-after-polls", "5"), "--poll=counter"),
                 ((*run, "--output", "out", "--tasks", "2"), "--output does not go with --tasks"),
+                ((*run, "--stdin", "text.txt", "--tasks", "2"), "--stdin does not go with --tasks"),
+                ((*run, "--stdin", "text.txt", "--workers", "1", "--detach"), "--stdin does not go with --detach"),
                 ((*run, "--output", "out", "--workers", "1", "--detach"), "--output does not go with --detach"),
                 (("build", "bad.c", "--output", "bad.c"), "would overwrite"),
                 (("build", "bad.c", module), "build it alone"),

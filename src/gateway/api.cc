@@ -76,6 +76,15 @@ asio::awaitable<Api::Answer> Api::cancel_job(const Match& match, std::string) {
   co_return cancelled ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(cancelled.error());
 }
 
+asio::awaitable<Api::Answer> Api::supply_input(const Match& match, std::string body) {
+  const job::JobId id{match.name};
+  const auto piece = number(match, "piece");
+  if (!piece) co_return refusal(piece.error());
+  const Status stored =
+      co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.supply_input(id, *piece, std::move(body), std::move(done)); });
+  co_return stored ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(stored.error());
+}
+
 asio::awaitable<Api::Answer> Api::store_blob(const Match& match, std::string body) {
   const Hash256 hash = match.name, found = sha256(as_bytes(body));
   if (found != hash)

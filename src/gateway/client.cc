@@ -213,6 +213,11 @@ Status Client::cancel(const job::JobId& id) {
   return ok();
 }
 
+Status Client::supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes) {
+  GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/input?piece={}", id.hash.hex(), piece), std::move(bytes)}));
+  return ok();
+}
+
 Result<std::vector<node::GridView>> Client::grids() {
   GW_TRY(const std::string text, ask({http::verb::get, "/v1/grids"}));
   return grid_views(text);

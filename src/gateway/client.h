@@ -38,6 +38,8 @@ class Client {
   Status store_blob(ByteView bytes);
   Result<job::JobId> submit(ByteView signed_charter, ByteView manifest);
   Status cancel(const job::JobId& id);
+  // A piece of its standard input; an empty one is the end.
+  Status supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes);
   Result<std::vector<node::GridView>> grids();
   // The invitation that was asked for, else the id of the grid in hexadecimal.
   Result<std::string> change_grids(const node::GridOrder& order);

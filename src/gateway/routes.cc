@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "wire/worker_frames.h"
 
 namespace gw::gateway {
 namespace {
@@ -28,6 +29,7 @@ const std::array kEntries = std::to_array<Entry>({
     {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
     {{"GET", "/v1/jobs/{id}"}, &Api::show_job},
     {{"POST", "/v1/jobs/{id}/cancel"}, &Api::cancel_job},
+    {{"POST", "/v1/jobs/{id}/input", "piece", wire::kMaxInputPiece}, &Api::supply_input},
     {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output},
     {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events},
     {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, &Api::store_blob},

@@ -173,6 +173,7 @@ struct EventFields {
   }
   Json operator()(const Event::PeerLost& e) const { return {{"event", "peer_lost"}, {"peer", e.peer.hash.hex()}, {"threads", e.threads}}; }
   Json operator()(const Event::OutputGrew& e) const { return {{"event", "output_grew"}, {"stream", name(e.stream)}, {"size", e.size}}; }
+  Json operator()(const Event::InputWanted& e) const { return {{"event", "input_wanted"}, {"piece", e.piece}}; }
   Json operator()(const Event::ThreadEnded& e) const {
     return {{"event", "thread_ended"}, {"thread", thread_text(e.thread)}, {"exit_code", e.exit_code}};
   }

@@ -269,6 +269,7 @@ const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers
        [](const Members& j) { return E::ThreadRestarted{j.thread("thread"), j.number<std::uint64_t>("epoch"), {j.hash("host")}}; }},
       {"peer_lost", [](const Members& j) { return E::PeerLost{{j.hash("peer")}, j.number<std::uint64_t>("threads")}; }},
       {"output_grew", [](const Members& j) { return E::OutputGrew{stream_in(j), j.number<std::uint64_t>("size")}; }},
+      {"input_wanted", [](const Members& j) { return E::InputWanted{j.number<std::uint64_t>("piece")}; }},
       {"thread_ended", [](const Members& j) { return E::ThreadEnded{j.thread("thread"), j.number<std::uint32_t>("exit_code")}; }},
       {"thread_failed", [](const Members& j) { return E::ThreadFailed{j.thread("thread"), j.text("sentence")}; }},
       {"report", [](const Members& j) { return E::Report{j.thread("thread"), j.bytes("hex")}; }},

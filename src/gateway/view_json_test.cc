@@ -105,6 +105,7 @@ TEST(ViewJson, EveryEventIsReadBack) {
                                             JobEvent::ThreadRestarted{thread, 3, host},
                                             JobEvent::PeerLost{host, 4},
                                             JobEvent::OutputGrew{node::Stream::errors, 5},
+                                            JobEvent::InputWanted{3},
                                             JobEvent::ThreadEnded{thread, 6},
                                             JobEvent::ThreadFailed{thread, "why"},
                                             JobEvent::Report{thread, std::string("\0\xff", 2)},

@@ -141,6 +141,20 @@ struct EffectStored {  // each once in a life of home; after a restart what was 
   JobId job;
   wire::pb::Effect effect;
 };
+// The program wants more standard input than there is: to be answered by peer::SupplyInput. Once in a life of home for each piece.
+struct InputWanted {
+  JobId job;
+  std::uint64_t piece;
+};
+struct InputStored {
+  JobId job;
+  std::uint64_t piece;
+};
+struct InputRefused {
+  JobId job;
+  std::uint64_t piece;
+  Error error;
+};
 struct JobOver {
   JobId job;
   std::uint64_t threads = 0;
@@ -192,8 +206,9 @@ struct PeerRefused {  // somebody broke a rule
 struct RecordsDamaged {  // on this peer's disk: which, and what that costs
   std::string sentence;
 };
-using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, JobOver, ThreadPlaced, ThreadResumed,
-                           ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
+using Event =
+    std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, InputWanted, InputStored, InputRefused, JobOver,
+                 ThreadPlaced, ThreadResumed, ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
 struct Notify {
   Event event;
 };

@@ -14,11 +14,6 @@ constexpr std::size_t kShownAfterwards = 1000;  // threads of a job that is over
 constexpr std::uint32_t kLimitReached = 5;      // the exit code of a program that reached a limit, as `godwit run` has it everywhere
 constexpr std::uint64_t kPageBytes = 64u << 10;
 
-const JobMessage::Effects::Child* born_in(const JobMessage::Effects& message, std::uint64_t child) {
-  const auto found = std::ranges::find(message.children(), child, &JobMessage::Effects::Child::thread);
-  return found == message.children().end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Home::Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest)
@@ -30,10 +25,12 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       ledger_(EffectLedger::Config{.threads = config.threads}),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}) {
+  const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
+  if (manifest_.content().standard_input())
+    input_.emplace(config.input, charter_.id(), manifest_.thread_of(0),
+                   has_images ? StandardInput::Images::some : StandardInput::Images::none);
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) add_thread(manifest_.thread_of(task)).task = task;
 }
-
-// --- its life
 
 HomeThread& Home::add_thread(ThreadId id) {
   if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
@@ -46,8 +43,7 @@ void Home::begin(Time now, ByteView manifest, Actions& out) {
   wire::pb::JobRecord record = this->record();
   record.set_charter(charter_.bytes());
   record.set_manifest(std::string(as_text(manifest)));
-  const RecordKey key{.kind = RecordKind::job, .job = charter_.id()};
-  out.record(key.encode(), record.SerializeAsString());
+  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record.SerializeAsString());
   out.after_disk(Notify{JobAccepted{charter_.id()}});
 }
 
@@ -65,6 +61,7 @@ void Home::write_counters(Actions& out) const {
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
+  if (input_) GW_TRY_VOID(input_->recover(records.input));
   counters_.forget_finished();
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, claims_, roster_, counters_}).run());
   submitted_at_ = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
@@ -84,6 +81,7 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   for (const auto& [id, thread] : threads_.all())
     out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);
+  if (input_) input_->clear(out);
   out.after_disk(Notify{JobOver{.job = charter_.id(),
                                 .threads = threads_.size(),
                                 .failed = threads_.failed(),
@@ -114,23 +112,12 @@ void Home::on_tick(Time now, Actions& out) {
 
 Time Home::next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
 
-// --- what home shows, and writes down
-
 wire::pb::JobRecord Home::record() const {
-  wire::pb::JobRecord record;
+  wire::pb::JobRecord record = totals_of(manifest_, threads_, counters_);
   record.set_state(state_);
   record.set_submitted_at_ns(static_cast<std::uint64_t>(submitted_at_.count()));
   record.set_ended_at_ns(static_cast<std::uint64_t>(ended_at_.count()));
-  record.set_name(manifest_.name());
-  record.set_tasks(manifest_.tasks());
-  record.set_slots(manifest_.content().policy().slots());
-  record.set_threads(threads_.size());
-  record.set_failed(threads_.failed());
-  record.set_ended(threads_.ended());
-  record.set_exit_code(threads_.exit_code());
-  *record.mutable_counters() = counters_.record();
-  if (state_ == wire::pb::JobRecord::RUNNING) return record;
-  add_threads(manifest_, threads_, kShownAfterwards, record);
+  if (state_ != wire::pb::JobRecord::RUNNING) add_threads(manifest_, threads_, kShownAfterwards, record);
   return record;
 }
 
@@ -531,7 +518,8 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     out.notify(PeerRefused{*thread.host, fmt::format("it sent an effect of thread {} after its end", id.value())});
     return false;
   }
-  if (effect.has_fork() && next && !is_kept(born_in(message, effect.fork().child()))) {
+  const auto* child = effect.has_fork() && next ? forked_in(message, ThreadId{effect.fork().child()}) : nullptr;
+  if (effect.has_fork() && next && (child == nullptr || !roster_.is_keeper(PeerId::from(child->keeper())))) {
     on_fault(now, id, "its host did not say which keeper of the job has the child it forked", out);
     return false;
   }
@@ -557,27 +545,39 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
   return true;
 }
 
-bool Home::is_kept(const JobMessage::Effects::Child* child) const {
-  return child != nullptr && roster_.is_keeper(PeerId::from(child->keeper()));
-}
-
 // It runs beside its parent already.
 void Home::add_child(Time now, const JobMessage::Effects& message, const Effect& effect, const PeerId& host, Actions& out) {
   GW_REACHED("home: a thread was forked");
   const ThreadId id{effect.fork().child()};
-  const JobMessage::Effects::Child& born = *born_in(message, id.value());
-  HomeThread& child = add_thread(id);
-  child.forked = true;
-  child.epoch = effect.epoch();
-  child.kept = true;
-  child.keeper_generation = born.keeper_generation();
-  threads_.set_keeper(id, PeerId::from(born.keeper()));
-  HomeThread::Placed& placed = threads_.place(id, host, claims_.find(host)->claim, now);
-  placed.acknowledged = true;
-  placed.start_state = JobMessage::BEGINNING;
-  threads_.set_due(id, now);
+  add_thread(id);
+  threads_.place_forked(id, effect.epoch(), *forked_in(message, id), host, claims_.find(host)->claim, now);
   claims_.attach(host, id);
   write(id, out);
+}
+
+// --- standard input
+
+void Home::on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out) {
+  const ThreadId id{want.thread()};
+  if (id != manifest_.thread_of(0) || !input_) return;
+  if (on_record(id, from, want.epoch()) == nullptr) return out.send(from, charter_.id(), drop_message(id, want.epoch()));
+  const auto piece = input_->on_want({from, want.epoch(), want.piece(), want.in_image()}, out);
+  if (!piece && piece.error().kind == Kind::invalid) {  // the host's fault, not the thread's
+    out.send(from, charter_.id(), drop_message(id, want.epoch()));
+    return lose(now, id, piece.error().detail, out);
+  }
+  if (!piece) return fail_thread(now, id, piece.error().detail, out);
+  // After the disk: a replay after a crash has to read the same bytes.
+  if (*piece) out.after_disk(to_peer(from, charter_.id(), input_message(id, want.epoch(), want.piece(), (*piece)->bytes())));
+}
+
+Status Home::supply_input(Time, std::uint64_t piece, std::string bytes, Actions& out) {
+  if (!input_) return fail(Kind::invalid, "the job has no standard input: its manifest says so");
+  GW_TRY_VOID(input_->supply(piece, std::move(bytes), out));
+  if (const auto want = input_->take_answerable())
+    out.after_disk(
+        to_peer(want->host, charter_.id(), input_message(manifest_.thread_of(0), want->epoch, want->piece, input_->bytes_of(want->piece))));
+  return ok();
 }
 
 void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {

@@ -19,6 +19,7 @@
 #include "job/manifest.h"
 #include "job/placement.h"
 #include "job/recovery_counters.h"
+#include "job/standard_input.h"
 #include "job/thread_table.h"
 #include "wire/records.pb.h"
 
@@ -41,6 +42,7 @@ class Home {
         std::chrono::seconds(60);  // with a keeper that is away, before its threads leave their hosts, and those that may begin anew
     Time idle = std::chrono::seconds(10);  // a claim with nothing to do
     std::uint32_t faults = 3;              // reports that a thread cannot run, if hosts do not agree before
+    StandardInput::Config input;
     std::size_t threads = 65536;
     Placement::Config placement;
     KeeperAssignment::Config keepers;
@@ -74,6 +76,9 @@ class Home {
   void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
   void on_ask_kept(const PeerId& from, const JobMessage::AskKept& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out);
+  void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
+  // As StandardInput::supply(). Kind::invalid too if the job reads none.
+  Status supply_input(Time now, std::uint64_t piece, std::string bytes, Actions& out);
   void on_tick(Time now, Actions& out);
   Time next_deadline() const;
 
@@ -85,6 +90,7 @@ class Home {
   // As it is written at the end.
   wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
+  std::uint32_t tasks() const { return manifest_.tasks(); }
 
  private:
   // --- its life
@@ -120,7 +126,6 @@ class Home {
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
   void after_end(Time now, ThreadId id, const PeerId& host, Actions& out);
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
-  bool is_kept(const JobMessage::Effects::Child* child) const;
   void add_child(Time now, const JobMessage::Effects& message, const Effect& effect, const PeerId& host, Actions& out);
 
   const Config config_;
@@ -129,6 +134,7 @@ class Home {
   const Manifest manifest_;
   LeaderRoster roster_;
   EffectLedger ledger_;
+  std::optional<StandardInput> input_;  // none: it is empty
   ThreadTable threads_;
   ClaimTable claims_;
   Placement placement_;

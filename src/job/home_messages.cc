@@ -53,6 +53,16 @@ JobMessage stored_message(ThreadId id, std::uint64_t epoch, std::uint64_t sequen
   return message;
 }
 
+JobMessage input_message(ThreadId id, std::uint64_t epoch, std::uint64_t piece, const std::string& bytes) {
+  JobMessage message;
+  JobMessage::Input& input = *message.mutable_input();
+  input.set_thread(id.value());
+  input.set_epoch(epoch);
+  input.set_piece(piece);
+  input.set_bytes(bytes);
+  return message;
+}
+
 JobMessage forget_message(const PeerId& keeper, const JobMessage::AskKept& asked, const ThreadTable& threads) {
   JobMessage message;
   for (const JobMessage::KeptName& kept : asked.threads()) {

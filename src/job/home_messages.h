@@ -14,6 +14,7 @@ JobMessage release_message(std::uint64_t claim);
 JobMessage assign_message(ThreadId id, const HomeThread& thread, wire::pb::SignedGrant grant);
 JobMessage drop_message(ThreadId id, std::uint64_t epoch);
 JobMessage stored_message(ThreadId id, std::uint64_t epoch, std::uint64_t sequence);
+JobMessage input_message(ThreadId id, std::uint64_t epoch, std::uint64_t piece, const std::string& bytes);
 // Of the threads that this keeper asks about, those that it need not keep.
 JobMessage forget_message(const PeerId& keeper, const JobMessage::AskKept& asked, const ThreadTable& threads);
 

@@ -20,7 +20,8 @@ struct HomeRecords {
   wire::pb::JobRecord job;
   wire::pb::RecoveryCountersRecord counters;
   std::map<ThreadId, wire::pb::ThreadRecord> threads;
-  std::vector<StoredEffect> effects;  // in the order in which they were stored
+  std::vector<StoredEffect> effects;                     // in the order in which they were stored
+  std::map<std::uint64_t, wire::pb::InputRecord> input;  // by piece
 };
 
 // Fills the tables of a home from its records, once. Damaged records are Kind::corrupt with what contradicts what, never the end of the

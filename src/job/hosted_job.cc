@@ -203,6 +203,7 @@ void HostedJob::on_tick(Time now, Actions& out) {
       thread.sent = thread.unstored.front().sequence() - 1;
       send_effects(now, id, thread, out);
     }
+    if (thread.wanted_input && now >= thread.ask_input_at) ask_input(now, id, thread, out);
     sync(now, id, thread, out);
     maybe_checkpoint(now, id, thread, out);
     if (thread.checkpoint_at > now) wake_by(thread.checkpoint_at);

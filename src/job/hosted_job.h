@@ -34,6 +34,7 @@ class HostedJob {
     std::size_t remembered = 65536;  // of those that left
     std::size_t chunk_waits = 1024;
     std::size_t checkpoint_determinants = 4096;  // a checkpoint before its time, so that a replay stays short
+    std::size_t checkpoint_input = 16u << 20;    // likewise, after so many bytes of standard input, which home has to keep
   };
   struct Environment {  // outlives it
     PeerId self;
@@ -65,6 +66,7 @@ class HostedJob {
   void on_drop(Time now, const JobMessage::ThreadName& name, Actions& out);
   void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
   void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
+  void on_input(Time now, const JobMessage::Input& input, Actions& out);
   // Keepers.
   void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
@@ -94,6 +96,7 @@ class HostedJob {
     Hash256 parts;
     std::string id;  // as the worker calls it
     std::uint64_t determinants = 0;
+    std::uint64_t input_pieces = 0;
     // Only when home has stored the effects up to here may the image be kept: a fork in its outbox would otherwise be sent by a host that
     // has no child, and does not know who keeps it.
     std::uint64_t after_effect = 0;
@@ -136,6 +139,9 @@ class HostedJob {
     Time resend_at{0};
     Time checkpoint_at = kNever;
     bool checkpointing = false;
+    std::optional<std::uint64_t> wanted_input;  // the piece home was asked for
+    Time ask_input_at{0};
+    std::size_t input_bytes = 0;  // read since the last checkpoint was asked for
     std::uint64_t recorded() const { return (stable ? stable->determinants : 0) + log.size(); }
   };
 
@@ -161,7 +167,9 @@ class HostedJob {
   ImageRef hold_saved(SplitImage split, std::string id, Actions& out);
   void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out);
   Status on_want_chunk(Time now, const std::string& hash, Actions& out);
-  void on_want_input(const wire::pb::FromWorker::WantInput& frame, Actions& out);
+  void on_want_input(Time now, const wire::pb::FromWorker::WantInput& frame, Actions& out);
+  void ask_input(Time now, ThreadId id, Thread& thread, Actions& out);
+  void give_input(ThreadId id, std::uint64_t piece, const std::string& bytes, Actions& out);
   Status on_failed(Time now, const wire::pb::FromWorker::Failed& frame, Actions& out);
   void fail_all(const std::string& sentence, Actions& out);
 

@@ -266,9 +266,11 @@ void HostedJob::plan_checkpoint(Time now, Thread& thread) {
 }
 
 void HostedJob::maybe_checkpoint(Time now, ThreadId id, Thread& thread, Actions& out) {
-  const bool due = now >= thread.checkpoint_at || thread.log.size() > config_.checkpoint_determinants;
+  const bool due =
+      now >= thread.checkpoint_at || thread.log.size() > config_.checkpoint_determinants || thread.input_bytes > config_.checkpoint_input;
   if (!due || thread.checkpointing || thread.replicating || thread.next || thread.checkpoint_at == kNever) return;
   thread.checkpointing = true;
+  thread.input_bytes = 0;
   plan_checkpoint(now, thread);
   wire::pb::ToWorker frame;
   frame.mutable_checkpoint()->set_thread(id.value());

@@ -135,7 +135,7 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, Bytes image, Actio
     case FromWorker::kWantChunk:
       return on_want_chunk(now, frame.want_chunk().hash(), out);
     case FromWorker::kWantInput:
-      on_want_input(frame.want_input(), out);
+      on_want_input(now, frame.want_input(), out);
       return ok();
     case FromWorker::kImage:
       return on_image(now, frame.image(), std::move(image), out);
@@ -209,6 +209,7 @@ HostedJob::ImageRef HostedJob::hold_saved(SplitImage split, std::string id, Acti
   ImageRef saved{.parts = split.parts.hash,
                  .id = std::move(id),
                  .determinants = split.determinants,
+                 .input_pieces = split.input_pieces,
                  .after_effect = split.last_fork,
                  .pages = std::move(split.pages)};
   std::set<Hash256> held;
@@ -259,13 +260,45 @@ Status HostedJob::on_want_chunk(Time now, const std::string& bytes, Actions& out
   return ok();
 }
 
-// On a grid standard input is empty.
-void HostedJob::on_want_input(const FromWorker::WantInput& frame, Actions& out) {
-  ToWorker answer;
-  answer.mutable_input()->set_thread(frame.thread());
-  answer.mutable_input()->set_piece(frame.piece());
-  answer.mutable_input()->set_end(true);
-  tell(std::move(answer), {}, out);
+// --- standard input: home has it
+
+void HostedJob::on_want_input(Time now, const FromWorker::WantInput& frame, Actions& out) {
+  const auto found = threads_.find(ThreadId{frame.thread()});
+  if (found == threads_.end() || found->second.stage != Stage::running) return;  // it has left meanwhile
+  const bool reads = manifest_->content().standard_input() && found->first == manifest_->thread_of(0);
+  if (!reads) return give_input(found->first, frame.piece(), "", out);
+  found->second.wanted_input = frame.piece();
+  ask_input(now, found->first, found->second, out);
+}
+
+void HostedJob::ask_input(Time now, ThreadId id, Thread& thread, Actions& out) {
+  thread.ask_input_at = now + config_.retry;
+  JobMessage message;
+  JobMessage::WantInput& want = *message.mutable_want_input();
+  want.set_thread(id.value());
+  want.set_epoch(thread.epoch);
+  want.set_piece(*thread.wanted_input);
+  want.set_in_image(thread.stable ? thread.stable->input_pieces : 0);
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
+void HostedJob::on_input(Time now, const JobMessage::Input& input, Actions& out) {
+  Thread* thread = find(input.thread(), input.epoch());
+  if (thread == nullptr || thread->stage != Stage::running || thread->wanted_input != input.piece()) return;
+  thread->wanted_input.reset();
+  thread->input_bytes += input.bytes().size();
+  const ThreadId id{input.thread()};
+  give_input(id, input.piece(), input.bytes(), out);
+  maybe_checkpoint(now, id, *thread, out);
+}
+
+void HostedJob::give_input(ThreadId id, std::uint64_t piece, const std::string& bytes, Actions& out) {
+  ToWorker frame;
+  frame.mutable_input()->set_thread(id.value());
+  frame.mutable_input()->set_piece(piece);
+  frame.mutable_input()->set_bytes(bytes);
+  frame.mutable_input()->set_end(bytes.empty());
+  tell(std::move(frame), {}, out);
 }
 
 Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {

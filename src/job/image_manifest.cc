@@ -38,6 +38,7 @@ Status read_gate(const wire::Image& image, SplitImage& split) {
     return fail(Kind::corrupt, "an image has no readable state of its effect gate");
   split.determinants = gate.next_determinant();
   split.epoch = gate.epoch();
+  split.input_pieces = gate.input_pieces();
   for (const wire::pb::Effect& effect : gate.outbox())
     if (effect.has_fork()) split.last_fork = effect.sequence();
   split.thread = ThreadId{gate.thread()};

@@ -26,7 +26,8 @@ struct SplitImage {
   PageBlobs pages;          // all of them
   std::uint64_t determinants = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t last_fork = 0;  // sequence of the last fork in its outbox
+  std::uint64_t input_pieces = 0;  // of standard input, that it contains
+  std::uint64_t last_fork = 0;     // sequence of the last fork in its outbox
   ThreadId thread;
 };
 

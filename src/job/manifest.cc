@@ -29,6 +29,7 @@ Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.version() == kVersion, "its version is not known here; update godwit"));
   GW_TRY_VOID(check_module(content.module()));
   GW_TRY_VOID(wire::check_config(content.config()));
+  GW_TRY_VOID(require(content.tasks_size() == 1 || !content.standard_input(), "standard input is one task's: an array has none"));
   GW_TRY_VOID(require(content.tasks_size() == 1 || content.config().outputs().empty(), "output files are one task's: an array has none"));
   GW_TRY_VOID(
       require(content.tasks_size() >= 1 && content.tasks_size() <= static_cast<int>(wire::kMaxTasks), "a job has 1 to 10000 tasks"));

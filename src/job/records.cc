@@ -29,6 +29,7 @@ int numbers_of(char kind) {
     case RecordKind::kept:
       return 1;
     case RecordKind::determinants:
+    case RecordKind::input:
       return 2;
   }
   return -1;

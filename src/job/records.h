@@ -17,14 +17,15 @@ enum class RecordKind : char {
   kept = 'K',
   determinants = 'D',
   peers = 'N',
-  grid = 'G'
+  grid = 'G',
+  input = 'I'
 };
 
 struct RecordKey {
   RecordKind kind;
   JobId job;                 // peers, grid: a grid
   ThreadId thread;           // all but job, counters, output, peers and grid
-  std::uint64_t number = 0;  // determinants: index of the first
+  std::uint64_t number = 0;  // determinants: index of the first. input: piece
 
   std::string encode() const;
   // With what all keys of this kind and job begin.

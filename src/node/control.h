@@ -176,6 +176,9 @@ struct JobEvent {
     Stream stream;
     std::uint64_t size;  // so much of it is final
   };
+  struct InputWanted {  // Control::supply_input() answers it
+    std::uint64_t piece;
+  };
   struct ThreadEnded {
     job::ThreadId thread;
     std::uint32_t exit_code;
@@ -195,7 +198,9 @@ struct JobEvent {
 
   std::uint64_t number = 0;  // ascending by one within a life of the daemon; higher in a later life
   WallTime at;
-  std::variant<Accepted, ThreadPlaced, ThreadResumed, ThreadRestarted, PeerLost, OutputGrew, ThreadEnded, ThreadFailed, Report, Over> kind;
+  std::variant<Accepted, ThreadPlaced, ThreadResumed, ThreadRestarted, PeerLost, OutputGrew, InputWanted, ThreadEnded, ThreadFailed, Report,
+               Over>
+      kind;
 };
 
 // Ends what it stands for when it goes.
@@ -223,6 +228,10 @@ class Control {
   virtual void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) = 0;
   // `done` when it will not run again whatever happens. A job that is over stays as it is. Kind::not_found.
   virtual void cancel(const job::JobId& id, std::function<void(Status)> done) = 0;
+
+  // A piece of the standard input of a job whose manifest says that it has one; an empty piece is its end. `done` when it is on disk. A
+  // piece that came before is taken as the same. Kind::invalid: it is not the next one, or too long; Kind::not_found.
+  virtual void supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) = 0;
 
   virtual NodeView node() const = 0;
   virtual std::vector<PeerView> peers() const = 0;              // this one first, then by id

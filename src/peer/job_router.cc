@@ -34,12 +34,14 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kStored, {Right::leader, &JobRouter::on_stored}},
       {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
       {JobMessage::kForget, {Right::leader, &JobRouter::on_forget}},
+      {JobMessage::kInput, {Right::leader, &JobRouter::on_input}},
 
       {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
       {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
       {JobMessage::kEffects, {Right::host, &JobRouter::on_effects}},
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
       {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
+      {JobMessage::kWantInput, {Right::host, &JobRouter::on_want_input}},
 
       {JobMessage::kKeepImage, {Right::bearer, &JobRouter::on_keep_image}},
       {JobMessage::kKeepDeterminants, {Right::bearer, &JobRouter::on_keep_determinants}},
@@ -309,6 +311,10 @@ void JobRouter::on_thread_failed(Time now, const PeerId& from, const JobMessage&
   if (job::Home* home = home_of(now, from, message, out)) home->on_thread_failed(now, from, message.thread_failed(), out);
 }
 
+void JobRouter::on_want_input(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_want_input(now, from, message.want_input(), out);
+}
+
 void JobRouter::on_ask_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   if (job::Home* home = home_of(now, from, message, out)) home->on_ask_kept(from, message.ask_kept(), out);
 }
@@ -335,6 +341,10 @@ void JobRouter::on_stored(Time now, const PeerId&, const JobMessage& message, Ac
 
 void JobRouter::on_keeper_change(Time now, const PeerId&, const JobMessage& message, Actions& out) {
   if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_keeper_change(now, message.keeper_change(), out);
+}
+
+void JobRouter::on_input(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_input(now, message.input(), out);
 }
 
 void JobRouter::on_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {

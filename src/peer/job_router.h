@@ -117,6 +117,8 @@ class JobRouter {
   void on_want_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_want_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_want_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out);
 

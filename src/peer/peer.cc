@@ -288,6 +288,8 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     uploads_.add(now, std::move(upload->blob), turn);
   } else if (const auto* submitted = std::get_if<Submit>(&request)) {
     submit(now, *submitted, turn);
+  } else if (auto* input = std::get_if<SupplyInput>(&request)) {
+    supply_input(now, std::move(*input), turn);
   } else if (const auto* slots = std::get_if<SetSlots>(&request)) {
     set_slots(*slots, turn);
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
@@ -313,6 +315,14 @@ void Peer::set_slots(const SetSlots& request, Actions& out) {
     message.mutable_no_claim()->set_claim(grant.claim);
     out.send(grant.home, grant.job, std::move(message));
   }
+}
+
+void Peer::supply_input(Time now, SupplyInput request, Actions& out) {
+  const auto home = homes_.find(request.job);
+  Status taken = fail(Kind::not_found, "there is no job {} at this peer that is not over", request.job.hash.hex());
+  if (home != homes_.end()) taken = home->second->supply_input(now, request.piece, std::move(request.bytes), out);
+  if (!taken) return out.notify(job::InputRefused{request.job, request.piece, taken.error()});
+  out.after_disk(job::Notify{job::InputStored{request.job, request.piece}});
 }
 
 void Peer::submit(Time now, const Submit& request, Actions& out) {

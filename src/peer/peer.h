@@ -72,6 +72,12 @@ struct Submit {
 struct Cancel {
   JobId job;
 };
+// The next piece of its standard input; an empty one is the end. Answered by InputStored or InputRefused.
+struct SupplyInput {
+  JobId job;
+  std::uint64_t piece;
+  std::string bytes;
+};
 // From now on so many slots are lent under these caps. Threads that do not fit, and those of the named jobs, continue on other peers from
 // their last images.
 struct SetSlots {
@@ -85,7 +91,7 @@ struct Rumoured {
   GridId grid;
   std::variant<wire::pb::Descriptor, std::string> who;  // decoded; or where it is
 };
-using Request = std::variant<Upload, Submit, Cancel, SetSlots, GridRequest, Rumoured>;
+using Request = std::variant<Upload, Submit, Cancel, SupplyInput, SetSlots, GridRequest, Rumoured>;
 
 struct Persisted {
   job::Ticket ticket;
@@ -191,6 +197,7 @@ class Peer {
   JobRouter::Environment router_environment();
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
+  void supply_input(Time now, SupplyInput request, Actions& out);
   void set_slots(const SetSlots& request, Actions& out);
   void end_homes(Actions& out);
   void release_home(const JobId& id, Actions& out);

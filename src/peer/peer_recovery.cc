@@ -46,6 +46,8 @@ std::string_view name_of(RecordKind kind) {
       return "the record of a thread";
     case RecordKind::output:
       return "the record of where its output ends";
+    case RecordKind::input:
+      return "a piece of standard input";
     case RecordKind::kept:
       return "the record of a kept thread";
     case RecordKind::determinants:
@@ -70,6 +72,8 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return homes[key.job].threads[key.thread].ParseFromString(value);
     case RecordKind::output:
       return true;  // the disk's own
+    case RecordKind::input:
+      return homes[key.job].input[key.number].ParseFromString(value);
     case RecordKind::kept:
       return kept[{key.job, key.thread}].kept.ParseFromString(value);
     case RecordKind::determinants:
@@ -103,6 +107,7 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::job:
     case RecordKind::thread:
     case RecordKind::output:
+    case RecordKind::input:
       homes[decoded->job];
       damaged_homes[decoded->job] = sentence;
       return;

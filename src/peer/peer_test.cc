@@ -66,6 +66,7 @@ class LonelyPeer : public testing::Test {
     manifest.mutable_config()->add_args("program");
     manifest.mutable_policy()->set_slots(2);
     manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(checkpoint_every_.count()));
+    manifest.set_standard_input(standard_input_);
     for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
     return submit(manifest);
@@ -119,6 +120,7 @@ class LonelyPeer : public testing::Test {
 
   job::Time now_{milliseconds(1)};
   job::Time checkpoint_every_{0};
+  bool standard_input_ = false;
   std::uint64_t boot_ = 0;
   const overlay::TestSigner signer_{overlay::test_key(0)};
   std::unique_ptr<Peer> peer_;
@@ -199,6 +201,87 @@ TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
   }
   EXPECT_TRUE(asked());
+}
+
+class PeerWithInput : public LonelyPeer {
+ protected:
+  PeerWithInput() {
+    standard_input_ = true;
+    job_ = submit(1);
+    run();
+  }
+
+  // Until the worker is there, in a new life of the peer or the first.
+  void run() {
+    tick(milliseconds(3000));
+    wire::pb::FromWorker loaded;
+    loaded.mutable_loaded();
+    say(loaded);
+  }
+  void want(std::uint64_t piece) {
+    wire::pb::FromWorker frame;
+    frame.mutable_want_input()->set_thread(job::kMainThread.value());
+    frame.mutable_want_input()->set_piece(piece);
+    say(frame);
+  }
+  void supply(std::uint64_t piece, const std::string& bytes) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SupplyInput{job_, piece, bytes}, out); });
+  }
+  // What the worker was given since the last call.
+  std::vector<std::string> take_input() {
+    std::vector<std::string> pieces;
+    for (const Action& action : std::exchange(others_, {}))
+      if (const auto* frame = std::get_if<job::FrameToWorker>(&action); frame != nullptr && frame->frame.has_input())
+        pieces.push_back(frame->frame.input().end() ? "end" : frame->frame.input().bytes());
+    return pieces;
+  }
+
+  JobId job_;
+};
+
+TEST_F(PeerWithInput, GivesAPieceWhenItIsWantedAndNotBefore) {
+  EXPECT_EQ(count<job::InputWanted>(), 0u);
+  want(0);
+  EXPECT_EQ(count<job::InputWanted>(), 1u);
+  tick(milliseconds(5000));  // asked again, and people are not told again
+  EXPECT_EQ(count<job::InputWanted>(), 1u);
+  EXPECT_TRUE(take_input().empty());
+  supply(0, "first");
+  EXPECT_EQ(take_input(), std::vector<std::string>{"first"});
+  EXPECT_EQ(count<job::InputStored>(), 1u);
+  want(1);
+  supply(1, "");
+  EXPECT_EQ(take_input(), std::vector<std::string>{"end"});
+}
+
+TEST_F(PeerWithInput, GivesTheSamePiecesToAReplay) {
+  for (std::uint64_t piece = 0; piece < 3; ++piece) {
+    want(piece);
+    supply(piece, "piece " + std::to_string(piece));
+  }
+  start();
+  run();
+  take_input();
+  for (std::uint64_t piece = 0; piece < 3; ++piece) {
+    want(piece);
+    EXPECT_EQ(take_input(), std::vector<std::string>{"piece " + std::to_string(piece)});
+  }
+  want(3);
+  EXPECT_TRUE(take_input().empty());
+  supply(3, "next");
+  EXPECT_EQ(take_input(), std::vector<std::string>{"next"});
+}
+
+TEST_F(PeerWithInput, RefusesWhatIsNotNextOrNotReadByAnybody) {
+  supply(4, "too early");
+  EXPECT_EQ(count<job::InputRefused>(), 1u);
+  job_ = {sha256(as_bytes("another job"))};
+  supply(0, "for nobody");
+  EXPECT_EQ(count<job::InputRefused>(), 2u);
+  standard_input_ = false;
+  job_ = submit(2);
+  supply(0, "for an array");
+  EXPECT_EQ(count<job::InputRefused>(), 3u);
 }
 
 TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {

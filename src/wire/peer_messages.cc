@@ -217,6 +217,11 @@ Status check_kind(const JobMessage& message) {
       return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
     case JobMessage::kBlob:
       return check(message.blob());
+    case JobMessage::kWantInput:
+      return check_thread(message.want_input());
+    case JobMessage::kInput:
+      GW_TRY_VOID(check_thread(message.input()));
+      return require(message.input().bytes().size() <= kMaxInputPiece, "a piece of standard input has at most 64 KiB");
     case JobMessage::kThreadFailed:
       return check(message.thread_failed());
     case JobMessage::kRoster:

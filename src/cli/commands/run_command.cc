@@ -96,10 +96,9 @@ std::vector<node::Mount> to_mounts(const google::protobuf::RepeatedPtrField<wire
 
 constexpr std::chrono::nanoseconds kCheckpointEvery = std::chrono::seconds(5);  // on peers, unless somebody has chosen
 
-// Peers do not carry standard input or suspended programs yet: what cannot be had is refused before anything is built.
+// Jobs on peers are not suspended as a whole yet: what cannot be had is refused before anything is built.
 Status check_grid_options(const StartOptions& options) {
-  const std::pair<bool, std::string_view> local[] = {{!options.run.stdin_file.empty(), "--stdin"},
-                                                     {!options.run.image.empty(), "--image"},
+  const std::pair<bool, std::string_view> local[] = {{!options.run.image.empty(), "--image"},
                                                      {!options.run.suspend_after.empty(), "--suspend-after"},
                                                      {options.run.suspend_after_polls.has_value(), "--suspend-after-polls"},
                                                      {options.run.compress, "--compress"}};
@@ -112,6 +111,10 @@ Status check_grid_options(const StartOptions& options) {
   if (!options.outputs.empty() && options.detach)
     return fail(Kind::invalid,
                 "--output does not go with --detach: this command writes the files, so it has to stay; leave out one of them");
+  if (!options.run.stdin_file.empty() && options.tasks)
+    return fail(Kind::invalid, "--stdin does not go with --tasks: give all tasks the file with --input, and let each read its part");
+  if (!options.run.stdin_file.empty() && options.detach)
+    return fail(Kind::invalid, "--stdin does not go with --detach: this command reads the file, so it has to stay; use --input");
   if (!options.grid.empty()) GW_TRY_VOID(wire::check_grid_name(options.grid));
   if (options.workers == 0u || options.tasks == 0u) return fail(Kind::invalid, "--workers and --tasks are at least 1");
   return ok();
@@ -126,10 +129,13 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   if (!invocation.settings.is_chosen(Key::checkpoint_every) && info.level != wire::Level::off)
     spec.set_checkpoint_every_ns(static_cast<std::uint64_t>(kCheckpointEvery.count()));
   GW_TRY(auto inputs, node::InputFiles::look_at(to_mounts(spec.inputs())));
+  GW_TRY(const os::UniqueFd stdin_file, open_stdin_file(options.run));
+  const bool reads_input = !options.tasks && !options.detach;
   const GridJob job{.module = std::move(wasm),
                     .config = std::move(*spec.mutable_config()),
                     .inputs = std::move(inputs),
                     .outputs = to_mounts(spec.outputs()),
+                    .input = reads_input ? std::optional(stdin_file ? stdin_file.get() : 0) : std::nullopt,
                     .tasks = options.tasks,
                     .grid = options.grid,
                     .workers = options.workers.value_or(options.tasks.value_or(1)),

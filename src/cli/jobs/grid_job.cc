@@ -51,6 +51,7 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   *manifest.mutable_config() = job.config;
   for (const wire::pb::InputEntry& entry : job.inputs.entries()) *manifest.mutable_config()->add_inputs() = entry;
   add_tasks(job, manifest);
+  manifest.set_standard_input(job.input.has_value());
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(job.workers);
   policy.set_checkpoint_every_ns(job.checkpoint_every_ns);

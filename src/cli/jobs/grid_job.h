@@ -19,6 +19,7 @@ struct GridJob {
   wire::pb::ThreadConfig config;          // of all tasks, without input files
   node::InputFiles inputs;                // seen by all tasks
   std::vector<node::Mount> outputs;       // of a job of one task
+  std::optional<int> input = {};          // of a job of one task: the descriptor of its standard input; none: an empty one
   std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
   std::string grid;                       // its name; empty: the first of the peer it is handed to
   std::uint32_t workers = 1;              // at most so many threads at once

@@ -9,6 +9,7 @@
 #include "cli/console/interrupts.h"
 #include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
+#include "cli/jobs/input_feeder.h"
 #include "cli/jobs/job_follower.h"
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
@@ -58,12 +59,14 @@ class GridRun {
         screen_(invocation.console, JobProgress(job.tasks.value_or(1))),
         follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
 
-  Result<int> carry_out(Interrupts& interrupts);
+  // `input`: the descriptor of its standard input, if it has one.
+  Result<int> carry_out(Interrupts& interrupts, std::optional<int> input);
   // Prints the id of the job and leaves it running.
   int leave();
 
  private:
   void on_output(node::Stream stream, std::string_view bytes);
+  void on_event(const node::JobEvent& event);
   Status place_files();
   int tell_end(const node::JobEvent::Over& over);
   Result<int> tell_detached();
@@ -79,6 +82,7 @@ class GridRun {
   Status received_ = ok();
   GridScreen screen_;
   JobFollower follower_;
+  std::unique_ptr<InputFeeder> feeder_;  // null: the program has no input
 };
 
 int GridRun::leave() {
@@ -92,15 +96,20 @@ int GridRun::leave() {
   return 0;
 }
 
-Result<int> GridRun::carry_out(Interrupts& interrupts) {
+Result<int> GridRun::carry_out(Interrupts& interrupts, std::optional<int> input) {
   if (invocation_.console.format() == Format::json) screen_.print("submitted", {{"job", id_.hash.hex()}});
+  if (input) {
+    GW_TRY(feeder_, InputFeeder::start(home_.socket, id_, *input));
+  }
   interrupts.watch({[this] { follower_.detach(); }, [] {}});
   std::vector<node::Stream> streams = {node::Stream::output, node::Stream::errors};
   if (has_outputs_) streams.push_back(node::Stream::files);
   const auto over = follower_.follow({.streams = std::move(streams),
                                       .output = [this](node::Stream stream, std::string_view bytes) { on_output(stream, bytes); },
-                                      .event = [this](const node::JobEvent& event) { screen_.on_event(event); }});
+                                      .event = [this](const node::JobEvent& event) { on_event(event); }});
   interrupts.stop();
+  const bool goes_on = over && !*over && !home_.own;
+  if (feeder_) feeder_->stop(goes_on ? InputFeeder::Afterwards::goes_on : InputFeeder::Afterwards::over);
   screen_.finish();
   if (!over) return over.error();
   if (!*over) return tell_detached();
@@ -118,6 +127,12 @@ void GridRun::on_output(node::Stream stream, std::string_view bytes) {
     return;
   }
   if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
+}
+
+void GridRun::on_event(const node::JobEvent& event) {
+  const auto* wanted = std::get_if<node::JobEvent::InputWanted>(&event.kind);
+  if (wanted == nullptr) return screen_.on_event(event);
+  if (feeder_) feeder_->on_wanted(wanted->piece);
 }
 
 Status GridRun::place_files() {
@@ -180,7 +195,7 @@ Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& i
   GW_TRY(const job::JobId id, submit(client, job, key, show));
   GridRun run(invocation, home, id, job);
   if (attachment == Attachment::detached) return run.leave();
-  auto code = run.carry_out(*interrupts);
+  auto code = run.carry_out(*interrupts, job.input);
   if (home.own) home.own->stop();
   return code;
 }

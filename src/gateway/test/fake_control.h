@@ -16,6 +16,7 @@ class FakeControl final : public node::Control {
   struct Job {
     node::JobView view;
     std::string output, errors;
+    std::vector<std::string> input;
     std::vector<node::JobEvent> events;
     std::set<const std::function<void()>*> watchers;
     bool over() const { return view.summary.state != node::JobState::running; }
@@ -63,6 +64,11 @@ class FakeControl final : public node::Control {
     const bool known = jobs_.contains(id);
     if (known) jobs_.at(id).view.summary.state = node::JobState::cancelled;
     answer([done = std::move(done), known] { done(known ? ok() : fail(Kind::not_found, "there is no such job")); });
+  }
+  void supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) override {
+    const bool next = jobs_.contains(id) && jobs_.at(id).input.size() == piece;
+    if (next) jobs_.at(id).input.push_back(std::move(bytes));
+    answer([done = std::move(done), next] { done(next ? ok() : fail(Kind::invalid, "this piece is not the next one")); });
   }
   void ping(const job::PeerId&, std::function<void(Result<node::PingView>)> done) override {
     answer(

@@ -86,6 +86,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) override;
   void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) override;
   void cancel(const job::JobId& id, std::function<void(Status)> done) override;
+  void supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) override;
   NodeView node() const override;
   std::vector<PeerView> peers() const override;
   std::vector<JobSummary> jobs() const override { return job_views_->summaries(); }
@@ -196,6 +197,7 @@ class Driver final : public Control, transport::Receiver, Dialer::Owner, Disk::O
   std::multimap<Hash256, std::function<void(Status)>> uploads_;
   std::multimap<job::JobId, std::function<void(Result<job::JobId>)>> submits_;
   std::multimap<job::JobId, std::function<void(Status)>> cancels_;
+  std::multimap<std::pair<job::JobId, std::uint64_t>, std::function<void(Status)>> inputs_;
   std::map<std::uint64_t, std::function<void(Result<std::string>)>> grid_requests_;
   std::uint64_t next_grid_request_ = 0;
   std::size_t reads_ = 0;  // of people, on their way to the disk

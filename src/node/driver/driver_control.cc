@@ -70,6 +70,14 @@ void Driver::cancel(const job::JobId& id, std::function<void(Status)> done) {
   turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::Cancel{id}, out); });
 }
 
+void Driver::supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) {
+  const auto refuse = [&](Error why) { post([done, why = std::move(why)] { done(why); }); };
+  if (stopping_) return refuse(fail(Kind::disconnected, "the daemon stops"));
+  if (inputs_.size() >= kMaxPending) return refuse(too_much());
+  inputs_.emplace(std::pair(id, piece), std::move(done));
+  turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::SupplyInput{id, piece, std::move(bytes)}, out); });
+}
+
 void Driver::answer_requests(const job::Event& event) {
   const auto answer = [this](auto& waiting, const auto& id, const auto& result) {
     const auto [first, last] = waiting.equal_range(id);
@@ -80,6 +88,9 @@ void Driver::answer_requests(const job::Event& event) {
   if (const auto* refused = std::get_if<job::BlobRefused>(&event)) answer(uploads_, refused->hash, Status(refused->error));
   if (const auto* accepted = std::get_if<job::JobAccepted>(&event)) answer(submits_, accepted->job, Result<job::JobId>(accepted->job));
   if (const auto* refused = std::get_if<job::JobRefused>(&event)) answer(submits_, refused->job, Result<job::JobId>(refused->error));
+  if (const auto* stored = std::get_if<job::InputStored>(&event)) answer(inputs_, std::pair(stored->job, stored->piece), ok());
+  if (const auto* refused = std::get_if<job::InputRefused>(&event))
+    answer(inputs_, std::pair(refused->job, refused->piece), Status(refused->error));
   if (const auto* answered = std::get_if<job::GridAnswered>(&event)) on_grid_answer(*answered);
   if (const auto* over = std::get_if<job::JobOver>(&event)) answer(cancels_, over->job, ok());
 }
@@ -88,6 +99,7 @@ void Driver::fail_requests(const Error& why) {
   for (const auto& [hash, done] : std::exchange(uploads_, {})) done(why);
   for (const auto& [id, done] : std::exchange(submits_, {})) done(why);
   for (const auto& [id, done] : std::exchange(cancels_, {})) done(why);
+  for (const auto& [piece, done] : std::exchange(inputs_, {})) done(why);
   for (const auto& [number, done] : std::exchange(grid_requests_, {})) done(why);
 }
 

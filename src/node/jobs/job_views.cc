@@ -91,6 +91,10 @@ void JobViews::on(WallTime now, const job::EffectStored& stored) {
   if (JobHistory* job = history(stored.job)) job->on_effect(now, stored.effect);
 }
 
+void JobViews::on(WallTime now, const job::InputWanted& wanted) {
+  if (JobHistory* job = history(wanted.job)) job->add(now, JobEvent::InputWanted{wanted.piece});
+}
+
 void JobViews::on(WallTime now, const job::ThreadPlaced& placed) {
   if (JobHistory* job = history(placed.job)) job->add(now, JobEvent::ThreadPlaced{placed.thread, placed.host});
 }

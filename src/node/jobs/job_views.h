@@ -66,6 +66,7 @@ class JobViews {
 
   void on(WallTime now, const job::JobAccepted& accepted);
   void on(WallTime now, const job::EffectStored& stored);
+  void on(WallTime now, const job::InputWanted& wanted);
   void on(WallTime now, const job::ThreadPlaced& placed);
   void on(WallTime now, const job::ThreadResumed& resumed);
   void on(WallTime now, const job::ThreadRestarted& again);
@@ -76,6 +77,8 @@ class JobViews {
   void on(WallTime, const job::BlobUploaded&) {}
   void on(WallTime, const job::BlobRefused&) {}
   void on(WallTime, const job::JobRefused&) {}
+  void on(WallTime, const job::InputStored&) {}
+  void on(WallTime, const job::InputRefused&) {}
   void on(WallTime, const job::PeerSeen&) {}
   void on(WallTime, const job::GridAnswered&) {}
   void on(WallTime, const job::PeerRefused&) {}

@@ -1,0 +1,117 @@
+#include "job/standard_input.h"
+
+#include <gtest/gtest.h>
+
+#include "job/records.h"
+
+namespace gw::job {
+namespace {
+
+const JobId kJob{sha256(as_bytes("job"))};
+const PeerId kHost{sha256(as_bytes("host"))};
+
+class StandardInputTest : public testing::Test {
+ protected:
+  using Want = StandardInput::Want;
+
+  StandardInput input(StandardInput::Images images = StandardInput::Images::some, std::size_t bytes = 1000) const {
+    return {{.bytes = bytes}, kJob, kMainThread, images};
+  }
+  static Want want(std::uint64_t piece, std::uint64_t in_image = 0) { return {kHost, 1, piece, in_image}; }
+
+  // Applies what was written, as a disk would.
+  void store() {
+    for (const Record& record : out_.records) {
+      const std::uint64_t number = RecordKey::decode(record.key).value().number;
+      if (record.value) {
+        ASSERT_TRUE(disk_[number].ParseFromString(*record.value));
+      } else {
+        disk_.erase(number);
+      }
+    }
+    out_.records.clear();
+  }
+  std::vector<std::uint64_t> take_wanted() {
+    std::vector<std::uint64_t> pieces;
+    for (const Action& action : std::exchange(out_.now, {}))
+      if (const auto* notify = std::get_if<Notify>(&action))
+        if (const auto* wanted = std::get_if<InputWanted>(&notify->event)) pieces.push_back(wanted->piece);
+    return pieces;
+  }
+
+  Actions out_;
+  std::map<std::uint64_t, wire::pb::InputRecord> disk_;
+};
+
+TEST_F(StandardInputTest, APieceIsWantedOnceAndGivenAsOftenAsItIsReplayed) {
+  StandardInput input = this->input();
+  ASSERT_FALSE(input.on_want(want(0), out_).value());
+  ASSERT_FALSE(input.on_want(want(0), out_).value());  // repeated by the host
+  EXPECT_EQ(take_wanted(), std::vector<std::uint64_t>{0});
+  EXPECT_FALSE(input.take_answerable());
+  ASSERT_TRUE(input.supply(0, "first", out_));
+  const auto answerable = input.take_answerable();
+  ASSERT_TRUE(answerable);
+  EXPECT_EQ(answerable->piece, 0u);
+  EXPECT_FALSE(input.take_answerable());
+  for (int life = 0; life < 3; ++life) EXPECT_EQ(input.on_want(want(0), out_).value()->bytes(), "first");
+}
+
+TEST_F(StandardInputTest, WhatWasSuppliedTwiceCountsOnce) {
+  StandardInput input = this->input();
+  ASSERT_TRUE(input.supply(0, "a", out_));
+  ASSERT_TRUE(input.supply(0, "another", out_));
+  EXPECT_EQ(input.on_want(want(0), out_).value()->bytes(), "a");
+  EXPECT_EQ(input.supply(2, "c", out_).error().kind, Kind::invalid);
+  ASSERT_TRUE(input.supply(1, "", out_));
+  EXPECT_TRUE(input.on_want(want(1), out_).value()->bytes().empty());
+  EXPECT_EQ(input.supply(2, "more", out_).error().kind, Kind::invalid);
+}
+
+TEST_F(StandardInputTest, SurvivesItsHome) {
+  StandardInput before = this->input();
+  ASSERT_TRUE(before.supply(0, "abc", out_));
+  ASSERT_TRUE(before.supply(1, "de", out_));
+  store();
+  StandardInput after = this->input();
+  ASSERT_TRUE(after.recover(disk_));
+  EXPECT_EQ(after.on_want(want(1), out_).value()->bytes(), "de");
+  ASSERT_FALSE(after.on_want(want(2), out_).value());
+  ASSERT_TRUE(after.supply(2, "f", out_));
+  EXPECT_EQ(after.on_want(want(2), out_).value()->bytes(), "f");
+  EXPECT_EQ(this->input().recover({{0, {}}, {2, {}}}).error().kind, Kind::corrupt);
+}
+
+TEST_F(StandardInputTest, WhatAnImageContainsIsDroppedButForTheLastPiece) {
+  StandardInput input = this->input();
+  for (std::uint64_t piece = 0; piece < 3; ++piece) ASSERT_TRUE(input.supply(piece, "x", out_));
+  ASSERT_FALSE(input.on_want(want(3, 3), out_).value());
+  store();
+  EXPECT_EQ(disk_.size(), 1u);
+  EXPECT_TRUE(disk_.contains(2));
+  EXPECT_EQ(input.on_want(want(1, 0), out_).error().kind, Kind::not_found);  // its last image is lost too
+  input.clear(out_);
+  store();
+  EXPECT_TRUE(disk_.empty());
+}
+
+TEST_F(StandardInputTest, MoreThanIsKeptWaitsForAnImageOrEndsTheThread) {
+  StandardInput patient = this->input(StandardInput::Images::some, 4);
+  ASSERT_TRUE(patient.supply(0, "12345", out_));
+  ASSERT_FALSE(patient.on_want(want(1), out_).value());
+  EXPECT_TRUE(take_wanted().empty());
+  ASSERT_TRUE(patient.supply(1, "x", out_));  // it was on its way
+  ASSERT_FALSE(patient.on_want(want(2, 1), out_).value());
+  EXPECT_EQ(take_wanted(), std::vector<std::uint64_t>{2});
+  StandardInput strict = this->input(StandardInput::Images::none, 4);
+  ASSERT_TRUE(strict.supply(0, "12345", out_));
+  EXPECT_EQ(strict.on_want(want(1), out_).error().kind, Kind::overloaded);
+}
+
+TEST_F(StandardInputTest, AHostThatAsksOutOfOrderIsRefused) {
+  StandardInput input = this->input();
+  EXPECT_EQ(input.on_want(want(7), out_).error().kind, Kind::invalid);
+}
+
+}  // namespace
+}  // namespace gw::job
