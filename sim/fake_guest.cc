@@ -13,7 +13,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97
 
 Bytes GuestState::save() const {
   ByteWriter writer;
-  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, std::uint64_t{fresh.size()}}) writer.u64(word);
+  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, reads, std::uint64_t{fresh.size()}})
+    writer.u64(word);
   for (const std::uint64_t reading : fresh) writer.u64(reading);
   return writer.take();
 }
@@ -23,7 +24,7 @@ Result<GuestState> GuestState::load(ByteView bytes) {
   GuestState state;
   std::uint64_t count = 0;
   for (std::uint64_t* word :
-       {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure, &count}) {
+       {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure, &state.reads, &count}) {
     GW_TRY(*word, reader.u64());
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -40,12 +41,20 @@ StepKind kind_of(const GuestState& state) {
   if (draw < 70) return state.pure != 0 ? StepKind::compute : StepKind::read_clock;
   if (draw < 75 && state.forks_left > 0) return StepKind::fork;
   if (draw < 80) return StepKind::checkpoint;
+  if (draw < 90 && state.reads != 0) return StepKind::read_input;
   return StepKind::compute;
 }
 
 void advance(GuestState& state) {
   state.value = mix(state.value, state.step);
   ++state.step;
+}
+
+std::string input_piece(std::uint64_t piece) { return fmt::format("piece {}", piece); }
+
+// In their order and each once, else everything that follows is different.
+void take_input(GuestState& state, const std::string& piece) {
+  for (const char byte : piece) state.value = mix(state.value, static_cast<std::uint8_t>(byte));
 }
 
 std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading) { return mix(chain, reading); }
@@ -64,8 +73,12 @@ GuestState child_state(const GuestState& parent, ThreadId child) {
 
 void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out) {
   std::vector<std::string>& lines = out[thread];
+  std::uint64_t pieces = 0;
   for (;; advance(state)) {
     switch (kind_of(state)) {
+      case StepKind::read_input:
+        take_input(state, input_piece(pieces++));
+        break;
       case StepKind::output:
         lines.push_back(pure_part(output_line(state)));
         break;

@@ -25,6 +25,7 @@ struct GuestState {
   std::uint64_t chain = 0;  // over all readings
   std::uint64_t forks_left = 0;
   std::uint64_t pure = 0;            // 1: reads no clocks
+  std::uint64_t reads = 0;           // 1: reads standard input
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
   Bytes save() const;
@@ -32,9 +33,12 @@ struct GuestState {
 };
 
 // What happens at a step.
-enum class StepKind : std::uint8_t { compute, read_clock, output, fork, checkpoint, end };
+enum class StepKind : std::uint8_t { compute, read_clock, read_input, output, fork, checkpoint, end };
 StepKind kind_of(const GuestState& state);
 void advance(GuestState& state);
+// A piece of the standard input of a job, which never ends; and what a guest makes of it.
+std::string input_piece(std::uint64_t piece);
+void take_input(GuestState& state, const std::string& piece);
 // The line that an output step writes, and the part of it that is the same in every run.
 std::string output_line(const GuestState& state);
 std::string pure_part(const std::string& line);

@@ -13,13 +13,14 @@ using wire::pb::ToWorker;
 }  // namespace
 
 std::string encode_program(const GuestState& beginning) {
-  return fmt::format("{} {} {} {}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure);
+  return fmt::format("{} {} {} {} {}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure, beginning.reads);
 }
 
 GuestState decode_program(const wire::pb::ThreadConfig& config) {
   GuestState state;
   char* next = const_cast<char*>(config.args(config.args_size() - 1).c_str());
-  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure}) *word = std::strtoull(next, &next, 10);
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads})
+    *word = std::strtoull(next, &next, 10);
   return state;
 }
 
@@ -48,6 +49,12 @@ std::vector<ThreadId> FakeWorker::on_frame(const ToWorker& frame, const std::str
     case ToWorker::kCheckpoint:
       if (const auto found = thread_of(frame.checkpoint().thread()); found != threads_.end() && !found->second.ended)
         send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
+      return {};
+    case ToWorker::kInput:
+      if (const auto found = thread_of(frame.input().thread()); found != threads_.end()) {
+        GW_ASSERT(found->second.asked && frame.input().piece() == found->second.gate.input_pieces());
+        found->second.piece = frame.input().bytes();
+      }
       return {};
     case ToWorker::kDrop:
       threads_.erase(ThreadId{frame.drop().thread()});
@@ -115,6 +122,9 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
     case StepKind::read_clock:
       if (!read_clock(thread, clock)) return true;
       break;
+    case StepKind::read_input:
+      if (!read_input(id, thread, out)) return true;
+      break;
     case StepKind::output: {
       Effect effect;
       effect.mutable_output()->set_stream(1);
@@ -147,6 +157,22 @@ bool FakeWorker::read_clock(Thread& thread, std::uint64_t clock) {
   if (!thread.gate.given(job::Determinant::CLOCK, 0, reading)) return false;  // too many are not stable: later
   thread.state.chain = extend_chain(thread.state.chain, reading);
   thread.state.fresh.push_back(reading);
+  return true;
+}
+
+// False: it is not there yet.
+bool FakeWorker::read_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
+  if (!thread.piece) {
+    if (std::exchange(thread.asked, true)) return false;
+    FromWorker::WantInput& frame = *out.emplace_back().frame.mutable_want_input();
+    frame.set_thread(id.value());
+    frame.set_piece(thread.gate.input_pieces());
+    return false;
+  }
+  take_input(thread.state, *thread.piece);
+  thread.gate.on_input_taken(thread.piece->size());
+  thread.piece.reset();
+  thread.asked = false;
   return true;
 }
 

@@ -47,6 +47,8 @@ class FakeWorker {
     std::uint64_t stored_before = 0;  // effects of lives before: forks among them have children elsewhere
     bool imaged = false;              // the static page has been sent
     bool ended = false;
+    bool asked = false;  // for the next piece of input
+    std::optional<std::string> piece = std::nullopt;
   };
 
   ThreadId start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
@@ -55,6 +57,7 @@ class FakeWorker {
   void fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void bear(const Thread& thread, ThreadId child, std::vector<WorkerOutput>& out);
   bool read_clock(Thread& thread, std::uint64_t clock);
+  bool read_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
 
   job::JobId job_;

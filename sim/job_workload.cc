@@ -34,12 +34,14 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home) {
   manifest.mutable_module()->set_size(module_.size());
   manifest.mutable_module()->add_chunks(manifest.module().hash());
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  manifest.set_standard_input(scenario_.input);
   manifest.mutable_policy()->set_slots(scenario_.wanted_slots);
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(scenario_.checkpoint_every.count()));
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
     GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};
     beginning.forks_left = scenario_.pure ? 0 : kForks;
     beginning.pure = scenario_.pure ? 1 : 0;
+    beginning.reads = scenario_.input ? 1 : 0;
     manifest.add_tasks()->add_args(encode_program(beginning));
   }
   Job job{.home = home, .manifest = job::Manifest::encode(manifest)};
@@ -79,6 +81,15 @@ void JobWorkload::submit(const Job& job) {
     });
   }
   timeline_.schedule_in(seconds(1), [this, &job] { submit(job); });
+}
+
+// A person who types: after a while, and again if home has lost it before it was written down, because home then asks again.
+void JobWorkload::on_input_wanted(SimulatedNode& home, const job::InputWanted& wanted) {
+  timeline_.schedule_in(milliseconds(1 + static_cast<std::int64_t>(rng_.below(400))), [&home, wanted, boot = home.boot_number()] {
+    home.call(boot, [wanted](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+      peer.on_local(now, peer::SupplyInput{wanted.job, wanted.piece, input_piece(wanted.piece)}, out);
+    });
+  });
 }
 
 void JobWorkload::cancel(const Job& job) {

@@ -32,6 +32,7 @@ class JobWorkload {
 
   void submit_all(Time at);
   void cancel_all(Time at);
+  void on_input_wanted(SimulatedNode& home, const job::InputWanted& wanted);
   // Nobody submits or cancels any more.
   void stop() { stopped_ = true; }
   // The job of that home can come to no end.

@@ -24,6 +24,7 @@ const Settings<Scenario>& settings() {
                                     .count("graves", &Scenario::graves, 100)
                                     .flag("faults", &Scenario::faults)
                                     .flag("pure", &Scenario::pure)
+                                    .flag("input", &Scenario::input)
                                     .flag("cancelled", &Scenario::cancelled)
                                     .flag("home_dies", &Scenario::home_dies);
   return kSettings;

@@ -22,6 +22,7 @@ struct Scenario {
   Time heal_time{std::chrono::seconds(240)};  // by then the job must have ended
   bool faults = true;
   bool pure = false;         // guests neither read clocks nor fork
+  bool input = false;        // the one task of each job reads standard input
   std::uint32_t liars = 0;   // peers that also say what others have said
   std::uint32_t graves = 0;  // peers that die for good, none of them a home
   bool cancelled = false;    // the jobs, in the middle

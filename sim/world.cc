@@ -143,6 +143,7 @@ void World::on_event(SimulatedNode& node, const job::Event& event) {
     log_.complain(Verdict::safety, notices_.on_effect(stored->job, stored->effect));
   if (const auto* failed = std::get_if<job::ThreadFailed>(&event))
     log_.complain(Verdict::safety, fmt::format("thread {} failed: {}", failed->thread.value(), failed->sentence));
+  if (const auto* wanted = std::get_if<job::InputWanted>(&event)) workload_.on_input_wanted(node, *wanted);
   if (const auto* refused = std::get_if<job::JobRefused>(&event); refused != nullptr && refused->error.kind != Kind::not_found)
     log_.complain(Verdict::safety, "the job was refused: " + refused->error.detail);
   log_.trace(node.index(), "notice", fmt::format("{}", event.index()));
