@@ -4,11 +4,12 @@ import os
 import subprocess
 import unittest
 
-from support.grid import Grid, Peer, adopt_orphans, cpu_seconds, wait_until
+from support.grid import PATIENCE_SECONDS, Grid, Peer, adopt_orphans, cpu_seconds, wait_until
 from support.harness import SCALE, EndToEnd, mobile, native, run
 from support.programs import SOURCE_ROOT
 
 TASK = SOURCE_ROOT / "tests/guests/array_task.c"
+SLOW_CAT = SOURCE_ROOT / "tests/guests/slow_cat.c"
 TASKS = 60
 STEPS, LINES = 8_000_000, 4  # of a task: about a tenth of a second
 LONG_STEPS = STEPS if SCALE == 1 else 30 * STEPS
@@ -64,6 +65,25 @@ class GridTest(EndToEnd):
                 if victim is not self.home:
                     victim.start()
                 wait_until("all peers are back", lambda: grid.alive(self.home) == 3, grid.logs)
+
+    def test_standard_input_reaches_the_program_once(self):
+        """The command reads a file as the program wants it, while home and hosts are killed."""
+        content = b"".join(b"line %d\n" % number for number in range(60_000))
+        (self.folder / "lines").write_bytes(content)
+        grid = self.start_grid()
+        words = self.home.command("run", mobile(SLOW_CAT), "--workers", 1, "--checkpoint-every", "200ms", "--stdin", self.folder / "lines")
+        shown = self.folder / "shown"
+        with shown.open("wb") as out:
+            command = subprocess.Popen([str(word) for word in words], stdout=out, stderr=subprocess.PIPE)
+        self.addCleanup(command.kill)
+        for part, victim in enumerate((self.home, *grid.peers[1:], self.home), start=1):
+            size = len(content) * part // 6
+            wait_until(f"{size} bytes are there", lambda: shown.stat().st_size >= size or command.poll() is not None, grid.logs)
+            victim.kill()
+            victim.start()
+        _, errors = command.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(command.returncode, 0, f"{errors}\n{grid.logs()}")
+        self.assert_output(shown.read_bytes(), content, grid.logs())
 
     def test_a_long_task_goes_on_from_its_last_image(self):
         adopt_orphans()
