@@ -5,7 +5,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace authority_test {
 
 using test::charter_of;
 using test::id_of;
@@ -129,5 +129,5 @@ TEST(Authorities, ForgetThoseThatNobodyHolds) {
   EXPECT_EQ(authorities.find(jobs[3]), nullptr) << "not used for longest";
 }
 
-}  // namespace
+}  // namespace authority_test
 }  // namespace gw::job

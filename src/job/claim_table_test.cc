@@ -7,7 +7,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace claim_table_test {
 
 using test::id_of;
 
@@ -70,5 +70,5 @@ TEST_F(Claims, ThatAreGoneLoseNothingMore) {
   EXPECT_EQ(table_.with_free_slot({}), std::nullopt);
 }
 
-}  // namespace
+}  // namespace claim_table_test
 }  // namespace gw::job

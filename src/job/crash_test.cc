@@ -8,7 +8,7 @@
 #include "job/effect_ledger.h"
 
 namespace gw::job {
-namespace {
+namespace crash_test {
 
 constexpr int kSteps = 60;
 
@@ -130,5 +130,5 @@ TEST(Crashes, LeaveEachEffectOnceAndInOrder) {
   }
 }
 
-}  // namespace
+}  // namespace crash_test
 }  // namespace gw::job

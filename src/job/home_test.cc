@@ -9,7 +9,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace home_test {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
@@ -377,5 +377,5 @@ TEST_F(AtHome, GoesOnAfterARestartWithWhatIsOnDisk) {
   EXPECT_EQ(again[0].epoch(), 2u);
 }
 
-}  // namespace
+}  // namespace home_test
 }  // namespace gw::job

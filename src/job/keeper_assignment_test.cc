@@ -6,7 +6,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace keeper_assignment_test {
 
 using std::chrono::seconds;
 using test::id_of;
@@ -125,5 +125,5 @@ TEST_F(Keepers, OfALifeBeforeAreChosenOnceMore) {
   EXPECT_TRUE(thread().placed()->target.has_value());
 }
 
-}  // namespace
+}  // namespace keeper_assignment_test
 }  // namespace gw::job

@@ -6,7 +6,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace placement_test {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -79,5 +79,5 @@ TEST_F(Placing, GivesWorkInAdvanceToWhoIsFast) {
   EXPECT_EQ(placement_.host_for({}, claims_, true), id_of(1));
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace gw::job

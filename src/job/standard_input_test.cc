@@ -5,7 +5,7 @@
 #include "job/records.h"
 
 namespace gw::job {
-namespace {
+namespace standard_input_test {
 
 const JobId kJob{sha256(as_bytes("job"))};
 const PeerId kHost{sha256(as_bytes("host"))};
@@ -113,5 +113,5 @@ TEST_F(StandardInputTest, AHostThatAsksOutOfOrderIsRefused) {
   EXPECT_EQ(input.on_want(want(7), out_).error().kind, Kind::invalid);
 }
 
-}  // namespace
+}  // namespace standard_input_test
 }  // namespace gw::job

@@ -5,7 +5,7 @@
 #include "job/test/signers.h"
 
 namespace gw::job {
-namespace {
+namespace thread_table_test {
 
 using std::chrono::seconds;
 using test::id_of;
@@ -102,5 +102,5 @@ TEST_F(Threads, AreWrittenDownWithTheirState) {
   EXPECT_EQ(record.sentence(), "too much memory");
 }
 
-}  // namespace
+}  // namespace thread_table_test
 }  // namespace gw::job
