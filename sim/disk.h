@@ -23,7 +23,8 @@ enum class CrashKind : std::uint8_t { kill, power };
 //   flushed    on the medium. The answer to Persist comes when the batch, and all blobs before it, are.
 class Disk {
  public:
-  using Operation = std::variant<job::Persist, job::DropRecords, job::DropOutput, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
+  using Operation =
+      std::variant<job::Persist, job::DropRecords, job::DropOutput, job::StoreBlob, job::LoadBlob, job::DropBlob, job::RetainBlobs>;
 
   // Takes an operation; returns when it will be done.
   Time submit(Time now, Operation operation, Time latency);

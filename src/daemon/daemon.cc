@@ -54,8 +54,8 @@ Status Daemon::open() {
   GW_TRY(node::SegmentStore segments, node::SegmentStore::open(folder_.jobs_folder()));
   GW_TRY(node::Driver::Config config, driver_config(boot));
   GW_TRY_VOID(open_tracker(config));
-  driver_ =
-      std::make_unique<node::Driver>(node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments)}}, std::move(config));
+  driver_ = std::make_unique<node::Driver>(
+      node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments)}}, std::move(config));
   GW_TRY_VOID(driver_->start());
   GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
   wait_for_signal();

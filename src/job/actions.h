@@ -218,8 +218,8 @@ using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartW
 
 // What one turn of a peer leaves. Filled by the machines, emptied by Peer.
 //
-// All records and entries of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action back until
-// everything recorded so far, in this turn or before, is durable: what others may rely on is said that way.
+// All records and entries of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action
+// back until everything recorded so far, in this turn or before, is durable: what others may rely on is said that way.
 struct Actions {
   std::vector<Action> now;
   std::vector<Action> later;

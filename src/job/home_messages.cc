@@ -1,5 +1,7 @@
 #include "job/home_messages.h"
 
+#include <algorithm>
+
 namespace gw::job {
 
 JobMessage reserve_message(const Charter& charter, std::uint32_t slots) {
@@ -72,6 +74,11 @@ JobMessage forget_message(const PeerId& keeper, const JobMessage::AskKept& asked
     if (thread->over() || !keeps) *message.mutable_forget()->add_threads() = kept;
   }
   return message;
+}
+
+const JobMessage::Effects::Child* forked_in(const JobMessage::Effects& message, ThreadId child) {
+  const auto found = std::ranges::find(message.children(), child.value(), &JobMessage::Effects::Child::thread);
+  return found == message.children().end() ? nullptr : &*found;
 }
 
 }  // namespace gw::job

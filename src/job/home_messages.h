@@ -18,4 +18,7 @@ JobMessage input_message(ThreadId id, std::uint64_t epoch, std::uint64_t piece, 
 // Of the threads that this keeper asks about, those that it need not keep.
 JobMessage forget_message(const PeerId& keeper, const JobMessage::AskKept& asked, const ThreadTable& threads);
 
+// What a host says about a child that is forked by one of these effects; nullptr: nothing.
+const JobMessage::Effects::Child* forked_in(const JobMessage::Effects& message, ThreadId child);
+
 }  // namespace gw::job

@@ -34,6 +34,19 @@ std::vector<ThreadId> in_order(const Manifest& manifest, const ThreadTable& thre
   return order;
 }
 
+wire::pb::JobRecord totals_of(const Manifest& manifest, const ThreadTable& threads, const RecoveryCounters& counters) {
+  wire::pb::JobRecord record;
+  record.set_name(manifest.name());
+  record.set_tasks(manifest.tasks());
+  record.set_slots(manifest.content().policy().slots());
+  record.set_threads(threads.size());
+  record.set_failed(threads.failed());
+  record.set_ended(threads.ended());
+  record.set_exit_code(threads.exit_code());
+  *record.mutable_counters() = counters.record();
+  return record;
+}
+
 void add_threads(const Manifest& manifest, const ThreadTable& threads, std::size_t most, wire::pb::JobRecord& record) {
   for (const ThreadId id : in_order(manifest, threads)) {
     if (static_cast<std::size_t>(record.some_size()) >= most) return;

@@ -10,6 +10,7 @@
 #include "job/claim_table.h"
 #include "job/manifest.h"
 #include "job/names.h"
+#include "job/recovery_counters.h"
 #include "job/thread_table.h"
 #include "wire/records.pb.h"
 
@@ -55,6 +56,8 @@ JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
 // A job that runs. `no_slot`: why a thread that could start anywhere does not.
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const ThreadTable& threads, const ClaimTable& claims,
                         Reason no_slot);
+// What is counted: names, tasks, threads, how they ended.
+wire::pb::JobRecord totals_of(const Manifest& manifest, const ThreadTable& threads, const RecoveryCounters& counters);
 // The first `most` threads, as they are written down at the end.
 void add_threads(const Manifest& manifest, const ThreadTable& threads, std::size_t most, wire::pb::JobRecord& record);
 // Tasks, then forked threads by id.

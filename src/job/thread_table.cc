@@ -81,6 +81,20 @@ HomeThread::Placed& ThreadTable::place(ThreadId id, const PeerId& host, std::uin
   return thread.state.emplace<HomeThread::Placed>(HomeThread::Placed{.host = host, .claim = claim, .since = now});
 }
 
+void ThreadTable::place_forked(ThreadId id, std::uint64_t epoch, const wire::pb::JobMessage::Effects::Child& child, const PeerId& host,
+                               std::uint64_t claim, Time now) {
+  HomeThread& thread = threads_.at(id);
+  thread.forked = true;
+  thread.epoch = epoch;
+  thread.kept = true;
+  thread.keeper_generation = child.keeper_generation();
+  set_keeper(id, PeerId::from(child.keeper()));
+  HomeThread::Placed& placed = place(id, host, claim, now);
+  placed.acknowledged = true;
+  placed.start_state = wire::pb::JobMessage::BEGINNING;
+  set_due(id, now);
+}
+
 void ThreadTable::note_exit(const HomeThread& thread, std::uint32_t code) {
   if (!thread.forked) worst_exit_ = std::max(worst_exit_, code);
 }

@@ -99,6 +99,9 @@ class ThreadTable {
   // Waits, but not for a slot: its keeper is away.
   void park(ThreadId id, Time now);
   HomeThread::Placed& place(ThreadId id, const PeerId& host, std::uint64_t claim, Time now);
+  // A child that runs at the host of its parent since it was forked there. REQUIRES: it was added.
+  void place_forked(ThreadId id, std::uint64_t epoch, const wire::pb::JobMessage::Effects::Child& child, const PeerId& host,
+                    std::uint64_t claim, Time now);
   void end(ThreadId id, HomeThread::Ended how);
   void fail(ThreadId id, HomeThread::Failed how);
   // Where it died. The oldest of more than kAvoided is forgotten.

@@ -26,7 +26,9 @@ class LonelyPeer : public testing::Test {
     const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
     peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, signer_, Rng(1));
     std::vector<Action> out;
-    ASSERT_TRUE(peer_->start(now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }, [this](const JobId& job) { return effects_of(job); }}, out));
+    ASSERT_TRUE(peer_->start(
+        now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }, [this](const JobId& job) { return effects_of(job); }},
+        out));
     carry_out(std::move(out));
   }
 

@@ -39,8 +39,12 @@ void Grid::start(TestPeer& test_peer, std::uint32_t slots, const char* worker) {
   config.spare_workers = 0;
   config.on_stop = [] {};
   if (&test_peer != test_peers_.front().get()) config.join = {text_of(test_peers_.front()->at)};
-  test_peer.driver =
-      std::make_unique<Driver>(Driver::Parts{io_, *test_peer.identity, code_, {std::move(records), std::move(blobs), SegmentStore::open(test_peer.state.path() / "jobs").value()}}, std::move(config));
+  test_peer.driver = std::make_unique<Driver>(
+      Driver::Parts{io_,
+                    *test_peer.identity,
+                    code_,
+                    {std::move(records), std::move(blobs), SegmentStore::open(test_peer.state.path() / "jobs").value()}},
+      std::move(config));
   const Status started = test_peer.driver->start();
   ASSERT_TRUE(started) << started.error().detail;
   test_peer.at = parse_endpoint(test_peer.driver->node().addresses.front()).value();

@@ -12,7 +12,7 @@
 namespace gw::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kPause(300);
+constexpr std::chrono::milliseconds kInputPause(300);
 
 }  // namespace
 
@@ -95,7 +95,7 @@ bool InputFeeder::hand_over(std::uint64_t piece, const std::string& bytes) {
 // Waits before the next attempt; false if there shall be none.
 bool InputFeeder::pause() {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, kPause, [this] { return stopping_; });
+  return !changed_.wait_for(lock, kInputPause, [this] { return stopping_; });
 }
 
 }  // namespace gw::cli

@@ -136,7 +136,8 @@ Result<Disk::Ends> Disk::append_all(const std::vector<Commit>& group) {
   for (const Commit& one : group) {
     for (const job::Append& append : one.appends) {
       const auto recorded = recorded_.find(append.job);
-      GW_TRY(ends[append.job], segments_.append(append.job, recorded == recorded_.end() ? segment::Position() : recorded->second, append.entry));
+      GW_TRY(ends[append.job],
+             segments_.append(append.job, recorded == recorded_.end() ? segment::Position() : recorded->second, append.entry));
     }
   }
   if (!ends.empty()) GW_TRY_VOID(segments_.flush());

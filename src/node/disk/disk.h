@@ -19,13 +19,14 @@
 
 namespace gw::node {
 
-// Carries out the disk actions of a peer, records and segments on one thread and blobs on another. What is answered as done is on the medium: it
-// survives a power failure. Flushing is shared: what has gathered while the last group was flushed is the next one, so records of many
-// turns are one commit, and many blobs one flush. Answers come in the order of the actions of each kind.
+// Carries out the disk actions of a peer, records and segments on one thread and blobs on another. What is answered as done is on the
+// medium: it survives a power failure. Flushing is shared: what has gathered while the last group was flushed is the next one, so records
+// of many turns are one commit, and many blobs one flush. Answers come in the order of the actions of each kind.
 //
 // Order on the medium: entries of segments, then the commit that says where they end, with the records of the same batches; what lies
-// behind that end does not count (SegmentStore). Invariant: no record on the medium names a blob that is not there. A peer names a blob only when its store was answered, and a blob that
-// is to be dropped goes only when the records before it are on the medium; if it is stored again before that, it stays.
+// behind that end does not count (SegmentStore). Invariant: no record on the medium names a blob that is not there. A peer names a blob
+// only when its store was answered, and a blob that is to be dropped goes only when the records before it are on the medium; if it is
+// stored again before that, it stays.
 //
 // Belongs to the node thread, which waits when a disk does not keep up with it. A disk that refuses to be written to is the end of the
 // peer: Owner::on_disk_failed, once, and nothing is answered from then on.
@@ -100,8 +101,8 @@ class Disk {
 
   boost::asio::io_context& io_;
   Owner& owner_;
-  RecordStore records_;  // its thread's
-  BlobStore blobs_;      // its thread's
+  RecordStore records_;    // its thread's
+  BlobStore blobs_;        // its thread's
   SegmentStore segments_;  // of the thread of the records
   Ends recorded_;          // of the thread of the records
   Ends ends_;              // the same, as far as was answered

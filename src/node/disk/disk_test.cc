@@ -74,7 +74,10 @@ class DiskTest : public testing::Test, public Disk::Owner {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> open_{io_.get_executor()};
   std::vector<peer::DiskDone> answers_;
   std::optional<Error> failure_;
-  Disk disk_{io_, {RecordStore::open(folder_.path() / "records").value(), BlobStore::open(folder_.path() / "blobs").value(), SegmentStore::open(folder_.path() / "jobs").value()}, *this};
+  Disk disk_{io_,
+             {RecordStore::open(folder_.path() / "records").value(), BlobStore::open(folder_.path() / "blobs").value(),
+              SegmentStore::open(folder_.path() / "jobs").value()},
+             *this};
 };
 
 TEST_F(DiskTest, AnswersBatchesInOrder) {

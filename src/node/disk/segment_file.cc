@@ -53,7 +53,8 @@ Header encode(const job::StoredEffect& effect, std::string_view bytes) {
 
 Result<Decoded> decode(const Header& header) {
   const std::uint64_t kind = get(header, kKind, 4);
-  const bool known = kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::end);
+  const bool known =
+      kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::end);
   if (get(header, kSum, 8) != header_sum(header) || !known || get(header, kBytes, 4) > kMaxEntryBytes)
     return fail(Kind::corrupt, "an entry is damaged");
   return Decoded{.effect = {.thread = job::ThreadId{get(header, kThread, 8)},
@@ -84,7 +85,9 @@ Result<Position> decode_position(std::string_view bytes) {
 
 std::filesystem::path folder_of(const std::filesystem::path& root, const job::JobId& job) { return root / job.hash.hex(); }
 
-std::filesystem::path file_of(const std::filesystem::path& folder, std::uint32_t number) { return folder / fmt::format("{:03}.seg", number); }
+std::filesystem::path file_of(const std::filesystem::path& folder, std::uint32_t number) {
+  return folder / fmt::format("{:03}.seg", number);
+}
 
 }  // namespace segment
 

@@ -79,7 +79,8 @@ Result<SegmentStore::Position> SegmentStore::append(const job::JobId& job, Posit
   }
   Writer& writer = found->second;
   const std::uint64_t size = segment::kHeaderBytes + entry.bytes.size();
-  if (writer.end != Position{.number = writer.end.number} && writer.end.offset + size > segment::kMaxBytes) GW_TRY_VOID(begin_next(job, writer));
+  if (writer.end != Position{.number = writer.end.number} && writer.end.offset + size > segment::kMaxBytes)
+    GW_TRY_VOID(begin_next(job, writer));
   const segment::Header header = segment::encode(entry.header, entry.bytes);
   std::string bytes(as_text(header));
   bytes += entry.bytes;
@@ -92,7 +93,8 @@ Result<SegmentStore::Position> SegmentStore::append(const job::JobId& job, Posit
 
 Status SegmentStore::flush() {
   for (auto& [job, writer] : writers_)
-    if (std::exchange(writer.unflushed, false) && ::fdatasync(writer.fd.get()) != 0) return cannot("flush", segment::folder_of(folder_, job));
+    if (std::exchange(writer.unflushed, false) && ::fdatasync(writer.fd.get()) != 0)
+      return cannot("flush", segment::folder_of(folder_, job));
   for (const fs::path& folder : unflushed_folders_) GW_TRY_VOID(os::flush_folder(folder));
   unflushed_folders_.clear();
   if (writers_.size() > kMaxOpen) writers_.clear();

@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 using job::EffectKind;
 
 job::EffectEntry entry(std::uint64_t sequence, const std::string& bytes) {
-  job::EffectEntry one{.header = {.thread = job::kMainThread, .epoch = 3, .sequence = sequence, .kind = EffectKind::errors, .digest = sequence * 7},
-                       .bytes = bytes};
+  job::EffectEntry one{
+      .header = {.thread = job::kMainThread, .epoch = 3, .sequence = sequence, .kind = EffectKind::errors, .digest = sequence * 7},
+      .bytes = bytes};
   one.header.bytes = static_cast<std::uint32_t>(bytes.size());
   return one;
 }

@@ -13,8 +13,8 @@
 
 namespace gw::node {
 
-// Remembers the last events of a job and how far its output goes. How the job stands is known at home (job/job_snapshot.h), and may be ahead
-// of what is told here: home tells of things when they are on disk.
+// Remembers the last events of a job and how far its output goes. How the job stands is known at home (job/job_snapshot.h), and may be
+// ahead of what is told here: home tells of things when they are on disk.
 //
 // Limits: kMaxEvents and kMaxEventBytes, older events are forgotten. A value without threads.
 class JobHistory {

@@ -87,7 +87,7 @@ class JobViews {
   const peer::Peer& peer_;
   const std::uint64_t first_number_;
   std::map<job::JobId, JobHistory> jobs_;
-  std::deque<job::JobId> past_;  // of jobs_: those that are over, in the order of hearing so
+  std::deque<job::JobId> past_;                                        // of jobs_: those that are over, in the order of hearing so
   std::shared_ptr<Watchers> watchers_ = std::make_shared<Watchers>();  // a subscription may outlive the views
   std::uint64_t next_watcher_ = 0;
 };

@@ -41,7 +41,7 @@ class OutputProgress {
 
   std::vector<job::ThreadId> order_;  // tasks
   std::map<job::ThreadId, Written> threads_;
-  std::size_t open_ = 0;                   // the first of order_ that has not ended
+  std::size_t open_ = 0;                          // the first of order_ that has not ended
   std::array<std::uint64_t, kStreams> closed_{};  // bytes before it
   std::array<std::uint64_t, kStreams> all_{};
   bool over_ = false;

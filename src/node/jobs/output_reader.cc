@@ -89,7 +89,8 @@ Result<OutputPiece> OutputReader::read(const Request& request) {
     if (thread == job.threads.end()) continue;
     const std::uint64_t end = begin + thread->second.size[slot(request.stream)];
     if (end > request.offset)
-      GW_TRY_VOID(append(job, *id, thread->second, request, std::max(request.offset, begin) - begin, std::min(end, to) - begin, piece.bytes));
+      GW_TRY_VOID(
+          append(job, *id, thread->second, request, std::max(request.offset, begin) - begin, std::min(end, to) - begin, piece.bytes));
     begin = end;
   }
   return piece;

@@ -66,7 +66,8 @@ TEST_F(OutputReaderTest, FindsEveryByteByItsMarks) {
   Rng rng(1);
   tasks_ = 5;
   for (int i = 0; i < 3000; ++i)
-    print(job::thread_of_task(static_cast<std::uint32_t>(rng.below(tasks_)), tasks_), std::string(rng.below(400), static_cast<char>('a' + i % 26)));
+    print(job::thread_of_task(static_cast<std::uint32_t>(rng.below(tasks_)), tasks_),
+          std::string(rng.below(400), static_cast<char>('a' + i % 26)));
   std::string all;
   for (std::uint32_t task = 0; task < tasks_; ++task) all += printed_[job::thread_of_task(task, tasks_)];
   for (int i = 0; i < 200; ++i) {
