@@ -28,7 +28,7 @@ Result<int> resume_journal(const std::string& file, const RunOptions& options, I
 Result<int> resume_image(const std::string& file, const RunOptions& options, Invocation& invocation) {
   GW_TRY(auto limits, to_limits(options, invocation.settings));
   GW_TRY(auto image, read_image(file));
-  GW_TRY_VOID(image.verify_pages());  // here, where the file can be named as the culprit
+  GW_TRY_VOID(image.verify_pages());  // here, where the error can name the file
   GW_TRY(auto run, JobRun::prepare(options, file, invocation));
   GW_TRY(auto job, node::LocalJob::resume(run->config(), image, limits));
   return run->carry_out(*job, std::nullopt);
@@ -42,17 +42,17 @@ Result<int> resume(const std::string& file, const RunOptions& options, Invocatio
 }  // namespace
 
 void add_resume_command(CommandTree& tree) {
-  Command& command =
-      tree.add(tree.root(), "resume",
-               {.summary = "Continue a program from its image or its checkpoints",
-                .details = "The program goes on where it was suspended, on this machine or another one. From the file of "
-                           "--checkpoint-every it also goes on "
-                           "after it, this command or the machine was killed: nothing it has written is lost or comes twice.",
-                .examples = {"godwit resume nbody.gwi", "godwit resume nbody.gwi --suspend-after 2s --image later.gwi",
-                             "godwit resume nbody.gwi -o json"}});
+  Command& command = tree.add(
+      tree.root(), "resume",
+      {.summary = "Continue a program from its image or its checkpoints",
+       .details =
+           "Continues the program where it was suspended, on this machine or another one. From a journal of --checkpoint-every it also "
+           "continues after a crash of the program, this command or the machine; no output is lost or repeated.",
+       .examples = {"godwit resume nbody.gwi", "godwit resume nbody.gwi --suspend-after 2s --image later.gwi",
+                    "godwit resume nbody.gwi -o json"}});
   auto file = std::make_shared<std::string>();
   auto options = std::make_shared<RunOptions>();
-  command.add_argument("IMAGE", *file, "File written by run or resume");
+  command.add_argument("IMAGE", *file, "Image or journal written by 'run' or 'resume'");
   add_run_options(tree, command, *options);
   command.on_selected([file, options](Invocation& invocation) { return resume(*file, *options, invocation); });
 }

@@ -146,8 +146,10 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
 
 Result<int> run(const StartOptions& options, Invocation& invocation) {
   if (options.workers || options.tasks) return run_with_workers(options, invocation);
-  if (!options.grid.empty()) return fail(Kind::invalid, "--grid needs --workers or --tasks: without them the program runs in this command");
-  if (options.detach) return fail(Kind::invalid, "--detach needs --workers or --tasks: without them the program runs in this command");
+  if (!options.grid.empty())
+    return fail(Kind::invalid, "--grid needs --workers or --tasks: without them the program runs on this machine alone");
+  if (options.detach)
+    return fail(Kind::invalid, "--detach needs --workers or --tasks: without them the program runs on this machine alone");
   GW_TRY(auto spec, make_spec(options, invocation));
   GW_TRY(auto wasm, load_program(options.source, invocation));
   GW_TRY(auto job_run, JobRun::prepare(options.run, options.source.files.front(), invocation));
@@ -158,7 +160,7 @@ Result<int> run(const StartOptions& options, Invocation& invocation) {
   GW_TRY_VOID(check_mobility(options.run, spec, wasm));
   GW_TRY(auto job, node::LocalJob::start(job_run->config(), std::move(spec), std::move(wasm), journal));
   GW_TRY(const int code, job_run->carry_out(*job, journal));
-  // A journal that nobody asked for by name has done its work when everything was delivered.
+  // A journal without a name of the user's is of no use when everything has been delivered.
   std::error_code gone;
   if (journal && !job_run->destination().is_named() && job_run->ended()) std::filesystem::remove(*journal, gone);
   return code;
@@ -169,13 +171,12 @@ Result<int> run(const StartOptions& options, Invocation& invocation) {
 void add_run_command(CommandTree& tree) {
   Command& command = tree.add(
       tree.root(), "run",
-      {.summary = "Run a program: C, C++ or WebAssembly",
+      {.summary = "Run a C, C++ or WebAssembly program",
        .details =
-           "Builds the program if needed and runs it in a sandboxed process of its own; standard input, output, error and the exit code "
-           "are the program's. It sees no file of this machine but its inputs, and leaves none but its outputs. Ctrl-C suspends it to "
-           "an image that 'godwit resume' continues; a second Ctrl-C ends it. With --workers or --tasks it runs on the peers of the grid "
-           "that "
-           "'godwit up' has joined, or on a peer of its own if there is none; Ctrl-C then detaches and the job goes on.",
+           "Builds the program if needed and runs it in a sandboxed process. Standard input, output, error and the exit code are those of "
+           "the program. It can read only its inputs and leaves only its outputs. Ctrl-C suspends it to an image that 'godwit resume' "
+           "continues; a second Ctrl-C ends it. With --workers or --tasks the program runs as a job on the peers of a grid; Ctrl-C then "
+           "detaches, and the job continues.",
        .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
                     "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program",
                     "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
@@ -183,17 +184,18 @@ void add_run_command(CommandTree& tree) {
   command.allow_program_args();
   auto options = std::make_shared<StartOptions>();
   add_source_options(tree, command, options->source);
-  command.add_repeatable("--input", options->inputs, "Let the program read this file or folder, under GUEST or the same path",
+  command.add_repeatable("--input", options->inputs, "Let the program read this file or folder, as GUEST or under the same path",
                          "HOST[:GUEST]");
-  command.add_repeatable("--output", options->outputs, "Put what the program leaves under GUEST, or the same path, here when it has ended",
+  command.add_repeatable("--output", options->outputs, "Move what the program leaves at GUEST, or at the same path, here when it has ended",
                          "HOST[:GUEST]");
-  command.add_repeatable("--env", options->env, "Environment variable of the program; NAME alone passes ours through", "NAME[=VALUE]");
+  command.add_repeatable("--env", options->env,
+                         "Set an environment variable of the program; NAME alone passes on the variable of this shell", "NAME[=VALUE]");
   command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
-  command.add_number("--workers", options->workers, "Run on peers, at most so many threads at once (default: as many as tasks)", "N");
-  command.add_option("--grid", options->grid,
-                     "Run on peers of the grid of this name (default: the first that the peer of this machine is in)", "NAME");
-  command.add_number("--tasks", options->tasks, "Run it so many times, each with its own GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
-  command.add_flag("--detach", options->detach, "Print the id of the job on peers and let it run; godwit job follows it");
+  command.add_number("--workers", options->workers,
+                     "Run as a job on peers, with at most N threads at a time (default: the number of tasks)", "N");
+  command.add_option("--grid", options->grid, "Run the job in this grid (default: the first grid of this machine)", "NAME");
+  command.add_number("--tasks", options->tasks, "Run the program M times as a job, with GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
+  command.add_flag("--detach", options->detach, "Submit the job, print its id and exit; follow it with 'godwit job'");
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options->run);

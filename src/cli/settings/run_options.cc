@@ -11,15 +11,15 @@ namespace gw::cli {
 
 void add_run_options(CommandTree& tree, Command& command, RunOptions& options) {
   command.add_option("--stdin", options.stdin_file, "Read the program's standard input from this file", "FILE");
-  command.add_option("--image", options.image, "Where to put the suspended program, or its checkpoints (default: NAME.gwi)", "FILE");
+  command.add_option("--image", options.image, "File for the suspended program or its checkpoints (default: NAME.gwi)", "FILE");
   command.add_option("--suspend-after", options.suspend_after, "Suspend the program after this time", "TIME");
-  command.add_number("--suspend-after-polls", options.suspend_after_polls, "Suspend it at this poll (programs built with --poll=counter)",
-                     "N");
+  command.add_number("--suspend-after-polls", options.suspend_after_polls,
+                     "Suspend the program at this poll; needs a build with --poll=counter", "N");
   command.add_flag("--compress", options.compress, "Compress the image (zstd)");
   tree.add_setting(command, Key::memory);
   tree.add_setting(command, Key::time_limit);
   tree.add_setting(command, Key::compile_ahead);
-  command.add_option("--wall-limit", options.wall_limit, "End the program when it takes longer than this (default: 30d)", "TIME");
+  command.add_option("--wall-limit", options.wall_limit, "Maximum run time of the program (default: 30d)", "TIME");
 }
 
 Result<os::UniqueFd> open_stdin_file(const RunOptions& options) {
@@ -43,7 +43,7 @@ Result<wire::pb::Limits> to_limits(const RunOptions& options, const Settings& se
   limits.set_cpu_time_ns(static_cast<std::uint64_t>(nanoseconds(settings.time_limit()).count()));
   if (options.wall_limit.empty()) return limits;
   GW_TRY(auto wall, parse_option("--wall-limit", options.wall_limit));
-  if (wall.count() == 0) return fail(Kind::invalid, "--wall-limit: '{}' is no time at all", options.wall_limit);
+  if (wall.count() == 0) return fail(Kind::invalid, "--wall-limit: '{}' is too short", options.wall_limit);
   limits.set_wall_time_ns(static_cast<std::uint64_t>(nanoseconds(wall).count()));
   return limits;
 }
