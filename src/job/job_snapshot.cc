@@ -2,17 +2,34 @@
 
 namespace gw::job {
 
-ThreadSnapshot snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record) {
-  ThreadSnapshot snapshot{.id = id,
-                          .state = record.state(),
-                          .epoch = record.epoch(),
-                          .resumed = record.resumed(),
-                          .restarted = record.restarted(),
-                          .exit_code = record.exit_code(),
-                          .sentence = record.sentence()};
-  if (!record.forked()) snapshot.task = record.task();
-  if (!record.host().empty()) snapshot.host = PeerId::from(record.host());
-  return snapshot;
+namespace {
+
+ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
+  switch (state) {
+    case wire::pb::ThreadRecord::PLACED:
+      return ThreadView::State::running;
+    case wire::pb::ThreadRecord::ENDED:
+      return ThreadView::State::ended;
+    case wire::pb::ThreadRecord::FAILED:
+      return ThreadView::State::failed;
+    default:
+      return ThreadView::State::waiting;
+  }
+}
+
+}  // namespace
+
+ThreadView snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record) {
+  ThreadView view{.id = id,
+                  .state = state_of(record.state()),
+                  .epoch = record.epoch(),
+                  .resumed = record.resumed(),
+                  .restarted = record.restarted(),
+                  .exit_code = record.exit_code(),
+                  .sentence = record.sentence()};
+  if (!record.forked()) view.task = record.task();
+  if (!record.host().empty()) view.host = PeerId::from(record.host());
+  return view;
 }
 
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record) {

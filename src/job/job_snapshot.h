@@ -1,5 +1,5 @@
 #pragma once
-// How a job stands, for people: plain values taken at one moment.
+// The state of a job at one moment, as plain values for users.
 
 #include <cstdint>
 #include <optional>
@@ -16,17 +16,19 @@
 
 namespace gw::job {
 
-struct ThreadSnapshot {
+// A thread as home knows it. The same value reaches the API, where it becomes JSON.
+struct ThreadView {
   ThreadId id;
   std::optional<std::uint32_t> task;  // none: forked
-  wire::pb::ThreadRecord::State state = wire::pb::ThreadRecord::WAITING;
-  std::optional<PeerId> host;   // where it is, or was last
+  enum class State : std::uint8_t { waiting, running, ended, failed };
+  State state = State::waiting;
+  std::optional<PeerId> host;   // where it runs, or ran last
   std::uint64_t epoch = 0;      // 0: never placed
   std::uint64_t resumed = 0;    // from an image, after its host was lost
   std::uint64_t restarted = 0;  // from its beginning
   std::uint32_t exit_code = 0;  // once it has ended
-  std::string sentence;         // why it failed, or did not exit by itself
-  Reason reason = Reason::ok;   // why it does not run, if it should
+  std::string sentence;         // why it failed
+  Reason reason = Reason::ok;   // why it waits
 };
 
 struct HostSnapshot {
@@ -44,13 +46,13 @@ struct JobSnapshot {
   std::uint64_t running = 0;
   std::uint64_t ended = 0;
   std::uint64_t failed = 0;
-  std::vector<ThreadSnapshot> threads;  // tasks in their order, then forked ones by id
-  std::vector<HostSnapshot> peers;      // by id
+  std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id
+  std::vector<HostSnapshot> peers;  // by id
 };
 
-// A thread as it was written down.
-ThreadSnapshot snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
-// A job that is over: as many threads as its record has.
+// A thread as recorded.
+ThreadView snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
+// A job that has ended, with the threads that its record keeps.
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
 
 // A job that runs. `no_slot`: why a thread that could start anywhere does not.

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/reach.h"
 #include "base/reason.h"
+#include "job/job_snapshot.h"
 #include "job/names.h"
 #include "node/grid_control.h"
 #include "node/share.h"
@@ -100,19 +101,7 @@ struct JobSummary {
   JobCounters counters;
 };
 
-struct ThreadView {
-  job::ThreadId id;
-  std::optional<std::uint32_t> task;  // none: forked
-  enum class State : std::uint8_t { waiting, running, ended, failed };
-  State state = State::waiting;
-  std::optional<job::PeerId> host;  // where it is, or was last
-  std::uint64_t epoch = 0;          // 0: never placed
-  std::uint64_t resumed = 0;        // from an image, after its host was lost
-  std::uint64_t restarted = 0;      // from its beginning
-  std::uint32_t exit_code = 0;      // once it has ended
-  std::string sentence;             // why it failed
-  Reason reason = Reason::ok;       // why it does not run, if it should
-};
+using job::ThreadView;
 
 struct JobPeerView {
   job::PeerId id;

@@ -299,7 +299,7 @@ TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
   tick(milliseconds(5000));
   const job::JobSnapshot idle = peer_->homes().at(id)->snapshot();
   EXPECT_EQ(idle.waiting, 4u) << "nothing is lost but the place";
-  for (const job::ThreadSnapshot& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
+  for (const job::ThreadView& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
   set_slots(1);
   tick(milliseconds(5000));
   ASSERT_NE(peer_->slots().find(id), nullptr);

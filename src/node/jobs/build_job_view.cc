@@ -10,19 +10,6 @@ std::optional<WallTime> time_of(std::uint64_t ns) {
   return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
 }
 
-ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
-  switch (state) {
-    case wire::pb::ThreadRecord::PLACED:
-      return ThreadView::State::running;
-    case wire::pb::ThreadRecord::ENDED:
-      return ThreadView::State::ended;
-    case wire::pb::ThreadRecord::FAILED:
-      return ThreadView::State::failed;
-    default:
-      return ThreadView::State::waiting;
-  }
-}
-
 }  // namespace
 
 JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
@@ -48,18 +35,7 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
 }
 
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
-  JobView view{.summary = summary_of(id, snapshot, told)};
-  for (const job::ThreadSnapshot& thread : snapshot.threads)
-    view.threads.push_back({.id = thread.id,
-                            .task = thread.task,
-                            .state = state_of(thread.state),
-                            .host = thread.host,
-                            .epoch = thread.epoch,
-                            .resumed = thread.resumed,
-                            .restarted = thread.restarted,
-                            .exit_code = thread.exit_code,
-                            .sentence = thread.sentence,
-                            .reason = thread.reason});
+  JobView view{.summary = summary_of(id, snapshot, told), .threads = snapshot.threads};
   for (const job::HostSnapshot& peer : snapshot.peers)
     view.peers.push_back(
         {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});

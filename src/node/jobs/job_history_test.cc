@@ -81,7 +81,7 @@ TEST(JobViews, AJobRunsUntilItsEndHasBeenTold) {
   snapshot.record.set_state(wire::pb::JobRecord::DONE);
   snapshot.record.set_ended_at_ns(5);
   snapshot.record.mutable_counters()->set_resumed(3);
-  snapshot.threads.push_back({.id = job::kMainThread, .task = 0, .state = wire::pb::ThreadRecord::ENDED, .exit_code = 4});
+  snapshot.threads.push_back({.id = job::kMainThread, .task = 0, .state = ThreadView::State::ended, .exit_code = 4});
   EXPECT_EQ(summary_of({}, snapshot, EndAnnounced::not_yet).state, JobState::running);
   EXPECT_FALSE(summary_of({}, snapshot, EndAnnounced::not_yet).ended_at);
   const JobView view = view_of({}, snapshot, EndAnnounced::over);

@@ -70,8 +70,8 @@ void JobViews::recall(const peer::Stored& stored, WallTime now) {
     JobHistory& job = *history(id);
     if (const auto effects = stored.effects(id))
       for (const job::StoredEffect& effect : *effects) job.recall(effect);
-    for (const job::ThreadSnapshot& thread : home->snapshot().threads)
-      if (thread.state == wire::pb::ThreadRecord::FAILED) job.recall_failed(thread.id);
+    for (const ThreadView& thread : home->snapshot().threads)
+      if (thread.state == ThreadView::State::failed) job.recall_failed(thread.id);
     job.end_turn(now);
   }
 }
