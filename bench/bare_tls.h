@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "transport/identity.h"
+#include "transport/identity/identity.h"
 #include "transport/transport.h"
 
 namespace gw::bench {

@@ -1,5 +1,5 @@
 #pragma once
-// Programs run as people run them: `godwit run`, with the worker in its cage.
+// Runs programs as users do: `godwit run`, with the worker in its cage.
 
 #include <filesystem>
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "bare_tls.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::bench {
 namespace {
@@ -21,7 +21,7 @@ class Echo final : public transport::Receiver {
   void on_message(const transport::PeerId&, transport::Lane, Bytes) override {}
   void on_request(const transport::RequestId& request, Bytes message) override {
     if (message.size() > EchoPeer::kEchoBytes) message.clear();
-    (void)transport->answer(request, transport::Lane::control, std::move(message));  // whoever asked may be gone
+    (void)transport->answer(request, transport::Lane::control, std::move(message));  // the asking peer may be gone
   }
   void on_disconnected(const transport::PeerId&, const transport::Ended&) override {}
 

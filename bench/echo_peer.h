@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "os/child_process.h"
+#include "os/process/child_process.h"
 #include "transport/transport.h"
 
 namespace gw::bench {
@@ -28,7 +28,7 @@ class EchoPeer {
   std::uint16_t transport_port_, bare_tls_port_;
 };
 
-// What that process does: `godwit-bench echo-peer` prints its two ports, then answers until it is killed.
+// The main function of that process: `godwit-bench echo-peer` prints its two ports, then answers until it is killed.
 int echo_peer_main();
 
 }  // namespace gw::bench

@@ -1,5 +1,5 @@
 #pragma once
-// What isolates cost besides running: to build, load, start, keep and leave for the host.
+// Costs of isolates besides running: to build, load, start, keep and leave for the host.
 
 #include "guest_run.h"
 #include "report.h"

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "node/worker/native_code.h"
-#include "os/process.h"
+#include "os/process/process.h"
 
 namespace gw::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include "isolate/engine/code_cache.h"
 #include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
-#include "os/file.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/process/process.h"
 
 namespace gw::bench {
 

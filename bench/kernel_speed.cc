@@ -87,7 +87,7 @@ Status KernelSpeed::load(GuestRunner& runner, const CommandRunner& command) {
   return ok();
 }
 
-// One run of every form, close together in time, so that whatever disturbs the machine disturbs all of them.
+// Runs every form once, close together in time, so that a disturbance of the machine affects all of them.
 Status KernelSpeed::measure_round(GuestRunner& runner, const CommandRunner& command, Subject& subject) {
   const std::string& name = subject.built.kernel.name;
   GW_TRY(const RunCost native, run_native(subject.built.native));

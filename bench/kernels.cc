@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "os/process.h"
+#include "os/process/process.h"
 #include "toolchain/build.h"
 
 namespace gw::bench {

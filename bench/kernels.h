@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "wire/module_info.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::bench {
 
@@ -27,7 +27,7 @@ Result<std::vector<Kernel>> find_kernels(Half half);
 // Kernels and probes that are not measured for speed, by their path below bench/.
 std::filesystem::path guest_source(const std::string& path);
 
-// One kernel in the four forms that are compared.
+// A kernel in the four forms that are compared.
 struct BuiltKernel {
   Kernel kernel;
   std::filesystem::path native;  // clang -O3

@@ -9,10 +9,10 @@
 #include "guest_run.h"
 #include "isolate/engine/engine_environment.h"
 #include "os/clock.h"
-#include "os/file.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/process/process.h"
 #include "statistics.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::bench {
 namespace {

@@ -14,7 +14,7 @@ namespace gw::bench {
 // With a cache root the compiled code is in the cache there before the measurement begins; without, every process compiles.
 Result<double> load_milliseconds(const std::filesystem::path& module, const std::optional<std::filesystem::path>& cache_root);
 
-// What such a process does: `godwit-bench load-once MODULE [CACHE]` prints the milliseconds.
+// The main function of such a process: `godwit-bench load-once MODULE [CACHE]` prints the milliseconds.
 int load_once_main(std::span<const std::string> args);
 
 }  // namespace gw::bench

@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string>
 
-#include "os/io.h"
-#include "os/unique_fd.h"
+#include "os/files/io.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::bench {
 

@@ -1,5 +1,5 @@
 #pragma once
-// A loopback interface that nobody else uses.
+// A loopback interface for this process alone.
 
 #include <cstdint>
 

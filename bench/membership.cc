@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "gateway/client.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "os/child_process.h"
-#include "os/file.h"
+#include "os/files/file.h"
+#include "os/process/child_process.h"
 
 namespace gw::bench {
 
@@ -26,7 +26,7 @@ class Membership {
   // How many others a member takes for alive now.
   virtual Result<std::size_t> alive(std::size_t member) = 0;
 
-  // Of all that run, on average.
+  // The average over all running members.
   Result<double> resident_kib() const;
   Result<double> cpu_seconds() const;
 

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMembers = 30;
 constexpr std::size_t kDeaths = 3;
 constexpr std::chrono::seconds kGridPatience{120};
-constexpr std::chrono::seconds kSettling{45};  // peers of ours are lively in the first half minute of their lives
+constexpr std::chrono::seconds kSettling{45};  // our peers send more in the first half minute after a start
 constexpr std::chrono::seconds kIdle{60};
 constexpr std::chrono::milliseconds kLookAgain{10};
 
@@ -40,7 +40,7 @@ Result<double> wait_for_view(Membership& members, const std::vector<std::size_t>
     if (std::ranges::find(dead, member) == dead.end()) waiting.push_back(member);
   while (!waiting.empty()) {
     if (Clock::now() - began > kGridPatience) return fail(Kind::timeout, "{} members do not see what they should", waiting.size());
-    // One that is not there yet is enough: it is asked until it is.
+    // Ask only the last member until it sees all others, then the one before.
     GW_TRY(const std::size_t alive, members.alive(waiting.back()));
     if (alive == others) {
       waiting.pop_back();

@@ -1,5 +1,5 @@
 #pragma once
-// What a suite measured, and how it is shown.
+// The measurements of a suite, and their presentation.
 
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ struct Report {
 // {"suite", "metrics": [{"name", "value", "unit", "reference"}]}
 std::string to_json(const Report& report);
 
-// One aligned line per metric.
+// An aligned line per metric.
 std::string to_table(const Report& report);
 
 }  // namespace gw::bench

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "os/process.h"
+#include "os/process/process.h"
 
 namespace gw::bench {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// What the simulator says about overlays of up to ten thousand peers.
+// Figures of the simulator about overlays of up to ten thousand peers.
 
 #include "base/result.h"
 #include "report.h"

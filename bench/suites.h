@@ -10,7 +10,7 @@
 namespace gw::bench {
 
 struct SuiteOptions {
-  std::vector<Half> halves = {Half::tuning, Half::held_out};  // whoever tunes the pre-processor leaves held_out out
+  std::vector<Half> halves = {Half::tuning, Half::held_out};  // use tuning alone when you tune the pre-processor
   unsigned runs = 5;                                          // of each form of each kernel; the fastest counts
 };
 

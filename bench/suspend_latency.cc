@@ -17,7 +17,7 @@ constexpr int kSamples = 40;                    // of each kernel
 constexpr std::uint64_t kLongestRunUs = 30000;  // until the request comes
 constexpr auto kPatience = 2000ms;              // longer than the usual, so that a late guest is measured and not paused
 
-// One kernel, run again and again, suspended once in a while.
+// Runs a kernel repeatedly and suspends it at random times.
 class Sampler {
  public:
   Sampler(GuestRunner& runner, std::shared_ptr<const isolate::Module> module) : runner_(runner), module_(std::move(module)) {}

@@ -21,7 +21,7 @@ double milliseconds_since(std::chrono::nanoseconds start) {
   return std::chrono::duration<double, std::milli>(os::monotonic_now() - start).count();
 }
 
-// Of this process; a page that is mapped several times counts once.
+// The memory of this process; a page that is mapped several times counts once.
 Result<double> proportional_mib() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   for (std::string word; rollup >> word;) {
@@ -31,7 +31,7 @@ Result<double> proportional_mib() {
   return fail(Kind::internal, "/proc/self/smaps_rollup has no Pss");
 }
 
-// The world of isolates that nobody listens to.
+// The host side of isolates whose output is dropped.
 struct Silence {
   isolate::EmptyInput input;
   isolate::MemorySink output;

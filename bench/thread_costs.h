@@ -1,5 +1,5 @@
 #pragma once
-// What virtual threads and tasks cost: forking a warm program, calling a function in a warm isolate.
+// Costs of virtual threads and tasks: forking a warm program, calling a function in a warm isolate.
 
 #include "guest_run.h"
 #include "report.h"

@@ -1,5 +1,5 @@
 #pragma once
-// One side of a connection that is measured: asks an EchoPeer.
+// The asking side of a measured connection to an EchoPeer.
 
 #include <chrono>
 #include <functional>

@@ -84,7 +84,7 @@ endfunction()
 # PRECOMPILED names the one that a library or program uses:
 #   plain      what is taken in everywhere; if nothing is said
 #   messages   and our messages
-#   network    and Asio, which whoever takes it in has to link, and JSON
+#   network    and Asio, which a target that includes it has to link, and JSON
 #   tests      messages and GTest, not optimised: every test
 add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # else ccache takes every precompiled header for a new one
 function(gw_precompiled name)
@@ -134,7 +134,7 @@ function(gw_test name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT;LABEL" "SOURCES;DEPS;EXTERNAL")
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS *_test.cc)
-    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/src/[^/]*$")
+    if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/src/[^/]*$")
       file(GLOB in_subfolders CONFIGURE_DEPENDS */*_test.cc)
       list(APPEND ARG_SOURCES ${in_subfolders})
     endif()

@@ -25,7 +25,7 @@ typedef struct PngWriter {
   uint32_t adler_high;
 } PngWriter;
 
-// One step of CRC-32 (polynomial of IEEE 802.3, reflected). Bit by bit: the picture is computed far slower than this.
+// Adds a byte to a CRC-32 (polynomial of IEEE 802.3, reflected), bit by bit: computing the picture takes far longer.
 static inline uint32_t png_crc_byte(uint32_t crc, uint8_t byte) {
   crc ^= byte;
   for (int bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ (0xEDB88320u & (0u - (crc & 1u)));

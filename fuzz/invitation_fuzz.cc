@@ -1,4 +1,4 @@
-// What somebody pastes as an invitation. Whatever is taken says the same when it is written again.
+// Text pasted as an invitation. An accepted invitation reads the same when it is written again.
 
 #include "wire/base32.h"
 #include "wire/invitation.h"

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "wire/module_info.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/module_info.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "overlay/overlay.h"
-#include "overlay/test_peers.h"
+#include "overlay/test/test_peers.h"
 #include "tape.h"
-#include "wire/overlay_messages.h"
+#include "wire/messages/overlay_messages.h"
 
 namespace {
 
@@ -165,7 +165,7 @@ class Performance {
     }
   }
 
-  // Who would send this: a message that describes its sender comes from it.
+  // The plausible sender of a message: a message that describes its sender comes from it.
   PeerId speaker_of(const Message& message) {
     if (message.has_gossip()) return read(message.gossip().self(), signer_).id;
     if (message.has_gossip_reply()) return read(message.gossip_reply().self(), signer_).id;
@@ -192,7 +192,7 @@ class Performance {
     std::set<PeerId> ids;
     for (const Overlay::Known& known : all) {
       GW_ASSERT(known.descriptor.id != test_id(0));
-      // Who has left is dead as of what it said itself then, in a message.
+      // A peer that has left is dead as of its own last message.
       GW_ASSERT(known.state == FailureDetector::State::dead || is_genuine(GridId{}, signer_, known.descriptor));
       ids.insert(known.descriptor.id);
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "transport/message_assembler.h"
+#include "transport/connection/message_assembler.h"
 
 namespace {
 

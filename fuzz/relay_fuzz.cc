@@ -1,12 +1,12 @@
-// A relay, and whatever four connections may send it, in any order. Each byte of the tape chooses. What comes out at one end must be what
-// went in at the other, nothing may follow a close, and nobody may be sent more than its credit.
+// A relay with four connections that send any frames in any order; each byte of the tape chooses one. The bytes that leave at one end must
+// be those that entered at the other, no frame may follow a close, and no end may be sent more than its credit.
 
 #include <algorithm>
 #include <deque>
 #include <map>
 
 #include "tape.h"
-#include "transport/relay.h"
+#include "transport/relay/relay.h"
 
 namespace {
 

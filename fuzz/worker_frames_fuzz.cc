@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "wire/worker_frames.h"
+#include "wire/messages/worker_frames.h"
 
 namespace {
 

@@ -1,10 +1,28 @@
 #!/usr/bin/env python3
-"""Every planted bug must be found: bugs_test.py GODWIT-SIM-BUGS SEEDS SCENARIO:BUG..."""
+"""Every planted bug must be found, and the seed that finds it be good without it: bugs_test.py GODWIT-SIM-BUGS SEEDS SCENARIO:BUG..."""
 
+import re
 import subprocess
 import sys
 
 SAFETY, LIVENESS = 3, 4
+
+
+def run(simulator, scenario, bug, *options):
+    return subprocess.run([simulator, scenario, "--bug", bug, *options], capture_output=True, text=True)
+
+
+def find(simulator, scenario, bug, seeds):
+    """Returns what was found, or why not, and whether that is as it should be."""
+    failed = run(simulator, scenario, bug, "--seeds", seeds)
+    if failed.returncode not in (SAFETY, LIVENESS) and failed.returncode >= 0:
+        return f"NOT FOUND in {seeds} seeds", False
+    sentence = failed.stdout.splitlines()[0]
+    seed = re.match(r"seed (\d+):", sentence)[1]
+    clean = run(simulator, scenario, "0", "--seed", seed)
+    if clean.returncode != 0:
+        return f"seed {seed} FAILS WITHOUT IT: {clean.stdout.splitlines()[0]}", False
+    return sentence, True
 
 
 def main():
@@ -12,9 +30,8 @@ def main():
     missed = 0
     for entry in bugs:
         scenario, bug = entry.rsplit(":", 1)
-        run = subprocess.run([simulator, scenario, "--bug", bug, "--seeds", seeds], capture_output=True, text=True)
-        found = run.returncode in (SAFETY, LIVENESS) or run.returncode < 0
-        print(f"bug {bug}: {run.stdout.splitlines()[0] if found else f'NOT FOUND in {seeds} seeds'}", flush=True)
+        sentence, found = find(simulator, scenario, bug, seeds)
+        print(f"bug {bug}: {sentence}", flush=True)
         missed += not found
     return 1 if missed else 0
 

@@ -10,7 +10,7 @@ namespace gw::sim {
 
 Time Disk::submit(Time now, Operation operation, Time latency) {
   under_way_.push_back(std::move(operation));
-  busy_until_ = std::max(busy_until_, now) + latency;
+  busy_until_ = std::max({busy_until_, now, full_until_}) + latency;
   return busy_until_;
 }
 
@@ -21,6 +21,7 @@ std::optional<peer::DiskDone> Disk::complete() {
 }
 
 void Disk::write(RecordsWritten& undo, const std::string& key, const std::optional<std::string>& value) {
+  ++changes_;
   const auto found = records_.find(key);
   undo.before.push_back({key, found == records_.end() ? std::nullopt : std::optional(found->second)});
   if (value) {
@@ -43,7 +44,7 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
     return peer::Persisted{persist->ticket};
   }
   if (const auto* store = std::get_if<job::StoreBlob>(&operation)) {
-    blobs_[store->hash] = store->bytes;
+    blobs_[store->hash] = store->bytes.str();
     cached_.emplace_back(BlobWritten{store->hash});
     return peer::BlobStored{store->hash};
   }
@@ -83,7 +84,7 @@ void Disk::crash(CrashKind kind, Rng& rng) {
   for (; done > 0; --done) complete();
   if (!under_way_.empty())
     if (const auto* store = std::get_if<job::StoreBlob>(&under_way_.front()); store != nullptr && !blobs_.contains(store->hash))
-      tear(store->hash, store->bytes, rng);
+      tear(store->hash, store->bytes.str(), rng);
   under_way_.clear();
   busy_until_ = Time(0);
   if (kind == CrashKind::power) lose_cache(rng);
@@ -92,6 +93,7 @@ void Disk::crash(CrashKind kind, Rng& rng) {
 
 void Disk::lose_cache(Rng& rng) {
   GW_REACHED("sim: power was lost");
+  ++changes_;
   std::size_t batches = rng.below(cached_.size() + 1);  // of everything after so many, records are lost
   while (!cached_.empty()) {
     if (const auto* records = std::get_if<RecordsWritten>(&cached_.back()); records != nullptr && cached_.size() > batches) {
@@ -121,7 +123,13 @@ void Disk::tear(const Hash256& hash, const std::string& bytes, Rng& rng) {
 
 bool Disk::rot(Rng& rng) {
   if (blobs_.empty()) return false;
-  std::string& bytes = std::next(blobs_.begin(), static_cast<std::ptrdiff_t>(rng.below(blobs_.size())))->second;
+  const auto blob = std::next(blobs_.begin(), static_cast<std::ptrdiff_t>(rng.below(blobs_.size())));
+  if (rng.below(2) == 0) {
+    GW_REACHED("sim: a blob has vanished");
+    blobs_.erase(blob);
+    return true;
+  }
+  std::string& bytes = blob->second;
   if (bytes.empty()) return false;
   GW_REACHED("sim: a blob has rotted");
   bytes[rng.below(bytes.size())] ^= static_cast<char>(1u << rng.below(8));

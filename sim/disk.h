@@ -1,5 +1,5 @@
 #pragma once
-// The disk of a simulated peer: slow, in order, torn by a crash, and with a cache that power loss empties.
+// The disk of a simulated peer: slow, in order, torn by a crash, with a cache that power loss empties, and sometimes full.
 
 #include <deque>
 #include <map>
@@ -19,7 +19,7 @@ enum class CrashKind : std::uint8_t { kill, power };
 
 // Operations take effect one after the other, each some time after the one before. Three states of an operation:
 //   under way  lost by any crash, but for some first ones, and the next may be done in part: a batch of records is atomic, a blob is not;
-//   cached     read by everybody, lost by power loss: each blob by itself, wholly or in part, and records from some batch on;
+//   cached     readable, lost by power loss: each blob independently, wholly or in part, and records from some batch on;
 //   flushed    on the medium. The answer to Persist comes when the batch, and all blobs before it, are.
 class Disk {
  public:
@@ -28,21 +28,28 @@ class Disk {
 
   // Takes an operation; returns when it will be done.
   Time submit(Time now, Operation operation, Time latency);
-  // The first one under way is done. What the peer is told, if anything.
+  // Completes the first operation under way. Returns the answer to the peer, if there is one.
   std::optional<peer::DiskDone> complete();
   void crash(CrashKind kind, Rng& rng);
-  // Damages some blob at rest. False: there is none.
+  // Damages or removes some blob at rest. False: there is none.
   bool rot(Rng& rng);
+  // Until then operations wait that are not under way yet.
+  void fill(Time until) { full_until_ = std::max(full_until_, until); }
+  Time full_until() const { return full_until_; }
 
   peer::Stored stored() const;
   std::optional<std::string> blob(const Hash256& hash) const;  // none if missing or damaged
   const std::map<std::string, std::string>& records() const { return records_; }
-  // What the job has written.
+  // Grows whenever records change.
+  std::uint64_t changes() const { return changes_; }
+  // The output of a job.
   std::vector<job::EffectEntry> output(const job::JobId& job) const;
   std::size_t blobs() const { return blobs_.size(); }
+  std::size_t waiting() const { return under_way_.size(); }
+  bool idle() const { return under_way_.empty(); }
 
  private:
-  // What power loss takes back.
+  // How to undo a batch of records when power is lost.
   struct RecordsWritten {
     std::vector<job::Record> before;
     std::vector<job::JobId> appended_to;
@@ -64,6 +71,8 @@ class Disk {
   std::deque<Operation> under_way_;
   std::vector<Cached> cached_;  // in the order of writing
   Time busy_until_{0};
+  Time full_until_{0};
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace gw::sim

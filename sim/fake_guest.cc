@@ -7,13 +7,15 @@
 namespace gw::sim {
 namespace {
 
+constexpr std::uint32_t kStaticNode = 1;
+
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97f4a7c15u + b).next(); }
 
 }  // namespace
 
 Bytes GuestState::save() const {
   ByteWriter writer;
-  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, reads, std::uint64_t{fresh.size()}})
+  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, reads, ancestor, std::uint64_t{fresh.size()}})
     writer.u64(word);
   for (const std::uint64_t reading : fresh) writer.u64(reading);
   return writer.take();
@@ -23,8 +25,8 @@ Result<GuestState> GuestState::load(ByteView bytes) {
   ByteReader reader(bytes);
   GuestState state;
   std::uint64_t count = 0;
-  for (std::uint64_t* word :
-       {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure, &state.reads, &count}) {
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure,
+                              &state.reads, &state.ancestor, &count}) {
     GW_TRY(*word, reader.u64());
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -68,11 +70,16 @@ std::string output_line(const GuestState& state) {
 std::string pure_part(const std::string& line) { return line.substr(0, line.find('|')); }
 
 GuestState child_state(const GuestState& parent, ThreadId child) {
-  return {.program = mix(parent.program, child.value()), .steps = parent.steps / 2 + 1, .value = child.value(), .pure = parent.pure};
+  return {.program = mix(parent.program, child.value()),
+          .steps = parent.steps / 2 + 1,
+          .value = child.value(),
+          .pure = parent.pure,
+          .ancestor = parent.ancestor};
 }
 
-void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out) {
-  std::vector<std::string>& lines = out[thread];
+void expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out) {
+  std::vector<std::string>& lines = out[thread][job::kHomeStream];
+  std::vector<std::string>& forks = out[thread][job::kLogStream];
   std::uint64_t pieces = 0;
   for (;; advance(state)) {
     switch (kind_of(state)) {
@@ -83,8 +90,8 @@ void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std:
         lines.push_back(pure_part(output_line(state)));
         break;
       case StepKind::fork: {
-        const ThreadId child = job::child_of(thread, lines.size() + 1);
-        lines.push_back(fmt::format("fork {}", child.value()));
+        const ThreadId child = job::child_of(thread, forks.size() + 1);
+        forks.push_back(fmt::format("fork {}", child.value()));
         --state.forks_left;
         expected_effects(child, child_state(state, child), out);
         break;
@@ -101,7 +108,7 @@ void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std:
 }
 
 std::string in_words(const Effect& effect) {
-  if (effect.has_fork()) return fmt::format("fork {}", effect.fork().child());
+  if (effect.has_spawn()) return fmt::format("fork {}", effect.spawn().child());
   if (effect.has_end()) return effect.end().reason() == Effect::End::EXITED ? "end" : "end: " + effect.end().sentence();
   return pure_part(effect.output().bytes());
 }
@@ -110,26 +117,31 @@ Bytes make_image(const GuestState& state, const job::EffectGate& gate, const Has
   Bytes first = state.save();
   first.resize(wire::kPageBytes);
   Bytes second(wire::kPageBytes, 0);
-  for (std::size_t i = 0; i < 8; ++i) second[i] = static_cast<std::uint8_t>(state.program >> (8 * i)) | 1;
-  const Bytes first_stored = wire::compress_page(first).value();
-  const Bytes second_stored = wire::compress_page(second).value();
+  for (std::size_t i = 0; i < 8; ++i) second[i] = static_cast<std::uint8_t>(state.ancestor >> (8 * i)) | 1;
+  const ByteView first_stored = wire::without_end_zeros(first), second_stored = wire::without_end_zeros(second);
+  const Hash256 second_hash = sha256(second_stored);
   wire::ImageContent content;
   content.module_hash = module;
   content.phase = wire::Phase::suspended;
-  content.memory_pages = 2;
+  content.memory_pages = kStaticNode * wire::kPagesPerNode + 1;
   content.job_state = gate.save();
-  content.pages.push_back({0, sha256(first), wire::Storage::zstd, first_stored});
-  content.pages.push_back({1, sha256(second), wire::Storage::zstd, second_stored});
-  if (page == StaticPage::elsewhere) content.pages[1] = {1, content.pages[1].hash, wire::Storage::elsewhere, {}};
+  content.pages.push_back({0, sha256(first_stored), wire::Storage::raw, first_stored});
+  if (page == StaticPage::included) {
+    content.pages.push_back({1, second_hash, wire::Storage::raw, second_stored});
+    content.pages.push_back({kStaticNode * wire::kPagesPerNode, second_hash, wire::Storage::raw, second_stored});
+  } else {
+    const wire::PageName name{0, second_hash};
+    content.pages.push_back({1, second_hash, wire::Storage::elsewhere, {}});
+    content.nodes_elsewhere.push_back({kStaticNode, sha256(wire::encode_node(std::span(&name, 1)))});
+  }
   const wire::Image image = wire::Image::encode(content).value();
   return {image.encoded().begin(), image.encoded().end()};
 }
 
 Result<GuestState> state_in(const wire::Image& image) {
-  if (image.content().pages.size() != 2) return fail(Kind::corrupt, "an image of {} pages", image.content().pages.size());
+  if (image.content().pages.size() != 3) return fail(Kind::corrupt, "an image of {} pages", image.content().pages.size());
   Bytes page(wire::kPageBytes);
-  GW_TRY_VOID(wire::load_page(image.content().pages[1], page));
-  GW_TRY_VOID(wire::load_page(image.content().pages[0], page));
+  for (const std::size_t place : {2u, 1u, 0u}) GW_TRY_VOID(wire::load_page(image.content().pages[place], page));
   return GuestState::load(page);
 }
 

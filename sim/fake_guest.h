@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "job/effect_gate.h"
-#include "wire/image.h"
+#include "job/effects/effect_gate.h"
+#include "wire/image/image.h"
 
 namespace gw::sim {
 
 using job::Effect;
 using job::ThreadId;
 
-// What a guest is between two steps. Its output has a part that follows from the seed alone, so that it can be compared with the
+// The state of a guest between two steps. Its output has a part that follows from the seed alone, so that it can be compared with the
 // undisturbed run, and one that names every clock reading, so that two histories mixed into one are seen.
 struct GuestState {
   std::uint64_t program = 0;  // the seed
@@ -26,17 +26,18 @@ struct GuestState {
   std::uint64_t forks_left = 0;
   std::uint64_t pure = 0;            // 1: reads no clocks
   std::uint64_t reads = 0;           // 1: reads standard input
+  std::uint64_t ancestor = 0;        // program of the first one: children share its pages
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
   Bytes save() const;
   static Result<GuestState> load(ByteView bytes);
 };
 
-// What happens at a step.
+// The event at a step.
 enum class StepKind : std::uint8_t { compute, read_clock, read_input, output, fork, checkpoint, end };
 StepKind kind_of(const GuestState& state);
 void advance(GuestState& state);
-// A piece of the standard input of a job, which never ends; and what a guest makes of it.
+// A piece of the standard input of a job, which never ends; and the change that it makes to the state of a guest.
 std::string input_piece(std::uint64_t piece);
 void take_input(GuestState& state, const std::string& piece);
 // The line that an output step writes, and the part of it that is the same in every run.
@@ -46,12 +47,13 @@ std::string pure_part(const std::string& line);
 GuestState child_state(const GuestState& parent, ThreadId child);
 std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading);
 
-// Everything the undisturbed run stores, by thread: pure lines, forks as "fork N", the end as "end".
-void expected_effects(ThreadId thread, GuestState state, std::map<ThreadId, std::vector<std::string>>& out);
+// Everything the undisturbed run stores, by thread and stream: pure lines, forks as "fork N", the end as "end".
+using ExpectedEffects = std::map<ThreadId, std::map<job::Stream, std::vector<std::string>>>;
+void expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out);
 // A stored effect in the same words.
 std::string in_words(const Effect& effect);
 
-// Image: page 0 is the state, page 1 never changes. `known`: page 1 is in an image before.
+// Image: page 0 is the state; a page beside it and one in a node of its own never change, and are elsewhere when an image before has them.
 enum class StaticPage : std::uint8_t { included, elsewhere };
 Bytes make_image(const GuestState& state, const job::EffectGate& gate, const Hash256& module, StaticPage page);
 Result<GuestState> state_in(const wire::Image& image);

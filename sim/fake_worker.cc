@@ -4,11 +4,18 @@
 
 #include <cstdlib>
 
+#include "base/reached.h"
+
 namespace gw::sim {
 namespace {
 
 using wire::pb::FromWorker;
 using wire::pb::ToWorker;
+
+template <class Frame>
+std::uint64_t spawns_in(const Frame& frame) {
+  return wire::mark_of(wire::marks_of(frame.stored()), job::kLogStream);
+}
 
 }  // namespace
 
@@ -21,56 +28,72 @@ GuestState decode_program(const wire::pb::ThreadConfig& config) {
   char* next = const_cast<char*>(config.args(config.args_size() - 1).c_str());
   for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads})
     *word = std::strtoull(next, &next, 10);
+  state.ancestor = state.program;
   return state;
 }
 
-std::vector<ThreadId> FakeWorker::on_frame(const ToWorker& frame, const std::string& config, Bytes image, std::vector<WorkerOutput>& out) {
+Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const std::string& config, Bytes image,
+                                                   std::vector<WorkerOutput>& out) {
   const auto thread_of = [&](std::uint64_t id) { return threads_.find(ThreadId{id}); };
+  const std::vector<ThreadId> none;
   switch (frame.kind_case()) {
     case ToWorker::kLoad:
       out.emplace_back().frame.mutable_loaded();
-      return {};
-    case ToWorker::kStart:
-      return {start(frame.start(), config, out)};
+      return none;
+    case ToWorker::kStart: {
+      GW_TRY(const ThreadId started, start(frame.start(), config, out));
+      return std::vector{started};
+    }
     case ToWorker::kRestore:
       return restore(frame.restore(), std::move(image), out);
     case ToWorker::kStored:
       if (const auto found = thread_of(frame.stored().thread()); found != threads_.end()) {
-        GW_ASSERT(found->second.gate.on_stored(frame.stored().sequence()).has_value());
-        if (found->second.ended && found->second.gate.outbox_empty()) threads_.erase(found);
+        for (const auto& [stream, sequence] : wire::marks_of(frame.stored().streams()))
+          GW_TRY_VOID(found->second.gate.on_stored(stream, sequence));
+        flush(found->first, found->second, out);  // an end may have waited for it
+        if (!found->second.ended) return wake(found->first, found->second);
+        if (found->second.gate.outbox_empty()) threads_.erase(found);
       }
-      return {};
+      return none;
     case ToWorker::kDeterminantsStable:
       if (const auto found = thread_of(frame.determinants_stable().thread()); found != threads_.end()) {
-        GW_ASSERT(found->second.gate.on_determinants_stable(frame.determinants_stable().count()).has_value());
+        GW_TRY_VOID(found->second.gate.on_determinants_stable(frame.determinants_stable().count()));
         flush(found->first, found->second, out);
+        return wake(found->first, found->second);
       }
-      return {};
+      return none;
     case ToWorker::kCheckpoint:
       if (const auto found = thread_of(frame.checkpoint().thread()); found != threads_.end() && !found->second.ended)
         send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
-      return {};
+      return none;
+    case ToWorker::kSuspend:
+      if (const auto found = thread_of(frame.suspend().thread()); found != threads_.end() && !found->second.ended) {
+        flush(found->first, found->second, out);
+        send_image(found->first, found->second, FromWorker::Image::SUSPENDED, out);
+        threads_.erase(found);
+      }
+      return none;
     case ToWorker::kInput:
       if (const auto found = thread_of(frame.input().thread()); found != threads_.end()) {
-        GW_ASSERT(found->second.asked && frame.input().piece() == found->second.gate.input_pieces());
-        found->second.piece = frame.input().bytes();
+        GW_TRY_VOID(found->second.input.on_piece(frame.input().piece(), frame.input().bytes(), frame.input().end()));
+        return wake(found->first, found->second);
       }
-      return {};
+      return none;
     case ToWorker::kDrop:
       threads_.erase(ThreadId{frame.drop().thread()});
-      return {};
+      return none;
     default:
-      return {};
+      return none;
   }
 }
 
-ThreadId FakeWorker::start(const ToWorker::Start& frame, const std::string& bytes, std::vector<WorkerOutput>& out) {
+Result<ThreadId> FakeWorker::start(const ToWorker::Start& frame, const std::string& bytes, std::vector<WorkerOutput>& out) {
   const ThreadId id{frame.thread()};
   wire::pb::ThreadConfig config;
   GW_ASSERT(config.ParseFromString(bytes));
-  auto gate = job::EffectGate::begin(id, frame.epoch(), {frame.determinants().begin(), frame.determinants().end()});
-  GW_ASSERT(gate.has_value());
-  threads_.insert_or_assign(id, Thread{.state = decode_program(config), .gate = std::move(*gate), .stored_before = frame.stored()});
+  GW_TRY(auto gate, job::EffectGate::begin(id, frame.epoch(), {frame.determinants().begin(), frame.determinants().end()}, gate_));
+  threads_.insert_or_assign(
+      id, Thread{.state = decode_program(config), .gate = std::move(gate), .input = job::InputQueue(0), .spawns_before = spawns_in(frame)});
   started_.push_back({id, frame.epoch()});
   send_image(id, threads_.at(id), FromWorker::Image::CHECKPOINT, out);
   return id;
@@ -81,8 +104,9 @@ std::vector<ThreadId> FakeWorker::restore(const ToWorker::Restore& frame, Bytes 
   auto image = wire::Image::decode(std::move(bytes));
   auto state = image ? state_in(*image) : Result<GuestState>(image.error());
   std::vector<job::Determinant> replay(frame.determinants().begin(), frame.determinants().end());
-  auto gate = state ? job::EffectGate::restore(image->content().job_state, frame.epoch(), std::move(replay))
+  auto gate = state ? job::EffectGate::restore(image->content().job_state, frame.epoch(), std::move(replay), gate_)
                     : Result<job::EffectGate>(state.error());
+  if (gate && gate->thread() != id) gate = fail(Kind::invalid, "the image for thread {} is of another thread", frame.thread());
   if (!gate) {
     FromWorker::Failed& failed = *out.emplace_back().frame.mutable_failed();
     failed.set_thread(frame.thread());
@@ -91,27 +115,40 @@ std::vector<ThreadId> FakeWorker::restore(const ToWorker::Restore& frame, Bytes 
     failed.set_gone(true);
     return {};
   }
-  Thread thread{.state = std::move(*state), .gate = std::move(*gate), .stored_before = frame.stored(), .imaged = true};
+  job::InputQueue input(gate->input_pieces());
+  Thread thread{
+      .state = std::move(*state), .gate = std::move(*gate), .input = std::move(input), .spawns_before = spawns_in(frame), .imaged = true};
   Thread& placed = threads_.insert_or_assign(id, std::move(thread)).first->second;
   started_.push_back({id, frame.epoch()});
   flush(id, placed, out);
   return {id};
 }
 
-void FakeWorker::send_image(ThreadId id, Thread& thread, FromWorker::Image::Why why, std::vector<WorkerOutput>& out) {
+FromWorker::Image& FakeWorker::add_image(ThreadId id, Bytes image, FromWorker::Image::Why why, std::vector<WorkerOutput>& out) {
   WorkerOutput& output = out.emplace_back();
-  output.image = make_image(thread.state, thread.gate, module_, thread.imaged ? StaticPage::elsewhere : StaticPage::included);
-  thread.imaged = true;
+  output.image = std::move(image);
   FromWorker::Image& frame = *output.frame.mutable_image();
   frame.set_thread(id.value());
   frame.set_why(why);
-  frame.set_id(wire::bytes_of(sha256(output.image)));
+  frame.set_id(wire::bytes_of(wire::Image::decode(output.image)->id()));
+  return frame;
+}
+
+void FakeWorker::send_image(ThreadId id, Thread& thread, FromWorker::Image::Why why, std::vector<WorkerOutput>& out) {
+  const StaticPage page = std::exchange(thread.imaged, true) ? StaticPage::elsewhere : StaticPage::included;
+  add_image(id, make_image(thread.state, thread.gate, module_, page), why, out);
 }
 
 bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput>& out) {
   const auto found = threads_.find(id);
   if (found == threads_.end() || found->second.ended) return false;
   Thread& thread = found->second;
+  thread.wait = wait_before(thread);
+  if (thread.wait == Wait::input) ask_input(id, thread, out);
+  if (thread.wait != Wait::nothing) {
+    GW_REACHED("sim: a thread parked");
+    return false;
+  }
   switch (kind_of(thread.state)) {
     case StepKind::compute:
       break;
@@ -120,14 +157,18 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
       send_image(id, thread, FromWorker::Image::CHECKPOINT, out);
       return true;
     case StepKind::read_clock:
-      if (!read_clock(thread, clock)) return true;
+      if (const Status read = read_clock(thread, clock); !read) {
+        end(id, thread, Effect::End::DIVERGED, read.error().detail, out);
+        return false;
+      }
       break;
     case StepKind::read_input:
-      if (!read_input(id, thread, out)) return true;
+      thread.gate.on_input_taken(thread.input.front()->size());
+      take_input(thread.state, thread.input.take());
       break;
     case StepKind::output: {
       Effect effect;
-      effect.mutable_output()->set_stream(1);
+      effect.mutable_output()->set_descriptor(1);
       effect.mutable_output()->set_bytes(output_line(thread.state));
       thread.gate.emit(std::move(effect));
       thread.state.fresh.clear();
@@ -136,66 +177,88 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
     case StepKind::fork:
       fork(id, thread, out);
       return true;
-    case StepKind::end: {
-      Effect effect;
-      effect.mutable_end()->set_exit_code(0);
-      thread.gate.emit(std::move(effect));
-      thread.ended = true;
-      flush(id, thread, out);
+    case StepKind::end:
+      end(id, thread, Effect::End::EXITED, "", out);
       return false;
-    }
   }
   advance(thread.state);
   flush(id, thread, out);
   return true;
 }
 
-bool FakeWorker::read_clock(Thread& thread, std::uint64_t clock) {
-  const auto recorded = thread.gate.recorded(job::Determinant::CLOCK, 0);
-  GW_ASSERT(recorded.has_value());
-  const std::uint64_t reading = recorded->value_or(clock);
-  if (!thread.gate.given(job::Determinant::CLOCK, 0, reading)) return false;  // too many are not stable: later
+void FakeWorker::end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out) {
+  Effect effect;
+  effect.mutable_end()->set_reason(reason);
+  effect.mutable_end()->set_sentence(sentence);
+  thread.gate.emit(std::move(effect));
+  thread.ended = true;
+  flush(id, thread, out);
+}
+
+// An error: the determinants are of another history.
+Status FakeWorker::read_clock(Thread& thread, std::uint64_t clock) {
+  GW_TRY(const std::optional<std::uint64_t> recorded, thread.gate.recorded(job::Determinant::CLOCK, 0));
+  const std::uint64_t reading = recorded.value_or(clock);
+  GW_TRY_VOID(thread.gate.given(job::Determinant::CLOCK, 0, reading));
   thread.state.chain = extend_chain(thread.state.chain, reading);
   thread.state.fresh.push_back(reading);
-  return true;
+  return ok();
 }
 
-// False: it is not there yet.
-bool FakeWorker::read_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
-  if (!thread.piece) {
-    if (std::exchange(thread.asked, true)) return false;
-    FromWorker::WantInput& frame = *out.emplace_back().frame.mutable_want_input();
-    frame.set_thread(id.value());
-    frame.set_piece(thread.gate.input_pieces());
-    return false;
+// Why the next step has to wait, as the calls of the real worker decide it.
+FakeWorker::Wait FakeWorker::wait_before(const Thread& thread) {
+  switch (kind_of(thread.state)) {
+    case StepKind::output:
+      return thread.gate.full(job::kHomeStream) ? Wait::room_for_output : Wait::nothing;
+    case StepKind::fork:
+      return thread.gate.full(job::kLogStream) ? Wait::room_for_spawns : Wait::nothing;
+    case StepKind::read_clock:
+      return thread.gate.determinants_full() ? Wait::room_for_determinants : Wait::nothing;
+    case StepKind::read_input:
+      return thread.input.front() == nullptr ? Wait::input : Wait::nothing;
+    case StepKind::compute:
+    case StepKind::checkpoint:
+    case StepKind::end:
+      return Wait::nothing;
   }
-  take_input(thread.state, *thread.piece);
-  thread.gate.on_input_taken(thread.piece->size());
-  thread.piece.reset();
-  thread.asked = false;
-  return true;
+  return Wait::nothing;
 }
 
-// A fork that home has stored in a life before has its child elsewhere.
+std::vector<ThreadId> FakeWorker::wake(ThreadId id, Thread& thread) {
+  const bool goes_on = (thread.wait == Wait::room_for_output && thread.gate.roomy(job::kHomeStream)) ||
+                       (thread.wait == Wait::room_for_spawns && thread.gate.roomy(job::kLogStream)) ||
+                       (thread.wait == Wait::room_for_determinants && thread.gate.determinants_roomy()) ||
+                       (thread.wait == Wait::input && thread.input.front() != nullptr);
+  if (!goes_on) return {};
+  thread.wait = Wait::nothing;
+  return {id};
+}
+
+void FakeWorker::ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
+  const auto question = thread.input.take_question();
+  if (!question) return;
+  FromWorker::WantInput& frame = *out.emplace_back().frame.mutable_want_input();
+  frame.set_thread(id.value());
+  frame.set_piece(*question);
+}
+
+// A spawn that home has stored in an earlier run brings no image: home has the child's image.
 void FakeWorker::fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
-  const ThreadId child = job::child_of(id, thread.gate.next_sequence());
-  if (thread.gate.next_sequence() > thread.stored_before) bear(thread, child, out);
-  Effect effect;
-  effect.mutable_fork()->set_child(child.value());
-  thread.gate.emit(std::move(effect));
+  const std::uint64_t spawn = thread.gate.next_sequence(job::kLogStream);
+  const ThreadId child = job::child_of(id, spawn);
   --thread.state.forks_left;
+  Effect effect;
+  effect.mutable_spawn()->set_child(child.value());
+  if (spawn > thread.spawns_before) {
+    Bytes image = make_image(child_state(thread.state, child), thread.gate.fork(child), module_,
+                             std::exchange(thread.imaged, true) ? StaticPage::elsewhere : StaticPage::included);
+    FromWorker::Image& frame = add_image(id, std::move(image), FromWorker::Image::SPAWNED, out);
+    frame.set_spawn(spawn);
+    effect.mutable_spawn()->set_image(frame.id());
+  }
+  thread.gate.emit(std::move(effect));
   advance(thread.state);
   flush(id, thread, out);
-}
-
-void FakeWorker::bear(const Thread& thread, ThreadId child, std::vector<WorkerOutput>& out) {
-  GuestState born = thread.state;
-  --born.forks_left;
-  Thread& placed =
-      threads_.insert_or_assign(child, Thread{.state = child_state(born, child), .gate = thread.gate.fork(child)}).first->second;
-  started_.push_back({child, placed.gate.epoch()});
-  children_.push_back(child);
-  send_image(child, placed, FromWorker::Image::FORKED, out);
 }
 
 void FakeWorker::flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {

@@ -8,27 +8,32 @@
 #include <vector>
 
 #include "fake_guest.h"
+#include "job/host/input_queue.h"
 #include "job/names.h"
 #include "wire/worker.pb.h"
 
 namespace gw::sim {
 
-// What leaves a worker: a frame, and an image beside it.
+// The output of a worker: a frame, and an image beside it.
 struct WorkerOutput {
   wire::pb::FromWorker frame;
   Bytes image;
 };
 
-// One worker. Frames in, frames out; each thread takes a step when the world says so. A value of the simulation, no I/O.
+// A worker takes frames and gives frames; each of its threads takes a step when the world says so. Gate and input are those of the real
+// worker, and so is the rule by which a thread waits: it parks where there is no room, or no input, and goes on when there is. A value of
+// the simulation, no I/O.
 class FakeWorker {
  public:
-  FakeWorker(const job::JobId& job, const Hash256& module) : job_(job), module_(module) {}
+  FakeWorker(const job::JobId& job, const Hash256& module, const job::EffectGate::Config& gate) : job_(job), module_(module), gate_(gate) {}
 
   const job::JobId& job() const { return job_; }
 
-  // `config` and `image`: what came beside the frame. Returns the threads that are to be stepped from now on.
-  std::vector<ThreadId> on_frame(const wire::pb::ToWorker& frame, const std::string& config, Bytes image, std::vector<WorkerOutput>& out);
-  // One step of a thread. False: it has ended or is gone. `clock`: what it would read now.
+  // `config` and `image`: what came beside the frame. Returns the threads that are to be stepped from now on. An error: the frame breaks a
+  // rule, and the worker ends.
+  Result<std::vector<ThreadId>> on_frame(const wire::pb::ToWorker& frame, const std::string& config, Bytes image,
+                                         std::vector<WorkerOutput>& out);
+  // Lets a thread take one step. False: the thread has ended, is gone or waits. `clock`: the time it would read now.
   bool step(ThreadId thread, std::uint64_t clock, std::vector<WorkerOutput>& out);
 
   struct Life {
@@ -37,34 +42,38 @@ class FakeWorker {
   };
   // Threads that began to run since the last call.
   std::vector<Life> take_started() { return std::exchange(started_, {}); }
-  // Children that are to be stepped from now on.
-  std::vector<ThreadId> take_children() { return std::exchange(children_, {}); }
 
  private:
+  // The reason why a thread takes no steps.
+  enum class Wait : std::uint8_t { nothing, room_for_output, room_for_spawns, room_for_determinants, input };
   struct Thread {
     GuestState state;
     job::EffectGate gate;
-    std::uint64_t stored_before = 0;  // effects of lives before: forks among them have children elsewhere
+    job::InputQueue input;
+    std::uint64_t spawns_before = 0;  // of earlier runs, that are stored: home knows their children
     bool imaged = false;              // the static page has been sent
     bool ended = false;
-    bool asked = false;  // for the next piece of input
-    std::optional<std::string> piece = std::nullopt;
+    Wait wait = Wait::nothing;
   };
 
-  ThreadId start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
+  Result<ThreadId> start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
   std::vector<ThreadId> restore(const wire::pb::ToWorker::Restore& frame, Bytes image, std::vector<WorkerOutput>& out);
+  wire::pb::FromWorker::Image& add_image(ThreadId id, Bytes image, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
   void send_image(ThreadId id, Thread& thread, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
   void fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
-  void bear(const Thread& thread, ThreadId child, std::vector<WorkerOutput>& out);
-  bool read_clock(Thread& thread, std::uint64_t clock);
-  bool read_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
+  void end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out);
+  static Status read_clock(Thread& thread, std::uint64_t clock);
+  // The thread, if it can go on with what has just come.
+  static std::vector<ThreadId> wake(ThreadId id, Thread& thread);
+  static Wait wait_before(const Thread& thread);
+  void ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
 
   job::JobId job_;
   Hash256 module_;
+  job::EffectGate::Config gate_;
   std::map<ThreadId, Thread> threads_;
   std::vector<Life> started_;
-  std::vector<ThreadId> children_;
 };
 
 // The program a task runs, in its arguments.

@@ -17,17 +17,20 @@ SigningKey key_of(std::uint64_t number) {
   return SigningKey(sha256(writer.take()).bytes);
 }
 
-JobWorkload::JobWorkload(const Scenario& scenario, std::uint64_t seed, Nodes& nodes, Timeline& timeline)
+JobWorkload::JobWorkload(const Scenario& scenario, std::uint64_t seed, std::optional<peer::GridId> grid, Nodes& nodes, Timeline& timeline)
     : scenario_(scenario),
       seed_(seed),
+      grid_(grid),
       nodes_(nodes),
       timeline_(timeline),
       rng_(Rng(seed * 1000003 + 1).next()),
       module_(fmt::format("module of seed {}", seed)) {
-  for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home));
+  for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home, true));
+  for (std::size_t home = scenario.jobs; home < scenario.peers; ++home)
+    if (scenario.is_byzantine(home)) jobs_.push_back(make_job(home, false));
 }
 
-JobWorkload::Job JobWorkload::make_job(std::size_t home) {
+JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   constexpr std::uint64_t kForks = 2;
   wire::pb::Manifest manifest;
   manifest.mutable_module()->set_hash(wire::bytes_of(sha256(as_bytes(module_))));
@@ -44,11 +47,12 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home) {
     beginning.reads = scenario_.input ? 1 : 0;
     manifest.add_tasks()->add_args(encode_program(beginning));
   }
-  Job job{.home = home, .manifest = job::Manifest::encode(manifest)};
+  Job job{.home = home, .honest = honest, .manifest = job::Manifest::encode(manifest)};
   wire::pb::JobCharter charter;
   charter.set_nonce(seed_ * 1000 + home);
   charter.set_first_home(wire::bytes_of(sha256(key_of(home).public_key())));
   charter.set_manifest(wire::bytes_of(sha256(job.manifest)));
+  if (grid_ && honest) charter.set_grid(wire::bytes_of(grid_->hash));
   job.charter = job::Charter::sign(charter, key_of(~seed_));
   job.id = {sha256(job.charter)};
   const job::Manifest checked = job::Manifest::check(job.manifest).value();
@@ -63,6 +67,15 @@ void JobWorkload::submit_all(Time at) {
 
 void JobWorkload::cancel_all(Time at) {
   for (const Job& job : jobs_) timeline_.schedule(at, [this, &job] { cancel(job); });
+}
+
+bool JobWorkload::is_honest(const job::JobId& id) const {
+  return std::ranges::any_of(jobs_, [&](const Job& job) { return job.id == id && job.honest; });
+}
+
+void JobWorkload::cancel_dishonest() {
+  for (const Job& job : jobs_)
+    if (!job.honest) cancel(job);
 }
 
 void JobWorkload::give_up(std::size_t home) { without_home_.insert(home); }
@@ -83,7 +96,7 @@ void JobWorkload::submit(const Job& job) {
   timeline_.schedule_in(seconds(1), [this, &job] { submit(job); });
 }
 
-// A person who types: after a while, and again if home has lost it before it was written down, because home then asks again.
+// A user who types: answers after a while, and again if home lost the piece before it was recorded, because home then asks again.
 void JobWorkload::on_input_wanted(SimulatedNode& home, const job::InputWanted& wanted) {
   timeline_.schedule_in(milliseconds(1 + static_cast<std::int64_t>(rng_.below(400))), [&home, wanted, boot = home.boot_number()] {
     home.call(boot, [wanted](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
@@ -100,8 +113,36 @@ void JobWorkload::cancel(const Job& job) {
   timeline_.schedule_in(seconds(1), [this, &job] { cancel(job); });
 }
 
+void JobWorkload::suspend_all(Time at, Time until) {
+  for (const Job& job : jobs_) timeline_.schedule(at, [this, &job, until] { suspend_or_resume(job, until); });
+}
+
+// A request at the wrong time is refused without effect.
+void JobWorkload::suspend_or_resume(const Job& job, Time until) {
+  SimulatedNode& home = *nodes_[job.home];
+  if (stopped_ || over(job)) return;
+  const bool suspend = timeline_.now() < until && rng_.below(2) == 0;
+  if (home.up() && home.peer().homes().contains(job.id))
+    home.call([&job, suspend](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+      if (suspend) {
+        peer.on_local(now, peer::SuspendJob{job.id}, out);
+      } else {
+        peer.on_local(now, peer::ResumeJob{job.id}, out);
+      }
+    });
+  timeline_.schedule_in(milliseconds(500 + static_cast<std::int64_t>(rng_.below(3000))),
+                        [this, &job, until] { suspend_or_resume(job, until); });
+}
+
 bool JobWorkload::over(const Job& job) const {
   if (without_home_.contains(job.home)) return true;
+  const std::uint64_t changes = nodes_[job.home]->disk().changes() + 1;
+  Seen& seen = seen_[job.id];
+  if (seen.changes != changes) seen = {changes, is_recorded_as_over(job)};
+  return seen.over;
+}
+
+bool JobWorkload::is_recorded_as_over(const Job& job) const {
   const auto& records = nodes_[job.home]->disk().records();
   const auto found = records.find(job::RecordKey{.kind = job::RecordKind::job, .job = job.id}.encode());
   wire::pb::JobRecord record;
@@ -109,13 +150,14 @@ bool JobWorkload::over(const Job& job) const {
 }
 
 bool JobWorkload::all_over() const {
-  return std::ranges::all_of(jobs_, [&](const Job& job) { return over(job); });
+  return std::ranges::all_of(jobs_, [&](const Job& job) { return over(job) || !job.honest; });
 }
 
-Complaint JobWorkload::check_results() const {
+Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
   for (const Job& job : jobs_) {
-    if (without_home_.contains(job.home)) continue;
-    if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected); !wrong.empty()) return wrong;
+    if (without_home_.contains(job.home) || !job.honest) continue;
+    const auto excused = [&](ThreadId thread) { return tainted.contains(job.id, thread); };
+    if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected, excused); !wrong.empty()) return wrong;
   }
   return "";
 }

@@ -1,11 +1,12 @@
 #pragma once
-// The jobs of a simulated grid: what they are, who submits them, and what must have come of them.
+// The jobs of a simulated grid: their programs, their homes and their expected results.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "checkers.h"
+#include "checks/checkers.h"
 #include "scenario.h"
 #include "simulated_transport.h"
 
@@ -13,49 +14,66 @@ namespace gw::sim {
 
 SigningKey key_of(std::uint64_t number);
 
-// Submits each job to its home as a person would: again, if the peer says nothing or was restarted without knowing the job. A value of the
+// Submits each job to its home as a user would: again, if the peer does not answer or has lost the job in a restart. A value of the
 // simulation; the other parts outlive it.
 class JobWorkload {
  public:
   struct Job {
     std::size_t home = 0;
+    bool honest = true;  // its home is
     Bytes charter;
     Bytes manifest;
     job::JobId id;
-    std::map<ThreadId, std::vector<std::string>> expected;
+    ExpectedEffects expected;
   };
 
-  JobWorkload(const Scenario& scenario, std::uint64_t seed, Nodes& nodes, Timeline& timeline);
+  // `grid`: where the honest jobs run; none: the first one of their homes.
+  JobWorkload(const Scenario& scenario, std::uint64_t seed, std::optional<peer::GridId> grid, Nodes& nodes, Timeline& timeline);
 
   const std::string& module() const { return module_; }
   const std::vector<Job>& jobs() const { return jobs_; }
 
   void submit_all(Time at);
   void cancel_all(Time at);
+  // Suspends and resumes the jobs in turn until `until`; afterwards only resumes them.
+  void suspend_all(Time at, Time until);
   void on_input_wanted(SimulatedNode& home, const job::InputWanted& wanted);
-  // Nobody submits or cancels any more.
+  // Ends all submissions and cancellations.
   void stop() { stopped_ = true; }
-  // The job of that home can come to no end.
+  // Whether the job must end with the right result.
+  bool is_honest(const job::JobId& job) const;
+  // Cancels the jobs of Byzantine homes, so that the other peers forget them.
+  void cancel_dishonest();
+  // The home is permanently dead, so its job never ends.
   void give_up(std::size_t home);
 
   bool all_over() const;
-  // Of every job that has its home: the effects of the undisturbed run.
-  Complaint check_results() const;
+  // Checks that every job whose home is not permanently dead has the effects of the undisturbed run.
+  Complaint check_results(const TaintedThreads& tainted) const;
 
  private:
-  Job make_job(std::size_t home);
+  Job make_job(std::size_t home, bool honest);
   void submit(const Job& job);
   void cancel(const Job& job);
+  void suspend_or_resume(const Job& job, Time until);
   bool over(const Job& job) const;
+  bool is_recorded_as_over(const Job& job) const;
 
   const Scenario scenario_;
   const std::uint64_t seed_;
+  const std::optional<peer::GridId> grid_;
   Nodes& nodes_;
   Timeline& timeline_;
   Rng rng_;
   const std::string module_;
   std::vector<Job> jobs_;
   std::set<std::size_t> without_home_;
+  // The result of over() for each state of the home's disk: over() is called after every event, and most events change no disk.
+  struct Seen {
+    std::uint64_t changes = 0;
+    bool over = false;
+  };
+  mutable std::map<job::JobId, Seen> seen_;
   bool stopped_ = false;
 };
 

@@ -2,10 +2,12 @@
 //            [--threads N] [--shrink RUNS] [--crash-points STRIDE]
 // godwit-sim --script FILE [--trace]
 // Exit codes: 0 good, 2 usage, 3 a safety checker complained, 4 the job did not end or a goal was missed, 5 two runs of a seed differ, 6 a
-// mark was never reached. A crash is a signal. Whatever fails says with which seed, and how to see it again.
+// mark was never reached. A crash is a signal. Every failure prints its seed and the command that repeats it.
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <google/protobuf/stubs/logging.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -17,9 +19,9 @@
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
+#include "faults/shrinker.h"
 #include "overlay/plot.h"
 #include "overlay/trial.h"
-#include "shrinker.h"
 #include "world.h"
 
 namespace gw::sim {
@@ -36,7 +38,7 @@ struct Options {
   bool probes = false;
   bool json = false;
   std::string plot;                 // folder; empty: none
-  std::optional<unsigned> threads;  // none given: as many as pay
+  std::optional<unsigned> threads;  // none: chosen by the size of the grid
   std::string script;               // file; empty: none
   std::size_t shrink = 0;           // runs
   std::uint64_t stride = 0;         // between crash points; 0: none
@@ -48,7 +50,7 @@ std::string repeat_command(const Options& options, const std::string& scenario, 
   return fmt::format("{} {} --seed {}{} --trace", options.program, scenario, seed, bug);
 }
 
-// What a crash says: made before each seed, because little may be done in a signal handler.
+// The message printed on a crash. It is made before each seed, because a signal handler may not allocate.
 std::string last_words;
 
 void on_crash(int signal) {
@@ -57,7 +59,7 @@ void on_crash(int signal) {
   std::raise(signal);
 }
 
-// One scenario of a run.
+// A scenario of the run.
 struct Stage {
   std::string file;
   std::variant<Scenario, overlay_simulation::Scenario> scenario;
@@ -99,7 +101,7 @@ class Runs {
  public:
   explicit Runs(const Options& options) : options_(options) {}
 
-  // Returns its exit code. A seed that is run twice must do the same.
+  // Returns the exit code of a seed. Two runs of a seed must be equal.
   int run(const Stage& stage, std::uint64_t seed) {
     const std::string again = repeat_command(options_, stage.file, seed);
     last_words = fmt::format("seed {}: CRASH\n  again: {}\n", seed, again);
@@ -122,7 +124,8 @@ class Runs {
     return kGood;
   }
 
-  // One run for each action of each node, which crashes right after it: every stride-th, from one that the seed names.
+  // Repeats the run once per action of each node, with a crash of the node right after that action. Takes every stride-th action; the seed
+  // chooses the first.
   int run_crash_points(const Stage& stage, std::uint64_t seed) {
     const auto& scenario = std::get<Scenario>(stage.scenario);
     World undisturbed(scenario, seed, Trace::hashed);
@@ -257,8 +260,7 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace gw::sim
 
-// Of jemalloc. Ten thousand peers are a gigabyte that is visited in no order: with pages of 4 KiB the processor would mostly look for
-// pages.
+// Options of jemalloc. Ten thousand peers are a gigabyte that is visited in no order: with pages of 4 KiB most accesses would miss the TLB.
 extern "C" [[gnu::visibility("default")]] const char* malloc_conf;
 const char* malloc_conf = "thp:always,metadata_thp:always";
 
@@ -287,6 +289,7 @@ int main(int argc, char** argv) {
 #ifdef GW_PLANTED_BUGS
   gw::planted_bug = options.bug;
 #endif
+  google::protobuf::SetLogHandler(nullptr);  // Byzantine peers send strings that are none
   for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, gw::sim::on_crash);
   if (!options.script.empty()) return gw::sim::run_script(options);
   if (options.scenarios.empty()) return app.exit(CLI::RequiredError("a scenario or --script"));

@@ -1,5 +1,5 @@
 #pragma once
-// The simulated network: who can reach whom, and how long it takes.
+// The simulated network: which nodes can reach each other, and the delay of messages.
 
 #include <cstdint>
 #include <map>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "fault_script.h"
+#include "faults/fault_script.h"
 
 namespace gw::sim {
 
-// Delay, loss and doubles for each message; partitions (also of one direction) and clogged links for a while.
+// Delay, loss and duplication of messages; temporary partitions (also of one direction) and clogged links.
 class Network {
  public:
   Network(const FaultMix& faults, Rng rng) : faults_(faults), rng_(rng) {}
 
-  // When the copies of a message arrive; none if it is lost. Each sender has one line: a long message holds up the next.
+  // The arrival times of the copies of a message; none if it is lost. Each sender has one line: a long message delays the next.
   std::vector<Time> arrivals(Time now, std::size_t from, std::size_t to, std::size_t bytes);
-  // Whether something that arrives now gets through.
+  // Whether a message that arrives now is delivered.
   bool reachable(Time now, std::size_t from, std::size_t to) const;
   bool both_reachable(Time now, std::size_t a, std::size_t b) const { return reachable(now, a, b) && reachable(now, b, a); }
   bool damages() { return chance(faults_.damage); }

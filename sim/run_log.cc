@@ -16,6 +16,10 @@ void RunLog::trace(std::size_t node, std::string_view what, std::string_view det
   if (trace_ == Trace::printed) fmt::print("{:12.6f} peer {} {}\n", in_seconds(timeline_.now()), node, what);
 }
 
+void RunLog::remark(std::size_t node, std::string_view what) const {
+  if (is_printed()) fmt::print("{:12.6f} peer {} {}\n", in_seconds(timeline_.now()), node, what);
+}
+
 void RunLog::complain(Verdict verdict, const std::string& complaint) {
   if (complaint.empty() || !good()) return;
   outcome_.verdict = verdict;

@@ -1,5 +1,5 @@
 #pragma once
-// What a simulated run leaves behind: the hash of its trace and the first complaint.
+// The log of a simulated run: the hash of its trace and the first complaint.
 
 #include <string>
 #include <string_view>
@@ -15,6 +15,9 @@ class RunLog {
   RunLog(const Timeline& timeline, Trace trace) : timeline_(timeline), trace_(trace) {}
 
   void trace(std::size_t node, std::string_view what, std::string_view detail = "");
+  // For people only, and not part of the hash.
+  bool is_printed() const { return trace_ == Trace::printed; }
+  void remark(std::size_t node, std::string_view what) const;
   // Nothing is wrong if the complaint is empty.
   void complain(Verdict verdict, const std::string& complaint);
   bool good() const { return outcome_.verdict == Verdict::good; }

@@ -11,7 +11,7 @@ const Settings<Scenario>& settings() {
   static const auto kSettings = Settings<Scenario>()
                                     .count("peers", &Scenario::peers, 100)
                                     .count("slots", &Scenario::slots, 64)
-                                    .count("tasks", &Scenario::tasks, 1000)
+                                    .count("tasks", &Scenario::tasks, 10000)
                                     .count("wanted_slots", &Scenario::wanted_slots, 1000)
                                     .count("steps", &Scenario::steps, 10000)
                                     .time("step_ms", &Scenario::step, milliseconds(1))
@@ -21,11 +21,18 @@ const Settings<Scenario>& settings() {
                                     .time("keeper_patience_ms", &Scenario::keeper_patience, milliseconds(1))
                                     .count("jobs", &Scenario::jobs, 100)
                                     .count("liars", &Scenario::liars, 100)
+                                    .count("walled", &Scenario::walled, 100)
+                                    .count("members", &Scenario::members, 100)
+                                    .count("byzantine", &Scenario::byzantine, 100)
+                                    .count("saboteurs", &Scenario::saboteurs, 100)
                                     .count("graves", &Scenario::graves, 100)
+                                    .flag("only_keepers", &Scenario::only_keepers)
                                     .flag("faults", &Scenario::faults)
                                     .flag("pure", &Scenario::pure)
                                     .flag("input", &Scenario::input)
                                     .flag("cancelled", &Scenario::cancelled)
+                                    .flag("suspended", &Scenario::suspended)
+                                    .flag("bad_disks", &Scenario::bad_disks)
                                     .flag("home_dies", &Scenario::home_dies);
   return kSettings;
 }
@@ -36,8 +43,11 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   Scenario scenario;
   GW_TRY(const toml::table table, read_toml(file));
   GW_TRY_VOID(settings().fill(scenario, table, file));
-  if (scenario.jobs + scenario.graves + scenario.liars > scenario.peers)
-    return fail(Kind::invalid, "{}: homes, liars and those who die are different peers: there are too few", file.string());
+  if (scenario.peers_with_parts() > scenario.peers)
+    return fail(Kind::invalid, "{}: homes, liars, saboteurs, Byzantine peers and those who die are different peers: there are too few",
+                file.string());
+  if (scenario.members > 0 && scenario.members < scenario.jobs)
+    return fail(Kind::invalid, "{}: homes are members of the private grid", file.string());
   return scenario;
 }
 

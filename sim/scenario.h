@@ -1,6 +1,7 @@
 #pragma once
-// What a simulation consists of: the grid and the job from a file, the faults from the seed.
+// The scenario of a simulation: the grid and the jobs from a file, the faults from the seed.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 
@@ -21,13 +22,29 @@ struct Scenario {
   Time fault_time{std::chrono::seconds(60)};  // afterwards everything is healed
   Time heal_time{std::chrono::seconds(240)};  // by then the job must have ended
   bool faults = true;
-  bool pure = false;         // guests neither read clocks nor fork
-  bool input = false;        // the one task of each job reads standard input
-  std::uint32_t liars = 0;   // peers that also say what others have said
-  std::uint32_t graves = 0;  // peers that die for good, none of them a home
-  bool cancelled = false;    // the jobs, in the middle
-  bool home_dies = false;    // for good: the first job never ends, and nothing of it may stay anywhere
+  bool pure = false;            // guests neither read clocks nor fork
+  bool input = false;           // the one task of each job reads standard input
+  std::uint32_t liars = 0;      // peers that also replay messages of others
+  std::uint32_t walled = 0;     // peers that cannot be dialled: the first ones, so the homes
+  std::uint32_t members = 0;    // of a private grid in which the honest jobs run: the first peers; 0: the grid is open
+  std::uint32_t byzantine = 0;  // peers that send messages with wrong fields, each also the home of a job
+  std::uint32_t saboteurs = 0;  // peers that fail their duties (faults/saboteur.h), before the Byzantine ones
+  bool only_keepers = false;    // saboteurs fail as keepers only
+  std::uint32_t graves = 0;     // peers that die permanently, none of them a home
+  bool cancelled = false;       // the jobs are cancelled while they run
+  bool suspended = false;       // the jobs are suspended and resumed repeatedly until everything is healed
+  bool bad_disks = false;       // blobs rot and vanish, disks fill up: a thread may be lost, with an error that says so
+  bool home_dies = false;       // permanently: the first job never ends, and no peer may keep anything of it
   Time keeper_patience{std::chrono::minutes(30)};
+
+  // The least number of peers: each special peer needs its own.
+  std::uint32_t peers_with_parts() const {
+    return std::max({jobs + graves + liars + byzantine + saboteurs, members + byzantine, walled + 2});
+  }
+  // The liars are the last peers, the Byzantine ones come before them.
+  bool is_byzantine(std::size_t peer) const { return peer + liars < peers && peer + liars + byzantine >= peers; }
+
+  bool is_saboteur(std::size_t peer) const { return peer + liars + byzantine < peers && peer + liars + byzantine + saboteurs >= peers; }
 
   // Kind::invalid with the line, for unknown keys too.
   static Result<Scenario> read(const std::filesystem::path& file);

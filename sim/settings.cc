@@ -3,7 +3,7 @@
 namespace gw::sim {
 
 Result<toml::table> read_toml(const std::filesystem::path& file) {
-  // The one place where the library's exceptions end.
+  // Converts the TOML library's exceptions to errors.
   try {
     return toml::parse_file(file.string());
   } catch (const toml::parse_error& error) {

@@ -14,7 +14,7 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 
-// Gossip goes on for ever and changes nothing durable: a crash after it is like a crash at any other time.
+// Gossip never ends and changes nothing durable: a crash after it is like a crash at any other time.
 bool is_gossip(const job::Action& action) {
   const auto* send = std::get_if<job::Send>(&action);
   return send != nullptr && (send->message.has_overlay() || send->message.has_dial_back() || send->message.has_dialed_back());
@@ -31,29 +31,29 @@ SimulatedNode::SimulatedNode(Setup setup, Timeline& timeline, RunLog& log, NodeE
       signer_(setup_.key),
       rng_(setup_.seed),
       workers_({.module = sha256(as_bytes(setup_.module)),
+                .gate = setup_.gate,
                 .step = setup_.step,
                 .clock = [this] { return local_time(); },
-                .blob = [this](const Hash256& hash) { return disk_.blob(hash); },
-                .deliver =
-                    [this](job::WorkerId worker, WorkerOutput output) {
-                      const std::size_t bytes = output.image.size();
-                      call(
-                          [worker, output = std::move(output)](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
-                            peer.on_worker(now, worker, peer::WorkerFrame{output.frame, output.image}, out);
-                          },
-                          bytes);
-                    },
+                .blob = [this](const Hash256& hash) { return read_blob(hash); },
+                .deliver = [this](job::WorkerId worker, WorkerOutput output) { on_output(worker, std::move(output)); },
                 .died =
                     [this](job::WorkerId worker, std::string why) {
                       call([worker, why](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
                         peer.on_worker(now, worker, peer::WorkerDied{why}, out);
                       });
                     },
+                .restore_failed =
+                    [this](job::WorkerId worker, peer::RestoreFailed failed) {
+                      call([worker, failed = std::move(failed)](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+                        peer.on_worker(now, worker, failed, out);
+                      });
+                    },
+                .misled = [this](const job::JobId& job, const std::string& why) { environment_.on_worker_misled(*this, job, why); },
                 .started = [this](const job::JobId& job, ThreadId thread,
                                   std::uint64_t epoch) { environment_.on_thread_started(*this, job, thread, epoch); }},
-               timeline, log, Rng(rng_.next())) {}
+               timeline, Rng(rng_.next())) {}
 
-// --- life
+// --- start and crash
 
 void SimulatedNode::boot() {
   ++boot_;
@@ -65,6 +65,7 @@ void SimulatedNode::boot() {
   const Status started = peer_->start(local_time(), disk_.stored(), out);
   if (!started) return log_.complain(Verdict::safety, "a peer cannot start again: " + started.error().detail);
   carry_out(std::move(out));
+  if (up() && disk_.full_until() > timeline_.now()) tell_disk_room();
   if (up()) arm_tick();
 }
 
@@ -82,7 +83,7 @@ void SimulatedNode::crash(CrashKind kind, Rng& rng) {
 
 // --- time
 
-// Drift counts since the boot: the clock of a machine begins anew with it, and so does its error.
+// Drift counts from the boot: a machine's clock starts again with each boot, and so does its error.
 Time SimulatedNode::local_time() const {
   const Time since = timeline_.now() - drift_since_;
   return timeline_.now() + clock_offset_ + Time(since.count() / 1'000'000 * setup_.machine.drift_ppm);
@@ -106,7 +107,7 @@ void SimulatedNode::set_machine(const Machine& machine) {
   setup_.machine = machine;
 }
 
-// A tick at the peer's next deadline, unless one is on its way that is early enough.
+// Schedules a tick at the peer's next deadline, unless an earlier one is scheduled.
 void SimulatedNode::arm_tick() {
   const Time deadline = peer_->next_deadline();
   if (deadline == job::kNever) return;
@@ -134,7 +135,7 @@ void SimulatedNode::catch_up(std::uint64_t boot) {
     if (free_at() > timeline_.now()) return timeline_.schedule(free_at(), [this, boot] { catch_up(boot); });
     const Input input = std::move(waiting_.front());
     waiting_.pop_front();
-    // Whatever this input causes stands behind those that wait already.
+    // Inputs that this input causes queue behind those that wait already.
     call_now(input);
   }
 }
@@ -160,10 +161,56 @@ void SimulatedNode::set_slots(std::uint32_t slots) {
   setup_.config.slots.slots = slots;
 }
 
+// Joins an attachment for a worker. The peer is told which blobs are missing.
+std::optional<std::string> SimulatedNode::read_blob(const Hash256& hash) {
+  auto bytes = disk_.blob(hash);
+  if (!bytes)
+    timeline_.schedule_in(microseconds(100), [this, hash, boot = boot_] {
+      call(boot, [hash](peer::Peer& peer, Time now, std::vector<job::Action>& out) { peer.on_disk(now, peer::BlobLost{hash}, out); });
+    });
+  return bytes;
+}
+
+void SimulatedNode::fill_disk(Time lasts) {
+  GW_REACHED("sim: a disk is full");
+  log_.trace(index(), "disk full");
+  disk_.fill(timeline_.now() + lasts);
+  if (up()) tell_disk_room();
+}
+
+// Tells the peer that its disk is full, and later that there is room again.
+void SimulatedNode::tell_disk_room() {
+  const auto tell = [this](bool full) {
+    call([full](peer::Peer& peer, Time now, std::vector<job::Action>& out) { peer.on_disk(now, peer::DiskRoom{full}, out); });
+  };
+  tell(true);
+  timeline_.schedule(disk_.full_until(), [this, tell, boot = boot_] {
+    if (up() && boot_ == boot && disk_.full_until() <= timeline_.now()) tell(false);
+  });
+}
+
+void SimulatedNode::on_output(job::WorkerId worker, WorkerOutput output) {
+  auto passed = environment_.on_worker_output(*this, std::move(output));
+  if (!passed) return workers_.crash(worker, passed.error().detail);
+  const std::size_t bytes = passed->image.size();
+  std::optional<job::NewImage> image;
+  if (passed->frame.has_image()) {
+    const auto owner = std::make_shared<const Bytes>(std::move(passed->image));
+    auto checked = job::check_new_image(*owner, owner);
+    if (!checked) return workers_.crash(worker, checked.error().detail);
+    image = *std::move(checked);
+  }
+  call(
+      [worker, frame = std::move(passed->frame), image](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+        peer.on_worker(now, worker, peer::WorkerFrame{frame, image}, out);
+      },
+      bytes);
+}
+
 void SimulatedNode::kill_worker() {
   if (const auto worker = workers_.any()) {
     log_.trace(index(), "worker crash");
-    workers_.crash(*worker);
+    workers_.crash(*worker, "the simulation killed it");
   }
 }
 
@@ -187,7 +234,7 @@ void SimulatedNode::carry_out(job::Action& action) {
                  [&](job::Publish&) {},  // each send names how the other side is reached
                  [&](job::Disconnect& what) { environment_.on_disconnect(*this, what.peer); },
                  [&](job::StartWorker& what) { workers_.start(what.worker, what.job); },
-                 [&](job::KillWorker& what) { workers_.kill(what.worker); },
+                 [&](job::KillWorker& what) { workers_.kill(what.worker, what.broken_rule); },
                  [&](job::FrameToWorker& what) { workers_.on_frame(what); },
                  [&](job::Notify& what) { environment_.on_event(*this, what.event); },
                  [&](auto& what) { to_disk(std::move(what)); },

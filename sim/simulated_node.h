@@ -1,5 +1,5 @@
 #pragma once
-// One peer of a simulated grid with its clock, processor, disk and workers.
+// A peer of a simulated grid with its clock, processor, disk and workers.
 
 #include <cstdint>
 #include <deque>
@@ -19,7 +19,7 @@ namespace gw::sim {
 
 class SimulatedNode;
 
-// What a node does to the rest of the world.
+// The interface from a node to the rest of the simulation.
 class NodeEnvironment {
  public:
   virtual ~NodeEnvironment() = default;
@@ -28,14 +28,17 @@ class NodeEnvironment {
   virtual void on_dial_back(SimulatedNode& node, const job::DialBack& what) = 0;
   virtual void on_disconnect(SimulatedNode& node, const job::PeerId& peer) = 0;
   virtual void on_event(SimulatedNode& node, const job::Event& event) = 0;
+  virtual void on_worker_misled(SimulatedNode& node, const job::JobId& job, const std::string& why) = 0;
+  // Output of a worker passes here and may be changed. An error: the node refuses the output and ends the worker.
+  virtual Result<WorkerOutput> on_worker_output(SimulatedNode& node, WorkerOutput output) = 0;
   virtual void on_thread_started(SimulatedNode& node, const job::JobId& job, ThreadId thread, std::uint64_t epoch) = 0;
-  // A call into the peer is complete: time for checkers.
+  // A call into the peer is complete; checkers run here.
   virtual void on_turn(SimulatedNode& node) = 0;
   // The node has carried out the action after which it was to crash.
   virtual void on_crash_point(SimulatedNode& node) = 0;
 };
 
-// How fast a machine is, and how well its clock runs.
+// The speed of a machine and the error of its clock.
 struct Machine {
   Time cpu_per_input{0};
   Time cpu_per_kibibyte{0};
@@ -54,6 +57,7 @@ class SimulatedNode {
     peer::Peer::Config config;
     Machine machine;
     std::string module;
+    job::EffectGate::Config gate = {};
     Time step{0};  // of a guest
     std::uint64_t seed = 0;
   };
@@ -72,22 +76,24 @@ class SimulatedNode {
   std::uint32_t slots() const { return setup_.config.slots.slots; }
   const peer::Peer::Config& config() const { return setup_.config; }
   WorkerPool& workers() { return workers_; }
+  const WorkerPool& workers() const { return workers_; }
   Time local_time() const;
   std::uint64_t inputs_waiting() const { return waiting_.size(); }
 
   void boot();
   void crash(CrashKind kind, Rng& rng);
-  // An input to the life of the peer that is running now, `bytes` long. It waits while the node is busy, and is lost with that life.
+  // An input of `bytes` bytes to the present boot of the peer. It waits while the node is busy, and is lost if that boot ends.
   void call(Call what, std::size_t bytes = 0) { call(boot_, std::move(what), bytes); }
   void call(std::uint64_t boot, Call what, std::size_t bytes = 0);
 
   void pause_until(Time until) { paused_until_ = until; }
-  // Its clock goes forward at once: a machine that slept.
+  // Advances the node's clock at once, as on a machine that slept.
   void jump_clock(Time by);
   void kill_worker();
+  void fill_disk(Time lasts);
   void set_slots(std::uint32_t slots);
   void set_machine(const Machine& machine);
-  // Crashes after so many actions that concern jobs or the disk; on_crash_point() then.
+  // Calls on_crash_point() after so many actions that concern jobs or the disk.
   void crash_after(std::uint64_t actions) { crash_after_ = actions; }
   std::uint64_t actions() const { return actions_; }
 
@@ -106,6 +112,9 @@ class SimulatedNode {
   void carry_out(job::Action& action);
   bool reaches_crash_point(const job::Action& action);
   void to_disk(Disk::Operation operation);
+  void tell_disk_room();
+  std::optional<std::string> read_blob(const Hash256& hash);
+  void on_output(job::WorkerId worker, WorkerOutput output);
 
   Setup setup_;
   const job::PeerId id_;

@@ -1,5 +1,5 @@
 #pragma once
-// Virtual time: what happens next in a simulated grid.
+// Virtual time: the queue of events of a simulated grid.
 
 #include <cstdint>
 #include <functional>
@@ -18,10 +18,10 @@ class Timeline {
   std::uint64_t events() const { return events_; }
   std::size_t pending() const { return heap_.size(); }
 
-  // An event of the past happens now.
+  // An event with a past time happens now.
   void schedule(Time at, Happening happen);
   void schedule_in(Time wait, Happening happen) { schedule(now_ + wait, std::move(happen)); }
-  // Runs events up to `until`, while `go_on` says so.
+  // Runs events up to `until`, while `go_on` returns true.
   void run_until(Time until, const std::function<bool()>& go_on);
 
  private:

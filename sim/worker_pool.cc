@@ -1,12 +1,14 @@
 #include "worker_pool.h"
 
-#include "job/image_manifest.h"
+#include <list>
+
+#include "job/images/new_image.h"
 
 namespace gw::sim {
 
 using std::chrono::microseconds;
 
-void WorkerPool::start(job::WorkerId worker, const job::JobId& job) { workers_.emplace(worker, FakeWorker(job, node_.module)); }
+void WorkerPool::start(job::WorkerId worker, const job::JobId& job) { workers_.emplace(worker, FakeWorker(job, node_.module, node_.gate)); }
 
 void WorkerPool::kill_all() {
   workers_.clear();
@@ -15,9 +17,32 @@ void WorkerPool::kill_all() {
 
 std::optional<job::WorkerId> WorkerPool::any() const { return workers_.empty() ? std::nullopt : std::optional(workers_.begin()->first); }
 
-void WorkerPool::crash(job::WorkerId worker) {
+void WorkerPool::crash(job::WorkerId worker, const std::string& why) {
   workers_.erase(worker);
-  node_.died(worker, "the simulation killed it");
+  node_.died(worker, why);
+}
+
+void WorkerPool::kill(job::WorkerId worker, const std::string& why) {
+  const auto found = workers_.find(worker);
+  if (found == workers_.end()) return;
+  if (!why.empty()) node_.misled(found->second.job(), why);
+  workers_.erase(found);
+}
+
+// Others run in this worker: only this thread is not restored.
+void WorkerPool::fail_restore(job::WorkerId worker, const wire::pb::ToWorker::Restore& frame, const Error& error) {
+  peer::RestoreFailed failed{ThreadId{frame.thread()}, frame.epoch(), error.detail, error.kind != Kind::not_found};
+  timeline_.schedule_in(microseconds(100), [this, life = life_, worker, failed = std::move(failed)] {
+    if (life == life_) node_.restore_failed(worker, failed);
+  });
+}
+
+void WorkerPool::end_misled(job::WorkerId worker, const std::string& why) {
+  node_.misled(workers_.at(worker).job(), why);
+  workers_.erase(worker);
+  timeline_.schedule_in(microseconds(100), [this, life = life_, worker, why] {
+    if (life == life_) node_.died(worker, why);
+  });
 }
 
 void WorkerPool::on_frame(const job::FrameToWorker& action) {
@@ -26,37 +51,45 @@ void WorkerPool::on_frame(const job::FrameToWorker& action) {
   Bytes beside;
   for (const job::Attachment& attachment : action.beside) {
     auto bytes = assemble(attachment);
-    if (!bytes) return log_.complain(Verdict::safety, bytes.error().detail);
+    if (!bytes && action.frame.has_restore()) return fail_restore(action.worker, action.frame.restore(), bytes.error());
+    if (!bytes) return end_misled(action.worker, bytes.error().detail);
     beside = std::move(*bytes);
   }
   std::vector<WorkerOutput> outputs;
   const std::string config(beside.begin(), beside.end());
-  const std::vector<ThreadId> runnable = found->second.on_frame(action.frame, config, std::move(beside), outputs);
-  for (const ThreadId thread : runnable) step_later(action.worker, thread);
+  const auto runnable = found->second.on_frame(action.frame, config, std::move(beside), outputs);
+  if (!runnable) return end_misled(action.worker, runnable.error().detail);
+  for (const ThreadId thread : *runnable) step_later(action.worker, thread);
   take(action.worker, std::move(outputs));
 }
 
 Result<Bytes> WorkerPool::assemble(const job::Attachment& attachment) const {
   if (attachment.form == job::Attachment::Form::given) return Bytes(attachment.bytes.begin(), attachment.bytes.end());
-  const auto read = [&](const std::vector<Hash256>& hashes) -> Result<std::vector<std::string>> {
-    std::vector<std::string> blobs;
-    for (const Hash256& hash : hashes) {
-      auto bytes = node_.blob(hash);
-      if (!bytes) return fail(Kind::corrupt, "blob {} is not there", hash.hex());
-      blobs.push_back(std::move(*bytes));
-    }
-    return blobs;
+  const auto read_one = [&](const Hash256& hash) -> Result<std::string> {
+    auto bytes = node_.blob(hash);
+    if (!bytes) return fail(Kind::not_found, "blob {} is not there", hash.hex());
+    return *std::move(bytes);
   };
-  GW_TRY(const std::vector<std::string> pieces, read(attachment.blobs));
   if (attachment.form == job::Attachment::Form::pieces) {
     std::string whole;
-    for (const std::string& piece : pieces) whole += piece;
+    for (const Hash256& hash : attachment.blobs) {
+      GW_TRY(const std::string piece, read_one(hash));
+      whole += piece;
+    }
     if (sha256(as_bytes(whole)) != attachment.whole) return fail(Kind::corrupt, "the module is damaged");
     return Bytes(whole.begin(), whole.end());
   }
-  GW_TRY(const std::vector<Hash256> pages, job::page_blobs(pieces.at(0)));
-  GW_TRY(const std::vector<std::string> blobs, read(pages));
-  return job::join_image(pieces.at(0), blobs);
+  GW_TRY(const wire::Image nodes, job::join_nodes(attachment.blobs.at(0), read_one));
+  GW_TRY_VOID(job::check_gate(nodes, attachment.gate));
+  wire::ImageContent content = nodes.content();
+  std::list<std::string> pages;  // what the content points to
+  for (wire::ImagePage& page : content.pages) {
+    GW_TRY(std::string bytes, read_one(page.hash));
+    page.storage = wire::Storage::raw;
+    page.stored = as_bytes(pages.emplace_back(std::move(bytes)));
+  }
+  GW_TRY(const wire::Image image, wire::Image::encode(content));
+  return Bytes(image.encoded().begin(), image.encoded().end());
 }
 
 void WorkerPool::step_later(job::WorkerId worker, ThreadId thread) {
@@ -71,7 +104,6 @@ void WorkerPool::step(job::WorkerId worker, ThreadId thread) {
   if (found == workers_.end()) return;
   std::vector<WorkerOutput> outputs;
   const bool more = found->second.step(thread, static_cast<std::uint64_t>(node_.clock().count()), outputs);
-  for (const ThreadId child : found->second.take_children()) step_later(worker, child);
   take(worker, std::move(outputs));
   if (more) step_later(worker, thread);
 }

@@ -9,37 +9,44 @@
 #include "base/rng.h"
 #include "fake_worker.h"
 #include "job/actions.h"
-#include "run_log.h"
+#include "peer/peer.h"
 #include "timeline.h"
 
 namespace gw::sim {
 
-// Starts and kills workers, brings them frames with what goes beside them, and lets their threads take steps in virtual time. Frames of a
-// worker that is gone come to nothing. A value of the simulation; timeline and log outlive it.
+// Starts and kills workers, delivers frames with their attachments, and lets their threads take steps in virtual time. Frames of a worker
+// that has ended are dropped. A value of the simulation; the timeline outlives it.
 class WorkerPool {
  public:
-  struct Node {  // what it needs of the node around it
+  struct Node {  // the parts of the node that the pool uses
     Hash256 module;
+    job::EffectGate::Config gate;
     Time step{0};  // mean time between two steps of a thread
     std::function<Time()> clock;
     std::function<std::optional<std::string>(const Hash256&)> blob;
     std::function<void(job::WorkerId, WorkerOutput)> deliver;
     std::function<void(job::WorkerId, std::string why)> died;
+    std::function<void(job::WorkerId, peer::RestoreFailed)> restore_failed;
+    // The node told a worker what it must not, or ended it because it broke a rule, which the workers here never do by themselves.
+    std::function<void(const job::JobId&, std::string why)> misled;
     std::function<void(const job::JobId&, ThreadId, std::uint64_t epoch)> started;
   };
 
-  WorkerPool(Node node, Timeline& timeline, RunLog& log, Rng rng) : node_(std::move(node)), timeline_(timeline), log_(log), rng_(rng) {}
+  WorkerPool(Node node, Timeline& timeline, Rng rng) : node_(std::move(node)), timeline_(timeline), rng_(rng) {}
 
   void start(job::WorkerId worker, const job::JobId& job);
-  void kill(job::WorkerId worker) { workers_.erase(worker); }
+  // `why`: the rule that the node says it broke; empty: it is not needed any more.
+  void kill(job::WorkerId worker, const std::string& why);
   void kill_all();
   void on_frame(const job::FrameToWorker& action);
 
   std::optional<job::WorkerId> any() const;
-  // It dies by itself, and the node is told.
-  void crash(job::WorkerId worker);
+  // The worker crashes, and the node is told.
+  void crash(job::WorkerId worker, const std::string& why);
 
  private:
+  void end_misled(job::WorkerId worker, const std::string& why);
+  void fail_restore(job::WorkerId worker, const wire::pb::ToWorker::Restore& frame, const Error& error);
   Result<Bytes> assemble(const job::Attachment& attachment) const;
   void step_later(job::WorkerId worker, ThreadId thread);
   void step(job::WorkerId worker, ThreadId thread);
@@ -47,10 +54,9 @@ class WorkerPool {
 
   const Node node_;
   Timeline& timeline_;
-  RunLog& log_;
   Rng rng_;
   std::map<job::WorkerId, FakeWorker> workers_;
-  std::uint64_t life_ = 0;  // worker ids begin anew with each life of the node
+  std::uint64_t life_ = 0;  // the node's boot: worker ids start again with each
 };
 
 }  // namespace gw::sim

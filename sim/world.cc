@@ -2,22 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/reached.h"
-#include "tiny_limits.h"
-#include "wire/peer_messages.h"
+#include "faults/tiny_limits.h"
+#include "wire/messages/peer_messages.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::sim {
 namespace {
 
 using std::chrono::seconds;
 
-// Each part draws from a sequence of its own: one draw more in one of them does not shift the others.
+// Each part has its own random sequence: one more draw in one part does not shift the others.
 enum class Sequence : std::uint64_t { nodes = 4, mix = 2, faults = 5, network = 3, byzantine = 6 };
 Rng sequence(std::uint64_t seed, Sequence name) { return Rng(Rng(seed * 1000003 + static_cast<std::uint64_t>(name)).next()); }
 
 FaultMix draw_mix(const Scenario& scenario, std::uint64_t seed) {
   Rng rng = sequence(seed, Sequence::mix);
-  return scenario.faults ? FaultMix::draw(rng) : FaultMix::none();
+  FaultMix mix = scenario.faults ? FaultMix::draw(rng) : FaultMix::none();
+  if (scenario.bad_disks) mix.draw_bad_disks(rng);
+  return mix;
 }
 
 Time from_us(double us) { return Time(static_cast<std::int64_t>(us * 1e3)); }
@@ -32,9 +37,9 @@ Machine draw_machine(const FaultMix& mix, Rng& rng) {
 
 }  // namespace
 
-// Never fewer peers than have a part to play.
+// At least as many peers as the scenario needs.
 Scenario World::adapted(Scenario scenario, const FaultScript& script) {
-  if (script.peers != 0) scenario.peers = std::max(script.peers, scenario.jobs + scenario.graves + scenario.liars);
+  if (script.peers != 0) scenario.peers = std::max(script.peers, scenario.peers_with_parts());
   if (script.tasks != 0) scenario.tasks = script.tasks;
   return scenario;
 }
@@ -46,9 +51,10 @@ World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* sc
       rng_(sequence(seed, Sequence::nodes)),
       mix_(script == nullptr ? draw_mix(scenario, seed) : script->mix),
       log_(timeline_, trace),
-      transport_(nodes_, mix_, timeline_, log_, sequence(seed, Sequence::network)),
+      transport_(nodes_, mix_, scenario.walled, timeline_, log_, sequence(seed, Sequence::network)),
       faults_(nodes_, scenario.slots, transport_, timeline_, log_),
-      workload_(scenario, seed, nodes_, timeline_),
+      private_grid_(scenario.members, seed, nodes_, timeline_),
+      workload_(scenario, seed, scenario.members > 0 ? std::optional(private_grid_.id()) : std::nullopt, nodes_, timeline_),
       byzantine_rng_(sequence(seed, Sequence::byzantine)) {
   for (std::size_t i = 0; i < scenario.peers; ++i) nodes_.push_back(std::make_unique<SimulatedNode>(setup_of(i), timeline_, log_, *this));
   transport_.learn_nodes();
@@ -56,33 +62,56 @@ World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* sc
     GW_ASSERT(script_->crash_point->node < nodes_.size());
     nodes_[script_->crash_point->node]->crash_after(script_->crash_point->action);
   }
-  if (scenario.liars > 0) transport_.on_sent = [this](std::size_t, std::size_t to, const Bytes& bytes) { replay_as_byzantine(to, bytes); };
+  for (std::size_t i = 0; i < scenario.peers; ++i) {
+    if (scenario.is_byzantine(i)) byzantine_.emplace(i, ByzantineNode(key_of(i).public_key(), Rng(byzantine_rng_.next())));
+    if (scenario.is_saboteur(i))
+      saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers ? Saboteur::Part::keeper : Saboteur::Part::any));
+  }
+  transport_.on_sent = [this](std::size_t from, std::size_t to, const job::Send& send, const Bytes& bytes) {
+    watch(from, to, send, bytes);
+  };
+  if (!byzantine_.empty() || !saboteurs_.empty())
+    transport_.distort = [this](std::size_t from, const wire::pb::PeerMessage& message, Bytes bytes) {
+      return distort(from, message, std::move(bytes));
+    };
 }
 
 SimulatedNode::Setup World::setup_of(std::size_t node) {
   peer::Peer::Config config;
   config.grids.grids = {"world"};
   config.grids.overlay.address = address_of(node);
-  config.grids.overlay.known = {address_of(0), address_of(1)};
+  const std::size_t door = scenario_.walled == 0 ? 0 : scenario_.peers - 2;  // that can be dialled, as is the next
+  config.grids.overlay.known = {address_of(door), address_of(door + 1)};
   config.reachability.address = address_of(node);
   config.slots.slots = scenario_.slots;
   config.uploads.keep = seconds(20);
   config.home.keeper_patience = scenario_.keeper_patience;
+  config.home.slots.prune_every = seconds(5);  // a peer is gone for good after half an hour otherwise
+  config.home.slots.gone_for_good = seconds(20);
+  if (scenario_.saboteurs > 0 && !scenario_.only_keepers)
+    config.home.placement.stall = seconds(20);  // a host that does nothing is left after minutes otherwise
   if (scenario_.home_dies) config.keeper.orphan_after = seconds(30);
-  if (mix_.tiny_limits > 0) randomise(config, rng_);
+  job::EffectGate::Config gate;
+  if (mix_.tiny_limits > 0) {
+    randomise(config, rng_);
+    randomise(gate, rng_);
+  }
   return {.index = node,
           .key = key_of(node).public_key(),
           .config = config,
           .machine = draw_machine(mix_, rng_),
           .module = workload_.module(),
+          .gate = gate,
           .step = scenario_.step,
           .seed = rng_.next()};
 }
 
 Outcome World::run() {
   for (auto& node : nodes_) timeline_.schedule(Time(rng_.below(1'000'000'000)), [&node = *node] { node.boot(); });
+  if (scenario_.members > 0) private_grid_.found(seconds(1));
   workload_.submit_all(seconds(2));
   if (scenario_.cancelled) workload_.cancel_all(seconds(4));
+  if (scenario_.suspended) workload_.suspend_all(seconds(4), scenario_.fault_time);
   timeline_.schedule(seconds(3), [this] { start_faults(); });
   if (scenario_.home_dies)
     timeline_.schedule(seconds(5), [this] {
@@ -94,6 +123,7 @@ Outcome World::run() {
   const auto unfinished = [this] { return running() && !workload_.all_over(); };
   timeline_.run_until(scenario_.fault_time, unfinished);
   faults_.heal();
+  workload_.cancel_dishonest();
   for (auto& node : nodes_) node->set_machine({});
   timeline_.run_until(timeline_.now() + scenario_.heal_time, unfinished);
   log_.outcome().ended = timeline_.now();
@@ -130,33 +160,98 @@ void World::on_crash_point(SimulatedNode& node) {
   faults_.crash(node, {.kind = script_->crash_point->kind, .node = script_->crash_point->node, .seed = script_->crash_point->action});
 }
 
-void World::check_end() {
-  if (!scenario_.cancelled) log_.complain(Verdict::safety, workload_.check_results());
-  for (const auto& node : nodes_)
-    if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(node->peer(), node->slots(), node->disk().blobs()));
+// Each peer that dies permanently or misbehaves counts as a fault.
+BudgetChecker::Run World::budget() const {
+  const std::size_t permanent = scenario_.graves + scenario_.liars + scenario_.byzantine + scenario_.saboteurs + scenario_.walled;
+  return {.faults = faults_.done().size() + permanent, .tasks = scenario_.tasks * workload_.jobs().size(), .steps = scenario_.steps};
 }
 
-// --- what nodes do
+void World::check_end() {
+  if (!scenario_.cancelled) log_.complain(Verdict::safety, workload_.check_results(scenario_.bad_disks ? lost_ : tainted_));
+  for (const auto& node : nodes_)
+    if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(*node));
+  log_.complain(Verdict::safety, budget_.check(budget()));
+}
+
+// --- actions of nodes
 
 void World::on_event(SimulatedNode& node, const job::Event& event) {
-  if (const auto* stored = std::get_if<job::EffectStored>(&event))
+  if (!is_honest(node)) return;
+  if (const auto* stored = std::get_if<job::EffectStored>(&event)) {
+    tainted_.on_stored(stored->job, stored->effect);
     log_.complain(Verdict::safety, notices_.on_effect(stored->job, stored->effect));
-  if (const auto* failed = std::get_if<job::ThreadFailed>(&event))
-    log_.complain(Verdict::safety, fmt::format("thread {} failed: {}", failed->thread.value(), failed->sentence));
+  }
+  if (const auto* failed = std::get_if<job::ThreadFailed>(&event); failed != nullptr) on_failed(*failed);
+  if (const auto* resumed = std::get_if<job::JobResumed>(&event)) budget_.on_resumed(resumed->job);
+  if (const auto* answered = std::get_if<job::GridAnswered>(&event)) private_grid_.on_answer(node, *answered);
   if (const auto* wanted = std::get_if<job::InputWanted>(&event)) workload_.on_input_wanted(node, *wanted);
   if (const auto* refused = std::get_if<job::JobRefused>(&event); refused != nullptr && refused->error.kind != Kind::not_found)
     log_.complain(Verdict::safety, "the job was refused: " + refused->error.detail);
   log_.trace(node.index(), "notice", fmt::format("{}", event.index()));
 }
 
+// A thread may fail only with a sentence that says what a disk has lost.
+void World::on_failed(const job::ThreadFailed& failed) {
+  if (!is_trusted(failed.job, failed.thread)) return;
+  if (faults_.any_rotted() && failed.sentence.find("lost") != std::string::npos) {
+    GW_REACHED("sim: a thread was lost with what a disk has lost");
+    return lost_.add(failed.job, failed.thread);
+  }
+  log_.complain(Verdict::safety, fmt::format("thread {} failed: {}", failed.thread.value(), failed.sentence));
+}
+
 void World::on_thread_started(SimulatedNode& node, const job::JobId& job, ThreadId thread, std::uint64_t epoch) {
+  if (!is_trusted(job, thread)) return;
+  budget_.on_started(job, thread, epoch);
   log_.complain(Verdict::safety, lives_.on_started(node.index(), job, thread, epoch));
+}
+
+bool World::is_trusted(const job::JobId& job, ThreadId thread) const {
+  return byzantine_.empty() || (workload_.is_honest(job) && !tainted_.contains(job, thread));
+}
+
+// A host passes on what a Byzantine home says; it is that home's own program which suffers. The workers of a Byzantine peer do break rules.
+void World::on_worker_misled(SimulatedNode& node, const job::JobId& job, const std::string& why) {
+  if (byzantine_.contains(node.index())) return;
+  if (faults_.any_rotted() && why.ends_with("is not there")) return;
+  if (byzantine_.empty() || workload_.is_honest(job)) log_.complain(Verdict::safety, "a worker was told what breaks a rule: " + why);
+}
+
+Result<WorkerOutput> World::on_worker_output(SimulatedNode& node, WorkerOutput output) {
+  const auto liar = byzantine_.find(node.index());
+  Bytes frame;
+  Bytes image;
+  if (liar == byzantine_.end() || faults_.healed() || !liar->second.distort(output, frame, image)) return output;
+  GW_TRY(wire::pb::FromWorker decoded, wire::decode_from_worker(frame, output.image.empty() ? 0 : 1));
+  return WorkerOutput{std::move(decoded), std::move(image)};
+}
+
+std::vector<Bytes> World::distort(std::size_t from, const wire::pb::PeerMessage& message, Bytes encoded) {
+  if (const auto saboteur = saboteurs_.find(from); saboteur != saboteurs_.end())
+    return saboteur->second.replace(message, std::move(encoded));
+  if (const auto liar = byzantine_.find(from); liar != byzantine_.end() && !faults_.healed())
+    return liar->second.distort(message, std::move(encoded));
+  return {std::move(encoded)};
+}
+
+void World::watch(std::size_t from, std::size_t to, const job::Send& send, const Bytes& encoded) {
+  if (scenario_.liars > 0) replay_as_byzantine(to, encoded);
+  if (!send.message.has_job()) return;
+  if (!byzantine_.contains(from)) budget_.on_sent(send.message, encoded.size());
+  for (const std::size_t node : {from, to})
+    if (const auto liar = byzantine_.find(node); liar != byzantine_.end()) liar->second.learn(encoded);
+  if (byzantine_.contains(from)) return;
+  if (byzantine_.contains(to)) tainted_.on_sent(send.message);
+  const auto job = std::ranges::find(workload_.jobs(), job::JobId::from(send.message.job().job()), &JobWorkload::Job::id);
+  if (job != workload_.jobs().end() && job->honest)
+    log_.complain(Verdict::safety, secrecy_.on_sent(nodes_[job->home]->id(), nodes_[from]->id(), send));
+  if (job != workload_.jobs().end() && job->honest && scenario_.members > 0 && !private_grid_.has_member(send.to))
+    log_.complain(Verdict::safety, fmt::format("peer {} speaks of a job of a private grid to peer {}, who is not in it", from, to));
 }
 
 void World::on_turn(SimulatedNode& node) { log_.complain(Verdict::safety, check_slots(node.peer(), node.config())); }
 
-// A Byzantine peer says, in its own name, what it has overheard; of effects also that they are of the next life, and of overlays that they
-// are of another grid.
+// A lying peer replays received messages in its own name; it also raises the epoch of effects, and changes the grid of overlay messages.
 void World::replay_as_byzantine(std::size_t to, const Bytes& overheard) {
   if (faults_.healed() || byzantine_rng_.below(20) != 0) return;
   const SimulatedNode& liar = *nodes_[nodes_.size() - 1 - byzantine_rng_.below(scenario_.liars)];

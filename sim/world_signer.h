@@ -1,13 +1,13 @@
 #pragma once
-// Signatures in a world: quickly made, and nobody there makes one for somebody else.
+// Signatures in a simulated world: fast, and no peer makes one for another.
 
 #include <cstring>
 
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 
 namespace gw::sim {
 
-// A hash over key and text stands for a signature. Liars of a world repeat what others have signed, they do not compute.
+// A hash over key and text stands for a signature. Lying peers repeat signed messages of others; they do not compute signatures.
 class WorldSigner final : public overlay::Signer {
  public:
   explicit WorldSigner(const PublicKey& key) : key_(key) {}

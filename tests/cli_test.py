@@ -132,7 +132,7 @@ class Programs(CommandLine):
         self.assertNotEqual(process.wait(timeout=60), 0)
         self.assertEqual(process.stderr.read(), b"")
 
-    def test_json_tells_what_the_program_did_from_what_we_did(self):
+    def test_json_distinguishes_the_programs_exit_from_the_commands(self):
         lines = [validate(json.loads(line)) for line in self.probe("exit", "2", options=("-o", "json")).out.splitlines()]
         self.assertEqual((lines[-1]["event"], lines[-1]["reason"], lines[-1]["program_exit_code"]), ("end", "exited", 2))
         self.assertGreater(lines[-1]["cpu_seconds"], 0)
@@ -266,7 +266,7 @@ class BadInput(CommandLine):
     def test_every_mistake_is_one_sentence_and_leaves_nothing(self):
         module = mobile(PROBE)
         (self.folder / "text.txt").write_text("hello")
-        (self.folder / "journal").write_bytes(b"GWJOURNL")
+        (self.folder / "job.gwi").write_bytes(b"SQLite format 3\0" + bytes(52) + b"GDJF" + bytes(28))
         (self.folder / "bad.c").write_text("int main(void) { return 0; }")
         before = sorted(path.name for path in self.folder.iterdir())
         run = ("run", module)
@@ -302,8 +302,8 @@ class BadInput(CommandLine):
                 (("resume", "missing.gwi"), "missing.gwi"),
                 (("resume", "text.txt"), ""),
                 (("image", "show", "text.txt"), ""),
-                (("image", "show", "journal"), "image output journal"),
-                (("image", "output", "text.txt"), "journal"),
+                (("image", "show", "job.gwi"), "image output job.gwi"),
+                (("image", "output", "text.txt"), "job file"),
                 (("config", "get", "memroy"), "did you mean 'memory'?"),
                 (("config", "set", "memory"), "key=value"),
                 (("config", "set", "memory=1T"), "is not a size"),

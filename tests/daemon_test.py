@@ -95,7 +95,7 @@ class Daemon(unittest.TestCase):
         self.assertEqual(checks["versions"]["verdict"], "ok", checks["versions"])
         self.assertEqual(checks["peers"]["verdict"], "ok", checks["peers"])
 
-    def test_what_is_shared_is_stored_and_holds(self):
+    def test_the_share_is_stored_and_enforced(self):
         self.up("--listen", "127.0.0.1:0")
         shared = self.owner.json("share", "--cores", "3", "--memory", "512M", "--cpu", "40%")
         self.assertEqual((shared["cores"], shared["memory_bytes"], shared["cpu_percent"]), (3, 512 << 20, 40))
@@ -121,7 +121,7 @@ class Daemon(unittest.TestCase):
         self.assertNotEqual(greedy.code, 0)
         self.assertIn("128 MiB of memory", greedy.err)
 
-    def test_its_options_are_settings(self):
+    def test_options_of_up_are_settings(self):
         self.owner.run("config", "set", "listen=127.0.0.1:0")
         self.owner.run("config", "set", "slots=2")
         self.assertTrue(self.up()["addresses"][0].startswith("127.0.0.1:"))
@@ -134,7 +134,7 @@ class Daemon(unittest.TestCase):
         self.assertEqual(self.owner.json("status")["node"]["slots"], 4)
         self.assertEqual(self.owner.run("up", GODWIT_SLOTS="many").code, 2)
 
-    def test_whoever_starts_it_is_told_when_it_is_ready(self):
+    def test_ready_fd_gets_a_line_when_the_daemon_is_ready(self):
         ours, theirs = os.pipe()
         words = [str(GODWIT), "up", "--ready-fd", str(theirs), "--listen", "127.0.0.1:0", "--slots", "1"]
         daemon = subprocess.Popen(words, env=self.owner.environment, pass_fds=[theirs], stderr=subprocess.PIPE)
@@ -155,7 +155,7 @@ class Daemon(unittest.TestCase):
         self.assertEqual(doctor["findings"][0]["reason"], "no_daemon")
         self.assertIn("godwit up", doctor["findings"][0]["fix"])
 
-    def test_why_a_job_waits_is_said(self):
+    def test_job_explain_says_why_a_job_waits(self):
         self.up("--listen", "127.0.0.1:0")
         self.owner.json("share", "--cores", "0")
         source = self.owner.home / "wait.c"

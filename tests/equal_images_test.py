@@ -38,7 +38,7 @@ class EqualImages(EndToEnd):
                     disturbed.leg("--suspend-after-polls", str(end - begin))
                 self.assert_equal_images(undisturbed, disturbed.image)
 
-    def test_image_show_tells_what_is_in_the_file(self):
+    def test_image_show_prints_the_content_of_the_file(self):
         program = KERNELS[0]
         journey = Journey(self, mobile(program.source, "--poll=counter"), program)
         journey.leg("--suspend-after-polls", "1000")

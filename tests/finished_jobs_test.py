@@ -1,6 +1,6 @@
 """A daemon that has run a thousand jobs, which printed 1 GiB in all, starts as fast and as small as a new one.
 
-Only in `make soak`; GODWIT_JOBS makes them fewer.
+`make test` does so with fewer jobs (GODWIT_JOBS), `make soak` with all of them.
 """
 
 import concurrent.futures
@@ -9,10 +9,10 @@ import time
 import unittest
 
 from support.grid import Grid, wait_until
-from support.harness import EndToEnd, mobile, run
+from support.harness import SCALE, EndToEnd, mobile, run
 from support.programs import SOURCE_ROOT
 
-JOBS = int(os.environ.get("GODWIT_JOBS", "1000"))
+JOBS = int(os.environ.get("GODWIT_JOBS", "1000" if SCALE > 1 else "24"))
 AT_ONCE = 8
 LINES = 1 << 14  # of 64 bytes: 1 MiB
 START_SECONDS, START_MIB = 1.0, 40
@@ -25,7 +25,8 @@ class FinishedJobsTest(EndToEnd):
         module = mobile(SOURCE_ROOT / "tests/guests/many_lines.c")
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
             jobs = list(threads.map(lambda number: self.submit(peer, module, number), range(JOBS)))
-        wait_until("all jobs are over", lambda: all(row["state"] != "running" for row in self.jobs(peer)), peer.last_words)
+        patience = 3600 if SCALE > 1 else 300
+        wait_until("all jobs are over", lambda: all(row["state"] != "running" for row in self.jobs(peer)), peer.last_words, patience)
         self.assertEqual(len(peer.output(jobs[-1])), LINES * 64)
         peer.stop()
         seconds = self.start(peer)
@@ -33,7 +34,8 @@ class FinishedJobsTest(EndToEnd):
         print(f"{JOBS} jobs: starts in {seconds:.2f} s, {memory:.1f} MiB at most")
         self.assertEqual({row["state"] for row in self.jobs(peer)}, {"done"})
         self.assertEqual(peer.output(jobs[0]), self.expected(0), "the output of the first job is still there")
-        self.assertLessEqual(seconds, START_SECONDS)
+        if SCALE > 1:  # beside other tests a start takes as long as it takes
+            self.assertLessEqual(seconds, START_SECONDS)
         self.assertLessEqual(memory, START_MIB)
 
     @staticmethod

@@ -10,6 +10,7 @@ from support.programs import SOURCE_ROOT
 
 TASK = SOURCE_ROOT / "tests/guests/array_task.c"
 SLOW_CAT = SOURCE_ROOT / "tests/guests/slow_cat.c"
+PROBE = SOURCE_ROOT / "tests/guests/cli_probe.c"
 TASKS = 60
 STEPS, LINES = 8_000_000, 4  # of a task: about a tenth of a second
 LONG_STEPS = STEPS if SCALE == 1 else 30 * STEPS
@@ -84,6 +85,23 @@ class GridTest(EndToEnd):
         _, errors = command.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(command.returncode, 0, f"{errors}\n{grid.logs()}")
         self.assert_output(shown.read_bytes(), content, grid.logs())
+
+    def test_output_files_can_be_fetched_again(self):
+        """Also when the command that was to place them has gone, with `job files`."""
+        content = os.urandom((1 << 20) + 5)
+        (self.folder / "in").write_bytes(content)
+        grid = self.start_grid()
+        words = self.home.command("run", mobile(PROBE), "--workers", 1, "--input", f"{self.folder}/in:/in", "--output",
+                                  f"{self.folder}/out:/result", "--", "copy", "/in", "/result")
+        done = run(words)
+        self.assertEqual(done.code, 0, f"{done}\n{grid.logs()}")
+        job = self.home.asked("job", "list")["jobs"][0]["id"]
+        for host in ("first", "second"):
+            fetched = self.home.asked("job", "files", job, "--output", f"{self.folder}/{host}:/result")
+            self.assertEqual(fetched["files"], ["result"])
+            self.assertEqual((self.folder / host).read_bytes(), content)
+        refused = self.home.ask("job", "files", job, "--output", f"{self.folder}/third:/else")
+        self.assertNotEqual(refused.code, 0, refused)
 
     def test_a_long_task_goes_on_from_its_last_image(self):
         adopt_orphans()

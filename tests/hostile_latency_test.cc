@@ -30,7 +30,7 @@ Bytes build_guest(const std::string& name) {
   return std::move(output->wasm);
 }
 
-// One guest, run and stopped repeatedly.
+// A guest that is run and stopped repeatedly.
 class HostileGuest {
  public:
   explicit HostileGuest(Bytes wasm) {

@@ -24,11 +24,12 @@ SEED = int(os.environ.get("GODWIT_SEED", "1"))
 MESSAGES = int(os.environ.get("GODWIT_MESSAGES", "300" if SCALE == 1 else "1000000"))
 JOB = MixedJob(tasks=12, lines=12, steps=4_000_000, rest_ms=400 if SCALE == 1 else 4000)
 MEMORY_GROWTH_MIB, DISK_GROWTH_MIB = 64, 64
+OFFERED_MIB = 200 if SCALE == 1 else 2000
 HELD_SECONDS = 100  # a claim that runs nothing ends after a minute
 
 
 def protocol_version() -> int:
-    text = (SOURCE_ROOT / "src/wire/peer_messages.h").read_text()
+    text = (SOURCE_ROOT / "src/wire/messages/peer_messages.h").read_text()
     return int(re.search(r"kPeerProtocol = (\d+)", text).group(1))
 
 
@@ -76,6 +77,19 @@ class HostilePeerTest(EndToEnd):
         self.assert_unharmed()
         for peer in self.grid.peers:
             self.assertRegex(peer.log.read_text(errors="replace"), r"warn node: .*refused.*peer=[0-9a-f]{64}.*why=", peer.name)
+
+    def test_a_disk_is_not_filled(self):
+        """The stranger offers images without end, each valid, as the leader, host and keeper's client of a job of its own (defect 3)."""
+        for peer in self.grid.peers:
+            self.assertEqual(peer.ask("share", "--disk", "64M", "--disk-per-peer", "24M", "--disk-per-job", "24M").code, 0)
+        for peer, said in zip(self.grid.peers, self.attack_all("--attack", "fill-disk", "--mebibytes", OFFERED_MIB, "--seconds", 5)):
+            print(f"fill-disk, {peer.name}: {said.strip().splitlines()[-1]}", flush=True)
+            asked = int(re.search(r"was asked for (\d+) MiB", said).group(1))
+            self.assertGreaterEqual(asked, 8, "the attack does not reach the fetch of pages: are its images valid?")
+            self.assertLess(asked, OFFERED_MIB, "more was fetched than the budget of one peer")
+            self.assertIn("answered by job.kept", said, "nobody said that there is no room")
+            self.assertLessEqual(peer.node()["storage"]["kept_bytes"], 64 << 20)
+        self.assert_unharmed()
 
     if SCALE > 1:
         def test_slots_that_strangers_hold_come_back(self):

@@ -73,7 +73,7 @@ class Killed(EndToEnd):
         journal = self.folder / name / "job.gwi"
         started = False
         kills = 0
-        while self.live_and_die(["resume", journal] if started else words) is None:
+        while self.live_and_die(["resume", journal, "--allow-files"] if started else words) is None:
             kills += 1
             started = journal.exists()  # else it was killed before it had begun
         return kills
@@ -108,7 +108,7 @@ class StandardInput(Killed):
         journal = self.folder / "job.gwi"
         words = ["run", self.module, "--stdin", self.folder / "lines", "--checkpoint-every", "100ms", "--image", journal]
         kills = 0
-        while self.live_and_die(["resume", journal] if journal.exists() else words) is None:
+        while self.live_and_die(["resume", journal, "--allow-files"] if journal.exists() else words) is None:
             kills += 1
         self.assertGreater(kills, 1, "the program ended too early to say anything")
         self.assert_output(godwit("image", "output", journal, check=True).out, self.content, f"after {kills} kills")
@@ -120,7 +120,7 @@ class StandardInput(Killed):
         moves = 0
         while done.code == EXIT_SUSPENDED:
             # Named again or not: it is the same file.
-            again = ("--stdin", self.folder / "lines") if moves % 2 else ()
+            again = ("--stdin", self.folder / "lines") if moves % 2 else ("--allow-files",)
             done = godwit("resume", images[moves % 2], *again, "--suspend-after", "300ms", "--image", images[(moves + 1) % 2])
             out += done.out
             moves += 1

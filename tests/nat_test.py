@@ -129,7 +129,7 @@ class NatTest(EndToEnd):
         self.run_job()
         for _ in range(RELAYS):
             self.restart(self.busiest_relay())
-        # A public peer that has forgotten everybody asks those whom it cannot dial to dial it, if they are not faster.
+        # A public peer that has forgotten all others asks those that it cannot dial to dial it, unless they dial first.
         for _ in range(10):
             if self.reversed_connections() > 0:
                 break

@@ -95,14 +95,14 @@ class PrivateGrid(unittest.TestCase):
         self.wait_for_members(self.founder, member)
         self.assertEqual([grid["name"] for grid in member.asked("grid", "list")["grids"]], ["lab"])
 
-        # One that is in another grid with a member, and even knows what this one is called.
+        # A stranger that shares another grid with a member, and knows the name of this one.
         stranger = self.daemon("stranger").start("--listen", "127.0.0.1:0", "--grid", "open", "--grid", "lab", "--join", self.founder.address())
         wait_until("they meet in the open one", lambda: len(stranger.peers("open")) == 2 == len(self.founder.peers("open")), stranger.log)
         self.assertEqual(len(stranger.peers("lab")), 1)
         self.assertEqual(len(self.founder.peers("lab")), 2)
         self.assertNotEqual(stranger.grid("lab")["id"], self.founder.grid("lab")["id"])
 
-        # What was changed survives: all daemons at once.
+        # The changes survive a restart of all daemons at once.
         for daemon in (self.founder, member):
             daemon.stop()
         self.founder.start("--listen", self.founder.address())
@@ -130,8 +130,8 @@ class PrivateGrid(unittest.TestCase):
 
         self.assertEqual(guest.ask("grid", "join", good).code, 0)
         late = self.daemon("late").start()
-        self.refused(late, good, "used up")
-        self.assertIn("used up", self.founder.log())
+        self.refused(late, good, "already been used")
+        self.assertIn("already been used", self.founder.log())
 
     def test_revocation_spreads_and_ends_connections(self):
         invitation = self.founder.invite("--uses", "2")
@@ -145,7 +145,7 @@ class PrivateGrid(unittest.TestCase):
         wait_until("it knows", lambda: two.grid("lab")["role"] == "revoked", two.log)
         self.assertEqual(two.peers("lab"), {victim})
         self.assertEqual(len(one.peers("lab")), 2)
-        # It stays out after a restart of everybody.
+        # The revoked member stays out after a restart of all daemons.
         for daemon in (self.founder, one, two):
             daemon.stop()
         for daemon in (self.founder, one, two):
@@ -264,7 +264,7 @@ class Lied(unittest.TestCase):
         victim = Daemon(self, self.folder, "victim").start("--listen", "127.0.0.1:0", "--grid", "other", *lied)
         wait_until("it has heard all lies", lambda: all(liar.asked > 0 for liar in [*liars, elsewhere]), victim.log)
         wait_until("they are refused", lambda: "no descriptor that it signed for this grid" in victim.log(), victim.log)
-        for reason in ("no list", "sends more than"):
+        for reason in ("is not a list of peers", "sends more than"):
             wait_until(f"one is of no use: {reason}", lambda reason=reason: reason in victim.log(), victim.log)
         self.assertEqual(len(victim.peers("other")), 1)
         victim.stop()

@@ -139,7 +139,7 @@ class Strangers(EndToEnd):
 
 
 class StateFolder(EndToEnd):
-    def test_has_one_daemon_and_is_refused_when_it_is_damaged(self):
+    def test_has_one_daemon_which_starts_anew_beside_damaged_records(self):
         state = self.folder / "state"
         first = Daemon(state)
         self.addCleanup(first.stop)
@@ -150,9 +150,10 @@ class StateFolder(EndToEnd):
         for path in state.glob("records.db*"):
             path.unlink()
         (state / "records.db").write_bytes(b"x" * 10000)
-        third = subprocess.run([DAEMON, "--state", state], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-        self.assertNotEqual(third.returncode, 0)
-        self.assertIn("are damaged", third.stderr)
+        third = Daemon(state)
+        self.addCleanup(third.stop)
+        self.assertRegex(third.log, "damaged")
+        self.assertEqual((state / "records.db.damaged").read_bytes(), b"x" * 10000)
 
     def test_a_wrong_option_is_one_sentence(self):
         done = subprocess.run([DAEMON, "--lisen", "x"], capture_output=True, text=True, timeout=PATIENCE_SECONDS)

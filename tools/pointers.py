@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails when a document points to a file that is not there, or to a function that is not in that file.
 
-A pointer is a word in backquotes: `job/home.cc`, `polls.cc`, `wire/*.cc`, `toolchain/build.cc:build`. Design documents are left out: they
-say what was decided then.
+A pointer is a word in backquotes: `job/home/home.cc`, `polls.cc`, `wire/*.cc`, `toolchain/build.cc:build`. Design documents are
+left out: they say what was decided then.
 """
 
 import fnmatch

@@ -2,8 +2,7 @@
 """Fails when the shape of the repository hides its ideas:
 
 - a folder of src, or sim or tests, has no README.md, or one of more than 60 lines;
-- a header has a comment that maps declarations to files ("// session_calls.cc"): a class that needs one is several classes. Headers
-  that still have one stand in tools/structure.txt, which may only shrink;
+- a header has a comment that maps declarations to files ("// session_calls.cc"): a class that needs one is several classes;
 - the methods of a class are defined in more than one .cc, and ARCHITECTURE.md does not list the class with its reason;
 - prose in a document is wider than 100 columns.
 """
@@ -16,7 +15,6 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KNOWN = ROOT / "tools" / "structure.txt"
 MAX_COLUMNS, MAX_README_LINES = 100, 60
 FILE_MAP = re.compile(r"^\s*//\s*(?:---\s*)?\w+\.cc\b(?!\.)")
 LISTED = re.compile(r"^\| `([\w:]+)` \|")  # in the section "Classes in several files" of ARCHITECTURE.md
@@ -39,16 +37,10 @@ def missing_readmes():
 
 
 def file_maps():
-    known = {line.strip() for line in KNOWN.read_text().splitlines() if line.strip() and not line.startswith("#")}
-    mapped = set()
     for file in tracked("*.h"):
         for number, line in enumerate((ROOT / file).read_text().splitlines(), 1):
             if FILE_MAP.match(line):
-                mapped.add(file)
-                if file not in known:
-                    yield f"{file}:{number}: a map of files in a header: split the class by idea"
-    for file in sorted(known - mapped):
-        yield f"tools/structure.txt: {file} has no map of files any more: remove its line"
+                yield f"{file}:{number}: a map of files in a header: split the class by idea"
 
 
 def sources_of_classes() -> dict[str, set[str]]:

@@ -1,5 +1,5 @@
 // The last few parts of input files that the guest has read, and the one it waits for. Checking a hash takes a promise in JavaScript, so a
-// guest that needs a part parks, and whoever drives it brings the part: Isolate.supplyChunk().
+// guest that needs a part parks, and its driver supplies the part: Isolate.supplyChunk().
 import { equalBytes, hex, sha256 } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
 

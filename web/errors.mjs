@@ -1,4 +1,4 @@
-// The one error of this library: something from outside (image, module, guest) is not as it must be. The message is a sentence for people.
+// The error class of this library: input from outside (image, module, guest) breaks a rule. The message is a sentence for users.
 export class GodwitError extends Error {
   // kind: as in src/base/result.h: "corrupt", "unsupported", "invalid", "internal".
   constructor(kind, message) {

@@ -206,7 +206,7 @@ export function readDescriptors(reader, tree) {
     least = number + 1;
   }
   for (const node of tree.nodes.values()) {
-    if (node.names === 0 && node.opens === 0) damaged("one has neither a name nor somebody who has it open");
+    if (node.names === 0 && node.opens === 0) damaged("a node has no name and is not open");
   }
   return descriptors;
 }

@@ -72,7 +72,7 @@ class Caller {
     return this.parked ? null : new TextDecoder().decode(new Uint8Array(this.buffer, kData, this.out));
   }
 
-  // As in another process: all but the content of files goes through bytes.
+  // Moves the state as into another process: encoded, except for the content of files.
   moved() {
     const state = decodeWasiState(encodeWasiState(this.wasi.saved()).slice());
     const contents = this.state.files.contents();

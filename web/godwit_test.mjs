@@ -95,8 +95,8 @@ test("an image that was decoded is encoded to the same bytes", async () => {
 
 test("compressed and incremental images are refused by name", async () => {
   const golden = (name) => new Uint8Array(readFileSync(new URL(`../src/wire/testdata/${name}`, import.meta.url)));
-  assert.match((await refusal(() => decodeImage(golden("full.v3.image")))).message, /compressed/);
-  assert.match((await refusal(() => decodeImage(golden("incremental.v3.image")))).message, /only the changes/);
+  assert.match((await refusal(() => decodeImage(golden("full.v4.image")))).message, /compressed/);
+  assert.match((await refusal(() => decodeImage(golden("incremental.v4.image")))).message, /only the changes/);
 });
 
 test("an image without its module needs the module", async () => {

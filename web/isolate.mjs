@@ -1,8 +1,8 @@
-// One running program that can be stopped, saved and continued elsewhere: the host's half of the protocol in
+// A running program that can be stopped, saved and continued elsewhere: the host's half of the protocol in
 // docs/design/000-mobile-isolates.md, on the engine of this Node or browser.
 import { equalBytes, sha256 } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
-import { decodeImage, encodeImage, kFirstFilePage, kPageBytes } from "./image.mjs";
+import { decodeImage, encodeImage, kFirstFilePage, kPageBytes, withoutEndZeros } from "./image.mjs";
 import { readModuleInfo } from "./module_info.mjs";
 import { outputFiles } from "./output_files.mjs";
 import { Exit, Wasi } from "./wasi.mjs";
@@ -12,7 +12,7 @@ const kWasiModule = "wasi_snapshot_preview1";
 const kMostPolls = 0x7fffffff;
 const kPollsBetweenLooksAtTheClock = 20000;
 
-// Calls that the guest repeats after a suspension, so that it can be suspended inside them (src/wire/wasi_imports.cc).
+// Calls that the guest repeats after a suspension, so that it can be suspended inside them (src/wire/wasm/wasi_imports.cc).
 const kRepeatable = new Set(["fd_pread", "fd_read", "fd_write", "poll_oneoff", "sched_yield"]);
 
 // Why resume() came back: {kind: "suspended"}, {kind: "parked", call, milliseconds?, hash?}, {kind: "exited", code}, {kind: "trapped", message}.
@@ -81,7 +81,7 @@ export class Isolate {
     return this.#wasi.chunks.supply(bytes);
   }
 
-  // What the guest has left at its declared outputs: {path, type: "file" | "directory" | "symlink", bytes}, a directory before what is in it.
+  // The files at the guest's declared outputs: {path, type: "file" | "directory" | "symlink", bytes}, a directory before its content.
   outputs() {
     return outputFiles(this.#state);
   }
@@ -91,13 +91,14 @@ export class Isolate {
     const memory = new Uint8Array(this.#exports.memory.buffer);
     const pages = [];
     for (let index = 0; index * kPageBytes < memory.length; index++) {
-      const bytes = memory.subarray(index * kPageBytes, (index + 1) * kPageBytes);
-      if (bytes.some((byte) => byte !== 0)) pages.push({ index, bytes, hash: await sha256(bytes) });
+      const bytes = withoutEndZeros(memory.subarray(index * kPageBytes, (index + 1) * kPageBytes));
+      if (bytes.length > 0) pages.push({ index, bytes, hash: await sha256(bytes) });
     }
     let filePages = 0;
-    for (const bytes of this.#state.files.contents().flatMap((content) => content.pages)) {
+    for (const page of this.#state.files.contents().flatMap((content) => content.pages)) {
       const index = kFirstFilePage + filePages++;
-      if (bytes?.some((byte) => byte !== 0)) pages.push({ index, bytes, hash: await sha256(bytes) });
+      const bytes = page === null ? [] : withoutEndZeros(page);
+      if (bytes.length > 0) pages.push({ index, bytes, hash: await sha256(bytes) });
     }
     return encodeImage({
       moduleHash: this.#moduleHash,
@@ -176,7 +177,7 @@ export class Isolate {
     });
   }
 
-  // One run of the guest, with a budget of polls if it counts them.
+  // Runs the guest once, with a budget of polls if it counts them.
   #slice(polls) {
     this.#withdrawRequest();
     if (this.#info.poll === "counter") this.#exports["godwit.counter"].value = polls;
@@ -221,7 +222,8 @@ function putFiles(files, image) {
   for (const page of image.pages) {
     if (page.index < kFirstFilePage) continue;
     const { content, index } = places[page.index - kFirstFilePage];
-    content.pages[index] = page.bytes.slice();
+    content.pages[index] = new Uint8Array(kPageBytes);
+    content.pages[index].set(page.bytes);
   }
 }
 

@@ -1,4 +1,4 @@
-// The custom section "godwit" of a mobile module (docs/design/000-mobile-isolates.md; src/wire/module_info.h is the same in C++).
+// The custom section "godwit" of a mobile module (docs/design/000-mobile-isolates.md; src/wire/wasm/module_info.h is the same in C++).
 import { ByteReader, hex } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
 

@@ -31,7 +31,7 @@ export class NodeStdin {
     });
   }
 
-  // What was read ahead of the guest.
+  // The bytes read ahead of the guest.
   takeUnread() {
     const chunks = [];
     for (let chunk; (chunk = this.#stream?.read() ?? null) !== null; ) chunks.push(chunk);

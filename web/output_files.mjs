@@ -1,4 +1,4 @@
-// What a guest leaves behind: the files under its declared outputs (src/isolate/files/output_files.cc is the same in C++).
+// The files a guest leaves behind: those under its declared outputs (src/isolate/files/output_files.cc is the same in C++).
 import { kRoot, Limit, NodeType } from "./file_tree.mjs";
 import { bytesToName, nameToBytes } from "./file_tree_codec.mjs";
 import { refuse } from "./errors.mjs";

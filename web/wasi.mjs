@@ -12,7 +12,9 @@ import { eachPart, Errno, GuestMemory, Refusal, Right } from "./wasi_abi.mjs";
 import { WasiFiles } from "./wasi_files.mjs";
 import { ParkedCall } from "./wasi_state.mjs";
 
-const kClocks = ["realtime", "monotonic"];
+// By number. CPU time of the process and of the thread is the time since the start, since it must mean the same after a move.
+const kClocks = ["realtime", "monotonic", "monotonic", "monotonic"];
+const kSleepClocks = 2;
 const kSubscriptionBytes = 48;
 const kEventBytes = 32;
 const EventType = Object.freeze({ clock: 0, fdRead: 1, fdWrite: 2 });
@@ -119,8 +121,8 @@ export class Wasi {
     }
   }
 
-  // Godwit's own calls that need a job around the program (docs/guest-abi.md). Here is none: there are no further threads, nobody takes
-  // partial results, and no tasks come. A fork that was carried out before the program came here returns as it should.
+  // Godwit's own calls that need a job around the program (docs/guest-abi.md). There is no job here: no further threads, no receiver of
+  // partial results, no tasks. A fork that was carried out before the program came here returns its result.
   threadCalls() {
     const unavailable = () => Errno.notsup;
     return {
@@ -207,7 +209,7 @@ export class Wasi {
     return Errno.success;
   }
 
-  // What the guest learns of the time; its files are never older.
+  // The time that the guest reads. Its later file times are not earlier than this reading.
   #now(clock) {
     if (kClocks[clock] === "monotonic") return this.#monotonic();
     const realtime = this.#host.now("realtime");
@@ -315,7 +317,7 @@ export class Wasi {
     const list = Array.from({ length: count }, (_, i) => readSubscription(memory, (subscriptions >>> 0) + kSubscriptionBytes * i));
     if (list.some((one) => one.type > EventType.fdWrite)) return Errno.inval;
     const clocks = list.filter((one) => one.type === EventType.clock);
-    if (clocks.some((one) => kClocks[one.target] === undefined)) return Errno.notsup;
+    if (clocks.some((one) => one.target >= kSleepClocks)) return Errno.notsup;
 
     const streams = list.filter((one) => one.type !== EventType.clock).map((one) => ({ one, event: this.#certainEvent(one) }));
     const due = streams.map(({ event }) => event).filter((event) => event !== null);

@@ -1,4 +1,4 @@
-// What WASI preview 1 fixes: numbers, and how a guest's memory is read and written.
+// The ABI of WASI preview 1: numbers, and how a guest's memory is read and written.
 
 export const Errno = Object.freeze({
   success: 0,

@@ -1,4 +1,4 @@
-// What every kernel shares: the size argument and a random sequence that is the same on every machine.
+// Shared by all kernels: the size argument and a random sequence that is the same on every machine.
 //
 // A kernel is a complete program. `kernel [size]` does work in proportion to `size` and prints one line: its name and a checksum.
 #pragma once

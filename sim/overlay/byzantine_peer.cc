@@ -64,7 +64,7 @@ std::vector<Send> ByzantinePeer::twist(Send send) {
   return sends;
 }
 
-// It claims to be far away, and to be sure of it.
+// Claims a far coordinate with a small error.
 void ByzantinePeer::move(Message& message) {
   if (message.kind_case() == Message::kPong) {
     GW_REACHED("sim: a liar said it is elsewhere");
@@ -81,7 +81,7 @@ void ByzantinePeer::restate(wire::pb::Descriptor& self) const {
   gw::overlay::write(descriptor, self);
 }
 
-// Others are somewhere else, newer, or as they were long ago.
+// Changes descriptors of other peers: forges a newer one with another address, or repeats an old one.
 void ByzantinePeer::distort(Gossip& gossip) {
   for (wire::pb::Descriptor& other : *gossip.mutable_others()) {
     if (tells(forgeries) && rng_.below(4) == 0) {
@@ -94,7 +94,7 @@ void ByzantinePeer::distort(Gossip& gossip) {
   }
 }
 
-// Somebody it has heard of is dead, it says.
+// Reports a live peer as dead.
 void ByzantinePeer::accuse(Message& message) {
   if (old_descriptors_.empty() || message.rumours_size() >= 8) return;
   GW_REACHED("sim: a liar called somebody dead");
@@ -109,7 +109,7 @@ void ByzantinePeer::accuse(Message& message) {
   }
 }
 
-// A request is answered by whom it should be passed on to: with anybody.
+// Puts a random known peer into the answer to a request.
 void ByzantinePeer::misroute(Message& message) {
   if (message.kind_case() != Message::kFound || old_descriptors_.empty()) return;
   GW_REACHED("sim: a liar answered for a key");

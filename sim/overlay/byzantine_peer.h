@@ -1,5 +1,5 @@
 #pragma once
-// What a peer that lies does to the messages of the honest overlay inside it.
+// A lying peer: changes the messages of the honest overlay inside it.
 
 #include <cstdint>
 #include <vector>
@@ -10,16 +10,17 @@
 
 namespace gw::sim::overlay_simulation {
 
-// Each liar has some of the lies below, drawn once. It can sign only in its own name. Lies are made of what it sends and receives.
+// Each Byzantine peer has some of the lies below, drawn once. It can sign only in its own name. It makes lies from messages that it sends
+// and receives.
 class ByzantinePeer {
  public:
   enum Lie : std::uint8_t { coordinates, forgeries, stale, floods, replays, rumours, routes, kLies };
 
   ByzantinePeer(const gw::overlay::GridId& grid, const SimSigner& signer, Rng rng);
 
-  // What the overlay says, and what leaves instead.
+  // The messages that leave instead of a message of the overlay.
   std::vector<gw::overlay::Send> twist(gw::overlay::Send send);
-  // What comes in: material for later.
+  // Remembers a received message as material for later lies.
   void overhear(const gw::overlay::Message& message);
 
  private:

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "overlay/checks.h"
-#include "overlay/coordinates.h"
+#include "overlay/distance/coordinates.h"
 
 namespace gw::sim::overlay_simulation {
 namespace {

@@ -5,7 +5,7 @@
 namespace gw::sim::overlay_simulation {
 namespace {
 
-// A leafset is in order: going up from its owner, the ones that follow first, then the ones before.
+// The order of a leafset: going up from its owner, first the successors, then the predecessors.
 bool is_perfect(const std::vector<const Host*>& ring, std::size_t owner) {
   const std::size_t others = ring.size() - 1;
   const auto leaves = ring[owner]->overlay->ring().leafset().members();

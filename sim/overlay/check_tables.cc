@@ -7,7 +7,7 @@
 namespace gw::sim::overlay_simulation {
 namespace {
 
-// Caches, neighbours, leaves, the prefix table of ten thousand, tombstones: whatever the size of the grid.
+// Bounds of caches, neighbours, leaves, the prefix table of ten thousand peers and tombstones; they do not depend on the grid's size.
 constexpr std::size_t kMostKnown = 1500;
 
 std::string check_sizes(const gw::overlay::Overlay& overlay) {

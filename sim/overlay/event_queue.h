@@ -1,5 +1,5 @@
 #pragma once
-// What will happen in an overlay simulation, in order.
+// The queue of future events of an overlay simulation.
 
 #include <cstdint>
 #include <vector>
@@ -12,15 +12,15 @@ namespace gw::sim::overlay_simulation {
 struct Event {
   enum class Kind : std::uint8_t { tick, deliver, dial_arrives, dial_over, unreachable, broken, reset, happening };
   Time at{0};
-  std::uint64_t order = 0;  // among those of one moment: as they were pushed
+  std::uint64_t order = 0;  // orders events of the same time: as they were pushed
   std::uint32_t host = 0;
-  std::uint32_t slot = 0;  // what it is about; depends on the kind
+  std::uint32_t slot = 0;  // the number of the object it is about; depends on the kind
   Kind kind = Kind::tick;
 
   friend bool operator>(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.order > b.order; }
 };
 
-// A calendar: a bucket for each of the next milliseconds, of which only the current one is in order, and a heap for what is far away.
+// A calendar queue: a bucket per millisecond, of which only the current one is sorted, and a heap for events beyond the last bucket.
 class EventQueue {
  public:
   EventQueue();
@@ -31,7 +31,7 @@ class EventQueue {
   // REQUIRES: !empty().
   Time next_time();
   Event pop();
-  // What comes that many events after the next, unless another is pushed in between; nullptr: not known yet.
+  // The event `count` places after the next one, unless another is pushed in between; nullptr: not known yet.
   const Event* ahead(std::size_t count) const { return count < current_.size() ? &current_[current_.size() - 1 - count] : nullptr; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::seconds;
 
-// Near and far, and pushed while others are popped, as in a run.
+// Pushes near and far events while others are popped, as in a run.
 TEST(EventQueue, GivesEventsByTimeAndThenAsTheyWerePushed) {
   EventQueue queue;
   Rng rng(1);

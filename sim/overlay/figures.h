@@ -1,5 +1,5 @@
 #pragma once
-// What is measured of an overlay simulation: figures at the end, series on the way. docs/overlay.md says what each means.
+// The measurements of an overlay simulation: figures at the end, series over time. docs/overlay.md defines each.
 
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@ namespace gw::sim::overlay_simulation {
 
 using Figures = std::map<std::string, double>;
 
-// One point in time.
+// The values at a point in time.
 struct Sample {
   double seconds = 0;
   double dead_entries = 0;

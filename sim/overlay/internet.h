@@ -1,5 +1,5 @@
 #pragma once
-// A synthetic Internet: how long a message takes from one host to another.
+// A synthetic Internet: the delay of a message from one host to another.
 
 #include <array>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gw::sim::overlay_simulation {
 
-// Hosts stand at sites, sites on a plane; each host has an access line of its own. The way between two sites is a little longer or shorter
-// than the straight one, so that no coordinates fit exactly. On top of it each message meets jitter, and some meet a queue.
+// Hosts are at sites, sites on a plane; each host has its own access line. The delay between two sites differs a little from their distance
+// on the plane, so that no coordinates fit exactly. Each message has jitter in addition, and some wait in a queue.
 class Internet {
  public:
   struct Config {
@@ -22,14 +22,14 @@ class Internet {
     double detour = 0.1;                         // at most, either way
   };
 
-  // Nothing goes from one host to another in less.
+  // The least delay between two hosts.
   static constexpr Time kLeast = std::chrono::milliseconds(1);
 
   Internet(const Config& config, std::uint32_t hosts, Rng rng);
 
-  // Undisturbed.
+  // The delay without jitter and queues.
   Time round_trip(std::uint32_t a, std::uint32_t b) const;
-  // Of one message, now.
+  // The delay of one message sent now.
   Time one_way(std::uint32_t from, std::uint32_t to, Rng& rng) const;
 
  private:
@@ -44,7 +44,7 @@ class Internet {
   std::vector<Host> hosts_;
 };
 
-// A random number in [0, 1); one that is exponentially distributed; whether something of that probability happens.
+// A random number in [0, 1); an exponentially distributed one; true with the given probability.
 double uniform(Rng& rng);
 Time exponential(Rng& rng, Time mean);
 bool chance(Rng& rng, double probability);

@@ -13,7 +13,7 @@ std::uint32_t in_milliseconds(Time time) { return static_cast<std::uint32_t>(tim
 
 Links::Ends::iterator Links::place(std::uint32_t host, std::uint32_t other) {
   Ends& ends = ends_[host];
-  const std::size_t guess = ends.size() * other / ends_.size();  // anybody is as likely as anybody else
+  const std::size_t guess = ends.size() * other / ends_.size();  // all hosts are equally likely
   return lower_bound_near(ends, guess, other, &End::other);
 }
 

@@ -8,8 +8,8 @@
 
 namespace gw::sim::overlay_simulation {
 
-// At most one for each pair, known at both ends, and as many as the transport keeps: a host with more than kKept closes the one it has not
-// used for the longest time, if that is a while ago, by agreement with the other end: nobody is told. At kMost it is in a hurry.
+// At most one connection per pair, known at both ends. Limits as in the transport: a host with more than kKept connections closes its least
+// recently used one if it has been idle for a while, and at kMost at once. Both ends agree on the close, so neither gets an event.
 class Links {
  public:
   static constexpr std::size_t kKept = 256;
@@ -19,13 +19,13 @@ class Links {
 
   explicit Links(std::uint32_t hosts) : ends_(hosts) {}
 
-  // Also notes that it is in use, at this end: a message is noted where it is sent, and where it arrives. Touches nothing else.
+  // Also marks the connection as used at this end; called where a message is sent and where it arrives. Changes nothing else.
   bool use(std::uint32_t at, std::uint32_t other, Time now);
   bool open(std::uint32_t a, std::uint32_t b) const;
-  // False: one of them has no room.
+  // False: one of the hosts has no room.
   bool add(std::uint32_t a, std::uint32_t b, Time now);
   void remove(std::uint32_t a, std::uint32_t b);
-  // All of a host; returns who was at the other ends.
+  // Removes all connections of a host; returns the hosts at the other ends.
   std::vector<std::uint32_t> remove_all(std::uint32_t host);
 
  private:

@@ -28,7 +28,7 @@ TEST(Links, AHostWithManyClosesTheOneUnusedForLongest) {
   EXPECT_EQ(links.remove_all(0).size(), Links::kKept + 1);
 }
 
-TEST(Links, AHostThatIsFullTakesNobodyUntilOneIsSpare) {
+TEST(Links, AFullHostAcceptsNoConnectionUntilOneIsSpare) {
   Links links(Links::kMost + 2);
   const Time start = std::chrono::seconds(5);
   for (std::uint32_t other = 1; other <= Links::kMost; ++other) EXPECT_TRUE(links.add(0, other, start));

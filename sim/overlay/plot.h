@@ -13,7 +13,7 @@ namespace gw::sim::overlay_simulation {
 // convergence.svg, in_degree.svg, coordinate_error.svg, dead_entries.svg, bytes_per_peer.svg; the folder is made if it is not there.
 Status plot(const Series& series, const std::filesystem::path& folder);
 
-// One curve or row of bars as SVG. REQUIRES: xs and ys are equally long.
+// A curve or a row of bars as SVG. REQUIRES: xs and ys have the same size.
 struct Picture {
   enum class Shape : std::uint8_t { curve, bars };
   std::string title;

@@ -1,5 +1,5 @@
 #pragma once
-// The keys that were asked for in an overlay simulation, and how good the answers were.
+// The requests of an overlay simulation, and how many answers were right.
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace gw::sim::overlay_simulation {
 
-// The first eight bytes decide: enough for random ids. Distances go around the ring.
+// Compares the first eight bytes only: enough for random ids. Distances go around the ring.
 std::uint64_t on_ring(const Hash256& hash);
 inline std::uint64_t ring_distance(std::uint64_t a, std::uint64_t b) { return a - b < b - a ? a - b : b - a; }
 
@@ -22,11 +22,11 @@ class Requests {
   };
 
   void ask(std::uint32_t host, std::uint64_t number, const Request& request) { open_[{host, number}] = request; }
-  // Null: not one of ours.
+  // Null: there is no such request.
   const Request* find(std::uint32_t host, std::uint64_t number) const;
   enum class Answer : std::uint8_t { right, wrong, none };
   void close(std::uint32_t host, std::uint64_t number, Answer answer, std::uint32_t hops);
-  // It died before it was told.
+  // The host died before it got its answers.
   void forget(std::uint32_t host);
 
   void report(Figures& figures) const;

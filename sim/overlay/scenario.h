@@ -1,5 +1,5 @@
 #pragma once
-// What a simulation of overlays consists of: the grid, what happens to it, and what must have become of it.
+// The scenario of an overlay simulation: the grid, its disturbances, and the goals it must reach.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Goal {
   Side side = Side::at_most;
   double limit = 0;
 };
-// A figure that is not there meets nothing.
+// A figure that was not measured does not meet its goal.
 bool meets(const Goal& goal, const Figures& figures);
 
 // Shares and probabilities are in [0, 1].
@@ -31,11 +31,11 @@ struct Scenario {
   double loss = 0;
   double duplicate = 0;
   double spikes = 0.05;
-  double outbound = 0;  // share that cannot be dialled
+  double outbound = 0;  // share of peers that cannot be dialled
   double liars = 0;
-  double churn_per_minute = 0;  // share that dies, for a minute or so
+  double churn_per_minute = 0;  // share of peers that die, each for about a minute
   std::string churn_trace;      // file: lines of "seconds peer join|leave"; empty: none
-  double killed = 0;            // share, for good
+  double killed = 0;            // share of peers that die permanently
   Time killed_at{std::chrono::seconds(60)};
   Time split_at{0};  // in two halves
   Time split_for{0};
@@ -56,19 +56,19 @@ struct Scenario {
   static Result<Scenario> read(const std::filesystem::path& file);
 };
 
-// Whether a file is one of these, and not of a grid of whole peers.
+// Whether a file is an overlay scenario, and not one of a grid of whole peers.
 Result<bool> is_overlay_scenario(const std::filesystem::path& file);
 
-// The faults of a swarm run; some are left out, so that the others get their turn.
+// The faults of a swarm run. Each run leaves some kinds out, so that others have their effect.
 struct FaultMix {
   double loss = 0;
   double duplicate = 0;
   double outbound = 0;
   double liars = 0;
-  double slow = 0;       // share of peers that take their time with each message
-  double drift = 0;      // share of peers whose clock is 1000 ppm off, and jumps
+  double slow = 0;       // share of peers that process messages slowly
+  double drift = 0;      // share of peers whose clock drifts by 1000 ppm, and jumps
   double crash = 0;      // each per peer and second
-  double power_cut = 0;  // the host dies, too: nobody answers for it
+  double power_cut = 0;  // the whole host dies: dials are not answered
   double pause = 0;
   double cut = 0;  // partitions per second
 

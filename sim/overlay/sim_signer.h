@@ -1,11 +1,11 @@
 #pragma once
-// Signatures for simulations: cheap, and not to be forged by anybody in them.
+// Signatures for simulations: cheap, and unforgeable within a simulation.
 
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 
 namespace gw::sim::overlay_simulation {
 
-// A keyed hash. Everybody can check one, since all notaries share the secret; but a notary signs only with the key it was made for.
+// A keyed hash. Every SimSigner can check a signature, since all share the secret; but each signs only with its own key.
 class SimSigner final : public gw::overlay::Signer {
  public:
   SimSigner(const PublicKey& key, std::uint64_t secret) : key_(key), secret_(secret) {}
@@ -23,7 +23,7 @@ class SimSigner final : public gw::overlay::Signer {
   std::uint64_t secret_;
 };
 
-// Of the host of that number.
+// The signer of the host with that number.
 PublicKey sim_key(std::uint64_t seed, std::uint32_t number);
 
 }  // namespace gw::sim::overlay_simulation

@@ -16,7 +16,7 @@ ThreadPool::ThreadPool(unsigned threads, Job job) : job_(std::move(job)) {
 
 ThreadPool::~ThreadPool() {
   over_ = true;
-  work_ = of(0, 1);  // another value than the one they wait on
+  work_ = of(0, 1);  // a value other than the one the helpers wait on
   work_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }

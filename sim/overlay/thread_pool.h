@@ -1,5 +1,5 @@
 #pragma once
-// Threads that share out work.
+// A thread pool for many short parallel loops.
 
 #include <atomic>
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace gw::sim::overlay_simulation {
 
-// The caller and its helpers. There is one job for the whole life, which is done on many items, again and again, each time for a few
-// microseconds: so a helper that has nothing to do looks around for a while before it sleeps, and nobody waits for one that sleeps.
+// The caller and its helper threads run the same function over many items, thousands of times, each time for a few microseconds. Therefore
+// an idle helper spins for a while before it sleeps, and for_each() does not wait for a helper that sleeps.
 class ThreadPool {
  public:
-  // Does the job on the item of that number; `thread_index` is the thread's: no two that run at a time have the same, the caller's is 0.
+  // Handles the item with that number. No two threads that run at a time have the same `thread_index`; the caller's is 0.
   using Job = std::function<void(std::uint32_t item, unsigned thread_index)>;
 
-  // `threads`: with the caller's, at least 1.
+  // `threads`: at least 1, including the caller's.
   ThreadPool(unsigned threads, Job job);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
-  // Does it on all items below `count`, in no order; returns when all are done.
+  // Handles all items below `count`, in any order; returns when all are done.
   void for_each(std::uint32_t count);
 
  private:
-  // Work that is there: how many items, and which is the next.
+  // The present loop: the number of items, and the next one.
   static constexpr std::uint64_t of(std::uint64_t count, std::uint64_t next) { return (count << 32) | next; }
   static bool any(std::uint64_t work) { return (work >> 32) > (work & 0xffffffff); }
 
   void help(unsigned thread_index);
-  // Until nothing is left to begin with.
+  // Takes items until none is left.
   void work_on(unsigned thread_index);
 
   const Job job_;

@@ -13,7 +13,7 @@ namespace {
 
 class ThreadPoolTest : public ::testing::TestWithParam<unsigned> {};
 
-// Thousands of times, with all that can be different: nothing to do, one item, many.
+// Runs thousands of loops without items, with one item and with many.
 TEST_P(ThreadPoolTest, DoesEachItemOnceBeforeItReturns) {
   std::vector<int> done(200);
   std::vector<int> by_thread(GetParam());

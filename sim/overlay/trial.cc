@@ -9,7 +9,7 @@
 namespace gw::sim::overlay_simulation {
 namespace {
 
-constexpr std::uint32_t kThreadsPay = 1000;  // peers, from which on more threads than one have something to do
+constexpr std::uint32_t kThreadsPay = 1000;  // peers; smaller simulations run on one thread
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Cost Cost::so_far() {
   return {since, seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
-// What happens is of all runs: the verdict of the first that fails, one hash over the hashes.
+// The outcome covers all runs: the verdict of the first that fails, and one hash over the hashes of all.
 Figures Trial::run_one(const Scenario& scenario, std::uint64_t seed, Trace trace) {
   const unsigned cores = scenario.peers < kThreadsPay ? 1 : std::max(1U, std::thread::hardware_concurrency());
   OverlaySimulation simulation(scenario, seed, trace, threads_.value_or(cores));

@@ -9,7 +9,7 @@
 
 namespace gw::sim::overlay_simulation {
 
-// Of the process until now: time, CPU time, and the most memory that it has had.
+// The process so far: elapsed time, CPU time and peak memory.
 struct Cost {
   double seconds = 0;
   double cpu_seconds = 0;
@@ -18,12 +18,12 @@ struct Cost {
   static Cost so_far();
 };
 
-// Of a scenario with `sizes`, every figure comes once for each size, with it at the end of its name (hops_1000), and the spread between
-// them is a figure, too (bytes_per_peer_minute_spread: the most over the least, minus one). Of one with `beside_honest` there are
-// coordinate_error_honest and coordinate_error_ratio.
+// A scenario with `sizes` has every figure once per size, with the size at the end of its name (hops_1000), and the spread between sizes as
+// a figure (bytes_per_peer_minute_spread: largest over smallest, minus one). A scenario with `beside_honest` has coordinate_error_honest
+// and coordinate_error_ratio.
 class Trial {
  public:
-  // `threads`: none given, as many as pay.
+  // `threads`: none chooses a number by the size of the grid.
   Trial(const Scenario& scenario, std::optional<unsigned> threads) : scenario_(scenario), threads_(threads) {}
 
   Outcome run(std::uint64_t seed, Trace trace);

@@ -1,5 +1,5 @@
 #pragma once
-// A host's turn: something has come to it, and it says what it wants.
+// A host's turn: its input and its output.
 
 #include <cstdint>
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace gw::sim::overlay_simulation {
 
-// What happens to a message on its way: when it arrives, and when its double does. kNever: not at all.
+// The fate of a message: when it arrives, and when its duplicate does. kNever: not at all.
 struct Delivery {
   Time arrives = wire::kNever;
   Time duplicate_arrives = wire::kNever;
 };
 
-// What has come is known before, what is wanted after; in between only the host itself is needed, so hosts can take turns side by side.
+// The input is set before the turn, the output is carried out after it. The turn itself uses only its host, so hosts can take turns in
+// parallel.
 struct Turn {
   enum class Kind : std::uint8_t { tick, message, connected, unreachable, reset };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -24,9 +25,9 @@ struct Turn {
   struct QueuedMessage {
     std::uint32_t to = 0;
     std::uint32_t to_life = 0;
-    bool is_posted = false;  // on a connection that is open: then with its delivery
+    bool is_posted = false;  // sent on an open connection; `delivery` is set
     Delivery delivery;
-    std::string address;  // to dial, if there is no connection; empty: nobody dials
+    std::string address;  // to dial if there is no connection; empty: none
     std::string bytes;
   };
 
@@ -35,14 +36,14 @@ struct Turn {
   Kind kind = Kind::tick;
   std::uint32_t other = 0;
   gw::overlay::Failure failure = gw::overlay::Failure::no_answer;
-  std::string text;            // of a message: its bytes; of a connection: the address that was dialled, empty if the other side has
+  std::string text;            // message: its bytes; connected: the address that was dialled, empty if the other side dialled
   std::uint32_t next = kNone;  // the turn after this one, of the same host
 
   std::vector<QueuedMessage> messages;
   std::vector<std::string> dials;
   std::vector<gw::overlay::Located> located;
   Time deadline = wire::kNever;  // of the last turn of a host
-  bool is_nonsense = false;      // the message
+  bool is_nonsense = false;      // the message could not be decoded
 };
 
 }  // namespace gw::sim::overlay_simulation

@@ -26,7 +26,7 @@ Result<Hash256> parse_hash(std::string_view text);
 
 Hash256 sha256(ByteView bytes);
 
-// Of two, in the time of one if they have the same length and the processor instructions for it.
+// The hashes of two texts, in the time of one if they have the same length and the processor has instructions for it.
 std::pair<Hash256, Hash256> sha256_both(ByteView first, ByteView second);
 
 // The same over bytes that come in pieces. finish() may be called once.

@@ -75,7 +75,7 @@ GW_SHA void add_blocks(Pair& hashes, const BlockPointers& data, std::size_t bloc
   hashes = words;
 }
 
-// What follows the last whole block: the rest, a one, zeros, the length in bits.
+// The bytes after the last whole block: the rest, a one, zeros, the length in bits.
 class Ending {
  public:
   explicit Ending(ByteView whole) {

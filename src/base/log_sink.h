@@ -1,5 +1,5 @@
 #pragma once
-// Where log lines go instead of stderr.
+// Redirection of log lines away from stderr.
 
 #include <functional>
 #include <string_view>

@@ -37,7 +37,7 @@ constexpr std::array<Entry, kMetricCount> kEntries{{
     {hosts_lost, counter, "godwit_jobs_hosts_lost_total", "Peers that went away with threads of this peer's jobs"},
     {images_kept, gauge, "godwit_keeper_threads", "Threads of others whose state this peer keeps"},
     {slots, gauge, "godwit_slots", "Slots this peer lends"},
-    {slots_free, gauge, "godwit_slots_free", "Slots nobody has now"},
+    {slots_free, gauge, "godwit_slots_free", "Slots that are free now"},
     {record_batches, counter, "godwit_disk_record_batches_total", "Batches of records handed to the disk"},
     {blobs_stored, counter, "godwit_disk_blobs_stored_total", "Blobs handed to the disk"},
     {blobs_loaded, counter, "godwit_disk_blobs_loaded_total", "Blobs asked of the disk"},

@@ -1,5 +1,5 @@
 #pragma once
-// What this process has done, and how it stands, in numbers: for operators and their tools.
+// Counters and gauges of this process, for operators and their tools.
 //
 //   metrics::count(Metric::bytes_sent, size);      metrics::set(Metric::peers_alive, 12);
 //
@@ -66,7 +66,7 @@ void count(Metric metric, std::uint64_t by = 1);  // REQUIRES: a counter
 void set(Metric metric, std::uint64_t value);     // a gauge, or a counter that is kept elsewhere
 std::uint64_t value(Metric metric);
 
-// All of them, as Prometheus reads them.
+// All metrics in Prometheus format.
 std::string text();
 
 }  // namespace gw::metrics

@@ -1,5 +1,5 @@
 #pragma once
-// How often one address may ask.
+// Rate limits per address.
 
 #include <chrono>
 #include <map>

@@ -1,12 +1,12 @@
 #pragma once
-// How often something may happen.
+// A rate limit.
 
 #include <algorithm>
 #include <chrono>
 
 namespace gw {
 
-// One in each `every` on average, and up to `most` at once after a pause. (The generic cell rate algorithm: one number is all it keeps.)
+// Allows one event in each `every` on average, and up to `most` at once after a pause. (The generic cell rate algorithm keeps one number.)
 class RateLimit {
  public:
   using Time = std::chrono::nanoseconds;

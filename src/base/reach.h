@@ -1,16 +1,16 @@
 #pragma once
-// Whether a peer can be dialled.
+// Reachability: whether other peers can dial a peer.
 
 #include <cstdint>
 
 namespace gw {
 
-// As the peer itself has found out by having others dial it; numbered as in wire::pb::Descriptor::Reach.
+// Whether other peers can dial a peer, as it has found out by dial-backs; numbered as in wire::pb::Descriptor::Reach.
 enum class Reach : std::uint8_t {
   unknown,
-  open,        // others have dialled it
-  outbound,    // nobody can: it dials others
-  relay_only,  // nor does it get anywhere but to its anchors
+  open,        // other peers have dialled it
+  outbound,    // no other peer can dial it: it dials others
+  relay_only,  // its own dials reach only its anchors
 };
 
 }  // namespace gw

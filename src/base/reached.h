@@ -13,7 +13,7 @@ struct Probe {
   const char* name;
   std::atomic<std::uint64_t> hits;
 
-  // Threads that come here together may count as one: what matters is whether anybody came, and that it costs nothing.
+  // Threads that arrive together may count as one: only whether the mark was reached matters, and the count must cost nothing.
   void reach() { hits.store(hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 };
 

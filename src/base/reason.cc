@@ -9,7 +9,7 @@ namespace {
 
 using enum Reason;
 
-constexpr std::array<ReasonEntry, 24> kReasons{{
+constexpr std::array<ReasonEntry, 27> kReasons{{
     {ok, "ok", "no problem", ""},
     {no_peers, "no_peers", "no live peer lends slots",
      "lend slots here with 'godwit share --cores N', or start another machine with 'godwit up --join HOST:PORT'"},
@@ -19,6 +19,11 @@ constexpr std::array<ReasonEntry, 24> kReasons{{
     {keeper_away, "keeper_away", "the host was lost, and the peer that keeps the last image cannot be reached",
      "start that peer again; after a minute a task begins anew"},
     {starting, "starting", "the host fetches code and data and has not started the thread yet", ""},
+    {keeper_refuses, "keeper_refuses",
+     "the peer that is to keep the image does not answer or refuses, and no other has taken its part yet; output waits until one has it",
+     "add machines, or free space on those of the grid; 'godwit status' shows what a machine keeps for others"},
+    {host_blames, "host_blames", "a host said that the thread cannot run, and another host has to try it", "add machines, or wait"},
+    {suspended, "suspended", "the job is suspended, or about to be", "continue it with 'godwit job resume'"},
     {no_daemon, "no_daemon", "no daemon is running", "start one with 'godwit up'"},
     {not_listening, "not_listening", "the daemon listens at no address", "restart it with --listen 0.0.0.0:7400"},
     {loopback_only, "loopback_only", "the daemon listens on loopback only", "restart it without --listen, or with --listen 0.0.0.0:7400"},
@@ -34,7 +39,7 @@ constexpr std::array<ReasonEntry, 24> kReasons{{
     {clock_off, "clock_off", "the clock of this machine differs from the clocks of other peers",
      "set it, for example with 'timedatectl set-ntp true'"},
     {disk_low, "disk_low", "the disk of the state folder is almost full",
-     "free some space, or restart the daemon with --state on another disk"},
+     "free some space, for example with 'godwit job prune', or restart the daemon with --state on another disk"},
     {disk_slow, "disk_slow", "the disk of the state folder flushes slowly", "restart the daemon with --state on a faster disk"},
     {no_seccomp, "no_seccomp", "the kernel has no seccomp filters, so workers cannot be sandboxed and do not start",
      "use a kernel with CONFIG_SECCOMP_FILTER"},

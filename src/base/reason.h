@@ -1,5 +1,5 @@
 #pragma once
-// Why something waits, is refused, or is not as it should be: one list, for programs by name and for people by sentence. The names never
+// Reasons why a thing waits, is refused or is wrong: one list, with a name for programs and a sentence for users. The names never
 // change; docs/reasons.md is checked against the list.
 
 #include <cstdint>
@@ -18,6 +18,9 @@ enum class Reason : std::uint8_t {
   job_limit,
   keeper_away,
   starting,
+  keeper_refuses,
+  host_blames,
+  suspended,
   // findings of `godwit doctor`
   no_daemon,
   not_listening,

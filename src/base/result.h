@@ -14,7 +14,7 @@
 
 namespace gw {
 
-// What the caller should do next. Callers switch on the kind; the detail is for people.
+// The kind of an error tells the caller what to do next. Callers switch on the kind; the detail is for users.
 enum class Kind {
   invalid,       // the sender or user gave something wrong: tell them
   not_found,     // does not exist

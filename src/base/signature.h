@@ -11,7 +11,7 @@ namespace gw {
 using PublicKey = std::array<std::uint8_t, 32>;
 using Signature = std::array<std::uint8_t, 64>;
 
-// A private key: the 32 secret bytes everything else follows from. A value; whoever keeps one on disk sees to its permissions.
+// A private key: the 32 secret bytes from which everything else follows. A value; code that stores one sets the file's permissions.
 class SigningKey {
  public:
   explicit SigningKey(const std::array<std::uint8_t, 32>& secret);

@@ -6,8 +6,8 @@
 
 namespace gw {
 
-// Holds up to `burst` tokens, which come in at `per_second`. Taking is never refused: whoever took more than there were owes the rest, and
-// waits until it is paid before it goes on. Told the time; pure.
+// Holds up to `burst` tokens, which are added at `per_second`. take() never fails: a caller that took more than there were waits until the
+// debt is paid. The time is passed in; pure.
 class TokenBucket {
  public:
   using Time = std::chrono::steady_clock::time_point;

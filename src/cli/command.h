@@ -19,7 +19,7 @@ struct Invocation;
 // Carries out a command; the result is the exit code of the process.
 using Action = std::function<Result<int>(Invocation&)>;
 
-// One command of the tree: its options and its action. A variable that an option is read into must outlive the parsing.
+// A command of the tree: its options and its action. A variable that an option is read into must outlive the parsing.
 //
 // Stands between the commands and CLI11, which takes seconds to compile in every file that includes it: only this class and CommandTree do.
 class Command {

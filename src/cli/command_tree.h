@@ -18,7 +18,7 @@ namespace gw::cli {
 
 class CommandTree;
 
-// What a command gets besides its own options.
+// The arguments of a command besides its own options.
 struct Invocation {
   const Settings& settings;
   Console& console;

@@ -80,7 +80,7 @@ TEST_F(CommandTreeTest, EveryMistakeGetsOneSentence) {
   }
 }
 
-TEST_F(CommandTreeTest, WhatComesAfterDashesNeedsAProgram) {
+TEST_F(CommandTreeTest, ArgumentsAfterDashesNeedAProgram) {
   EXPECT_TRUE(tree_.parse({"run", "x.c"}, true));
   CommandTree other;
   add_all_commands(other);

@@ -6,7 +6,8 @@
 
 #include "cli/command_line.h"
 #include "cli/jobs/worker_program.h"
-#include "os/file.h"
+#include "os/files/file.h"
+#include "wire/messages/protobuf_log.h"
 
 namespace {
 
@@ -20,6 +21,7 @@ int fill_code_cache(std::span<const std::string> args) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  gw::wire::log_protobuf_quietly();
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == gw::cli::kFillWord) return fill_code_cache(std::span(words).subspan(1));
   return gw::cli::command_line(words);

@@ -6,7 +6,7 @@
 #include "base/reason.h"
 #include "cli/exit_codes.h"
 #include "cli/settings/setting_keys.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "daemon/own_address.h"
 #include "daemon/supervisor.h"
-#include "os/file.h"
+#include "node/disk/record_repair.h"
+#include "os/clock.h"
+#include "os/files/file.h"
 
 namespace gw::daemon {
 namespace {
@@ -21,10 +23,16 @@ node::NativeCode::Config code_config(const std::filesystem::path& cache, const s
   return {.cache_root = cache, .compiler = {worker.string(), "--compile"}, .filler = {"/proc/self/exe", "fill-code-cache"}};
 }
 
-// What was shared last, or all of this machine; --slots counts for this life only.
+// The share chosen last, or all of this machine; --slots counts for this start only.
 Result<node::Share> chosen_share(const Options& options, const std::filesystem::path& file) {
-  GW_TRY(const auto stored, node::load_share(file));
-  node::Share share = stored.value_or(node::Share{.cores = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)))});
+  auto stored = node::load_share(file);
+  if (!stored && stored.error().kind == Kind::corrupt) {
+    // The owner's share is not known: lend nothing rather than more than the owner allowed.
+    log::error(kArea, "nothing is lent until 'godwit share' says how much", kv("why", stored.error().detail));
+    stored = node::Share{.cores = 0};
+  }
+  if (!stored) return stored.error();
+  node::Share share = stored->value_or(node::Share{.cores = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)))});
   if (options.slots) share.cores = *options.slots;
   return share;
 }
@@ -48,20 +56,35 @@ Daemon::Daemon(const Options& options, node::StateFolder folder, transport::Iden
     : options_(options), folder_(std::move(folder)), identity_(std::move(identity)), code_(std::move(code)) {}
 
 Status Daemon::open() {
-  GW_TRY(node::RecordStore records, node::RecordStore::open(folder_.records_file()));
-  GW_TRY(const std::uint64_t boot, records.raise_boot());
+  node::SpareRoom spare(folder_.spare_file());
+  GW_TRY(node::RecordStore records, open_records());
+  auto boot = records.raise_boot();
+  // A full disk is no reason not to start: jobs are forgotten through the daemon, which makes room.
+  if (!boot && boot.error().kind == Kind::overloaded && spare.release()) boot = records.raise_boot();
+  if (!boot) return boot.error();
   GW_TRY(node::BlobStore blobs, node::BlobStore::open(folder_.blobs_folder()));
   GW_TRY(node::SegmentStore segments, node::SegmentStore::open(folder_.jobs_folder()));
-  GW_TRY(node::Driver::Config config, driver_config(boot));
+  GW_TRY(node::Driver::Config config, driver_config(*boot));
   GW_TRY_VOID(open_tracker(config));
   driver_ = std::make_unique<node::Driver>(
-      node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments)}}, std::move(config));
+      node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments), std::move(spare)}},
+      std::move(config));
   GW_TRY_VOID(driver_->start());
-  GW_TRY(gateway_, gateway::Gateway::open(io_, *driver_, {.socket = options_.socket}));
+  GW_TRY(gateway_, gateway::Gateway::open(io_, driver_->control(), {.socket = options_.socket}));
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
   tell_ready();
   return ok();
+}
+
+// A damaged store costs the jobs that ran, not the daemon.
+Result<node::RecordStore> Daemon::open_records() const {
+  auto records = node::RecordStore::open(folder_.records_file());
+  if (records || records.error().kind != Kind::corrupt) return records;
+  log::error(kArea, "the records are damaged", kv("why", records.error().detail));
+  GW_TRY(const std::string saved, node::repair_records(folder_.records_file(), folder_.jobs_folder(), os::wall_now()));
+  log::error(kArea, "a new store of records was made", kv("saved", saved));
+  return node::RecordStore::open(folder_.records_file());
 }
 
 // The daemon announces itself to its own tracker like any other peer.
@@ -77,7 +100,7 @@ Status Daemon::open_tracker(node::Driver::Config& config) {
 }
 
 void Daemon::tell_ready() {
-  const node::NodeView node = driver_->node();
+  const node::NodeView node = driver_->control().node();
   log::info(kArea, "ready", kv("peer", node.id.hash.hex()), kv("boot", node.boot), kv("socket", options_.socket.string()));
   if (!node.addresses.empty()) log::info(kArea, "others join with", kv("command", "godwit up --join " + node.addresses.front()));
   const auto& addresses = node.addresses;
@@ -97,6 +120,8 @@ Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
                               .state = folder_.path().string(),
                               .boot = boot};
   config.worker.program = options_.worker;
+  config.peer.past.age = options_.keep_for;
+  config.peer.past.bytes = options_.keep_bytes;
   if (share.cores == 0) config.spare_workers = 0;  // no thread of another peer will run here
   config.on_stop = [this] { begin_stop(); };
   GW_TRY_VOID(choose_addresses(config));
@@ -149,7 +174,7 @@ void Daemon::wait_for_starter() {
 
 void Daemon::look_for_jobs() {
   if (stopping_) return;
-  const auto jobs = driver_->jobs();
+  const auto jobs = driver_->control().jobs();
   if (std::ranges::none_of(jobs, [](const node::JobSummary& job) { return job.state == node::JobState::running; })) return begin_stop();
   patience_.expires_after(kJobCheck);
   patience_.async_wait([this](const boost::system::error_code& error) {

@@ -1,6 +1,7 @@
 #pragma once
 // A whole daemon: constructs all parts in one order and ends them in the opposite one.
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <memory>
 
@@ -14,8 +15,8 @@ namespace gw::daemon {
 
 namespace asio = boost::asio;
 
-// One peer with its API. run() is its whole life, on the caller's thread, which becomes the node thread; it ends by SIGTERM, SIGINT,
-// Control::stop(), a failed disk, or the end of its starter. A second signal ends the process at once.
+// A daemon: one peer with its API. run() is its whole life, on the caller's thread, which becomes the node thread; it ends by SIGTERM,
+// SIGINT, Control::stop(), a failed disk, or the end of its starter. A second signal ends the process at once.
 class Daemon {
  public:
   // Kind::overloaded: another daemon has this state or socket; else what is wrong, in one sentence.
@@ -26,6 +27,7 @@ class Daemon {
  private:
   Daemon(const Options& options, node::StateFolder folder, transport::Identity identity, node::NativeCode code);
   Status open();
+  Result<node::RecordStore> open_records() const;
   Result<node::Driver::Config> driver_config(std::uint64_t boot);
   Status choose_addresses(node::Driver::Config& config) const;
   Status open_tracker(node::Driver::Config& config);

@@ -7,9 +7,9 @@
 
 #include "base/log_sink.h"
 #include "daemon/supervisor.h"
-#include "os/io.h"
-#include "os/log_file.h"
-#include "os/user_folders.h"
+#include "os/files/io.h"
+#include "os/files/log_file.h"
+#include "os/files/user_folders.h"
 
 namespace gw::daemon {
 namespace {

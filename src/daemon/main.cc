@@ -7,7 +7,9 @@
 #include "daemon/daemon.h"
 #include "daemon/log_output.h"
 #include "daemon/tracker_main.h"
-#include "os/file.h"
+#include "os/files/descriptor_limit.h"
+#include "os/files/file.h"
+#include "wire/messages/protobuf_log.h"
 
 namespace {
 
@@ -29,6 +31,7 @@ int refuse(const Error& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wire::log_protobuf_quietly();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments.front() == "fill-code-cache") return fill_code_cache(std::span(arguments).subspan(1));
   if (arguments == std::vector<std::string>{"--help"}) {
@@ -36,6 +39,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is reported by the write
+  os::raise_descriptor_limit();
   log::set_level(log::Level::info);
   if (!arguments.empty() && arguments.front() == "tracker") {
     const Status served = daemon::run_tracker(std::span(arguments).subspan(1));

@@ -6,9 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 
-#include "os/user_folders.h"
+#include "os/files/user_folders.h"
 #include "tracker/inquiry.h"
 #include "wire/grid_name.h"
 
@@ -40,13 +41,20 @@ Status take_number(const std::string& text, Number most, std::string_view what, 
   return ok();
 }
 
+Status take_seconds(const std::string& text, std::chrono::seconds& time) {
+  std::uint32_t seconds = 0;
+  GW_TRY_VOID(take_number(text, std::numeric_limits<std::uint32_t>::max(), "number of seconds", seconds));
+  time = std::chrono::seconds(seconds);
+  return ok();
+}
+
 Status take_address(const std::string& text, std::vector<std::string>& list) {
   if (list.size() >= kMaxAddresses) return fail(Kind::invalid, "too many addresses: the limit is {}", kMaxAddresses);
   list.push_back(text);
   return ok();
 }
 
-// One of the things that lead into a grid.
+// An argument of --join: an address, an invitation or a tracker.
 Status take_way_in(const std::string& text, Options& options) {
   if (text.starts_with("http://")) {
     GW_TRY(const std::string address, tracker::parse_tracker_url(text));
@@ -77,6 +85,11 @@ std::map<std::string, Take, std::less<>> takers(Options& options) {
       {"--tracker", [&](const std::string& text) { return options.tracker = text, ok(); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
       {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots.emplace()); }},
+      {"--keep-jobs", [&](const std::string& text) { return take_seconds(text, options.keep_for); }},
+      {"--keep-output",
+       [&](const std::string& text) {
+         return take_number(text, std::numeric_limits<std::uint64_t>::max(), "number of bytes", options.keep_bytes);
+       }},
       {"--log", [&](const std::string& text) { return options.log = text, ok(); }},
       {"--ready-fd", [&](const std::string& text) { return take_number(text, kMaxDescriptor, "descriptor", options.ready_fd); }},
   };
@@ -97,7 +110,7 @@ Status fill_in(Options& options) {
 
 std::string usage() {
   return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT|INVITATION|TRACKER]... [--grid "
-         "NAME]... [--slots N] "
+         "NAME]... [--slots N] [--keep-jobs SECONDS] [--keep-output BYTES] "
          "[--worker PATH] [--tracker ADDRESS:PORT] [--no-discovery]"
          " [--log FILE] [--ready-fd N] [--ephemeral]\nNormally started by `godwit up`.\n";
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The command line of the daemon.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,9 +29,11 @@ struct Options {
   Discovery discovery = Discovery::on;  // --no-discovery; never on loopback
   std::vector<std::string> grids;       // --grid NAME, may be repeated; by default the grids of the last run, else the open one
   std::optional<std::uint32_t> slots;   // --slots N; by default the stored share, else one per processor
-  std::filesystem::path worker;         // --worker PATH; by default beside this program
-  std::filesystem::path log;            // --log FILE; by default stderr
-  int ready_fd = -1;                    // --ready-fd N: gets a line when the daemon is ready
+  std::chrono::seconds keep_for = std::chrono::hours(24 * 30);  // --keep-jobs SECONDS: jobs that have ended
+  std::uint64_t keep_bytes = 10ull << 30;                       // --keep-output BYTES: of their output
+  std::filesystem::path worker;                                 // --worker PATH; by default beside this program
+  std::filesystem::path log;                                    // --log FILE; by default stderr
+  int ready_fd = -1;                                            // --ready-fd N: gets a line when the daemon is ready
   enum class Life : std::uint8_t { own, starter };
   Life life = Life::own;  // --ephemeral: exits when standard input is closed and no job runs
 };

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::daemon {
 namespace {

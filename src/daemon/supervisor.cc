@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::daemon {
 
@@ -18,7 +18,7 @@ void report_ready(const std::string& status, os::UniqueFd ready) {
 
 void report_stopping() { ::sd_notify(0, "STOPPING=1"); }
 
-// As systemd.exec(5) has it: the variable outlives a redirection, so it must name the very file.
+// Compares as systemd.exec(5) says: the variable stays set after a redirection, so it must name exactly the file behind stderr.
 bool stderr_is_journal() {
   const char* const stream = std::getenv("JOURNAL_STREAM");
   struct stat status{};

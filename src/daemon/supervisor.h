@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::daemon {
 

@@ -8,6 +8,8 @@
 namespace gw::gateway {
 namespace {
 
+constexpr const char* kBinary = "application/octet-stream";
+
 std::string line(const Json& json) { return dump(json) + "\n"; }
 
 Bytes bytes_from(const std::string& text) {
@@ -57,7 +59,8 @@ asio::awaitable<Api::Answer> Api::list_jobs(const Match&, std::string) { co_retu
 asio::awaitable<Api::Answer> Api::list_hosted(const Match&, std::string) { co_return Answer{200, line(to_json(control_.hosted()))}; }
 
 asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
-  const Result<node::JobView> view = control_.job(job::JobId{match.name});
+  const auto view =
+      co_await answer_of<node::JobView>(wake_, patience_, [&](auto done) { control_.job(job::JobId{match.name}, std::move(done)); });
   co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
 }
 
@@ -76,6 +79,34 @@ asio::awaitable<Api::Answer> Api::cancel_job(const Match& match, std::string) {
   co_return cancelled ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(cancelled.error());
 }
 
+asio::awaitable<Api::Answer> Api::suspend_job(const Match& match, std::string) {
+  const job::JobId id{match.name};
+  const Status suspended = co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.suspend(id, std::move(done)); });
+  co_return suspended ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(suspended.error());
+}
+
+asio::awaitable<Api::Answer> Api::resume_job(const Match& match, std::string) {
+  const job::JobId id{match.name};
+  const Status resumed = co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.resume(id, std::move(done)); });
+  co_return resumed ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(resumed.error());
+}
+
+asio::awaitable<Api::Answer> Api::show_image(const Match& match, std::string) {
+  const Result<wire::pb::JobImage> image = control_.image(job::JobId{match.name});
+  co_return image ? Answer{.status = 200, .body = image->SerializeAsString(), .type = kBinary} : refusal(image.error());
+}
+
+asio::awaitable<Api::Answer> Api::load_blob(const Match& match, std::string) {
+  auto bytes = co_await answer_of<std::string>(wake_, patience_, [&](auto done) { control_.load_blob(match.name, std::move(done)); });
+  co_return bytes ? Answer{.status = 200, .body = *std::move(bytes), .type = kBinary} : refusal(bytes.error());
+}
+
+asio::awaitable<Api::Answer> Api::forget_job(const Match& match, std::string) {
+  const job::JobId id{match.name};
+  const Status forgotten = co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.forget(id, std::move(done)); });
+  co_return forgotten ? Answer{200, line({{"id", id.hash.hex()}})} : refusal(forgotten.error());
+}
+
 asio::awaitable<Api::Answer> Api::supply_input(const Match& match, std::string body) {
   const job::JobId id{match.name};
   const auto piece = number(match, "piece");
@@ -86,9 +117,7 @@ asio::awaitable<Api::Answer> Api::supply_input(const Match& match, std::string b
 }
 
 asio::awaitable<Api::Answer> Api::store_blob(const Match& match, std::string body) {
-  const Hash256 hash = match.name, found = sha256(as_bytes(body));
-  if (found != hash)
-    co_return refusal(fail(Kind::corrupt, "the SHA-256 of the {} bytes received is {}, not {}", body.size(), found.hex(), hash.hex()));
+  const Hash256 hash = match.name;
   const Status stored =
       co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.store_blob(hash, std::move(body), std::move(done)); });
   co_return stored ? Answer{201, line({{"sha256", hash.hex()}})} : refusal(stored.error());

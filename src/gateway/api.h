@@ -32,6 +32,11 @@ class Api {
   asio::awaitable<Answer> show_job(const Match& match, std::string body);
   asio::awaitable<Answer> submit_job(const Match& match, std::string body);
   asio::awaitable<Answer> cancel_job(const Match& match, std::string body);
+  asio::awaitable<Answer> suspend_job(const Match& match, std::string body);
+  asio::awaitable<Answer> resume_job(const Match& match, std::string body);
+  asio::awaitable<Answer> show_image(const Match& match, std::string body);
+  asio::awaitable<Answer> load_blob(const Match& match, std::string body);
+  asio::awaitable<Answer> forget_job(const Match& match, std::string body);
   asio::awaitable<Answer> supply_input(const Match& match, std::string body);
   asio::awaitable<Answer> store_blob(const Match& match, std::string body);
   asio::awaitable<Answer> change_share(const Match& match, std::string body);

@@ -9,7 +9,7 @@
 #include "gateway/http.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
-#include "os/local_socket.h"
+#include "os/sockets/local_socket.h"
 
 namespace gw::gateway {
 namespace {
@@ -208,8 +208,37 @@ Result<job::JobId> Client::submit(ByteView signed_charter, ByteView manifest) {
   return job::JobId{sha256(signed_charter)};
 }
 
+Result<wire::pb::JobImage> Client::image(const job::JobId& id) {
+  GW_TRY(const std::string bytes, ask({http::verb::get, fmt::format("/v1/jobs/{}/image", id.hash.hex())}));
+  wire::pb::JobImage image;
+  if (!image.ParseFromString(bytes) || image.root().size() != sizeof(Hash256))
+    return fail(Kind::corrupt, "the daemon's answer cannot be understood: it is no JobImage");
+  return image;
+}
+
+Result<std::string> Client::load_blob(const Hash256& hash) {
+  GW_TRY(std::string bytes, ask({.method = http::verb::get, .target = "/v1/blobs/" + hash.hex(), .patience = config_.act}));
+  if (sha256(as_bytes(bytes)) != hash) return fail(Kind::corrupt, "the daemon sent another blob than {}", hash.hex());
+  return bytes;
+}
+
+Status Client::forget(const job::JobId& id) {
+  GW_TRY_VOID(ask({http::verb::delete_, fmt::format("/v1/jobs/{}", id.hash.hex())}));
+  return ok();
+}
+
 Status Client::cancel(const job::JobId& id) {
   GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/cancel", id.hash.hex())}));
+  return ok();
+}
+
+Status Client::suspend(const job::JobId& id) {
+  GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/suspend", id.hash.hex())}));
+  return ok();
+}
+
+Status Client::resume(const job::JobId& id) {
+  GW_TRY_VOID(ask({http::verb::post, fmt::format("/v1/jobs/{}/resume", id.hash.hex())}));
   return ok();
 }
 

@@ -38,6 +38,13 @@ class Client {
   Status store_blob(ByteView bytes);
   Result<job::JobId> submit(ByteView signed_charter, ByteView manifest);
   Status cancel(const job::JobId& id);
+  Status suspend(const job::JobId& id);
+  Status resume(const job::JobId& id);
+  // Kind::invalid: it is not suspended; Kind::unsupported: it has several threads.
+  Result<wire::pb::JobImage> image(const job::JobId& id);
+  // A blob of the daemon, checked against its hash.
+  Result<std::string> load_blob(const Hash256& hash);
+  Status forget(const job::JobId& id);
   // A piece of its standard input; an empty one is the end.
   Status supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes);
   Result<std::vector<node::GridView>> grids();

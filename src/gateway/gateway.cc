@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "base/log.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::gateway {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::string_view kArea = "gateway";
 Status check_user(int socket) {
   GW_TRY(const uid_t user, os::peer_user(socket));
   if (user == ::geteuid() || user == 0) return ok();
-  return fail(Kind::invalid, "user {} may not speak to the daemon of user {}", user, ::geteuid());
+  return fail(Kind::invalid, "user {} may not use the daemon of user {}", user, ::geteuid());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "gateway/session.h"
 #include "httpd/session_server.h"
-#include "os/local_socket.h"
+#include "os/sockets/local_socket.h"
 
 namespace gw::gateway {
 

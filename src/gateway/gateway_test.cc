@@ -10,8 +10,8 @@
 #include "gateway/client.h"
 #include "gateway/grid_json.h"
 #include "gateway/test/fake_control.h"
-#include "os/file.h"
-#include "os/io.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
 
 namespace gw::gateway {
 namespace {
@@ -78,9 +78,20 @@ TEST_F(AtTheGateway, PlainQuestions) {
   EXPECT_EQ(client.jobs()->front().id, kJob);
   EXPECT_EQ(client.job(kJob)->threads.front().task, 0u);
   EXPECT_EQ(client.job(job::JobId{}).error().kind, Kind::not_found);
+  EXPECT_EQ(client.resume(kJob).error().kind, Kind::invalid);
+  ASSERT_TRUE(client.suspend(kJob));
+  EXPECT_EQ(client.job(kJob)->summary.state, node::JobState::suspended);
+  EXPECT_EQ(client.suspend(kJob).error().kind, Kind::invalid);
+  EXPECT_EQ(wire::marks_of(client.image(kJob)->stored()), (job::StreamMarks{{job::kHomeStream, 7}}));
+  ASSERT_TRUE(client.resume(kJob));
+  EXPECT_EQ(client.job(kJob)->summary.state, node::JobState::running);
+  EXPECT_EQ(client.suspend(job::JobId{}).error().kind, Kind::not_found);
   EXPECT_EQ(client.cancel(job::JobId{}).error().kind, Kind::not_found);
   ASSERT_TRUE(client.cancel(kJob));
   EXPECT_EQ(client.job(kJob)->summary.state, node::JobState::cancelled);
+  ASSERT_TRUE(client.forget(kJob));
+  EXPECT_EQ(client.job(kJob).error().kind, Kind::not_found);
+  EXPECT_EQ(client.forget(kJob).error().kind, Kind::not_found);
   ASSERT_TRUE(client.stop());
   EXPECT_TRUE(on_node([this] { return control.stopped; }));
 }
@@ -118,6 +129,8 @@ TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
   const Bytes blob(1u << 20, 'x');
   ASSERT_TRUE(client.store_blob(blob));
   EXPECT_EQ(on_node([&] { return control.blobs.at(sha256(blob)).size(); }), blob.size());
+  EXPECT_EQ(client.load_blob(sha256(blob)).value(), as_text(blob));
+  EXPECT_EQ(client.load_blob(Hash256{}).error().kind, Kind::not_found);
   const auto too_long = client.store_blob(Bytes((1u << 20) + 1, 'x'));
   ASSERT_FALSE(too_long);
   const Bytes manifest = {1, 2, 3};
@@ -258,7 +271,7 @@ TEST_F(AtTheGateway, AStopEndsEverythingThatIsOpen) {
   streaming.get_future().wait();
   on_node([this] { control.mute = true; });
   auto waiting = std::async(std::launch::async, [&] { return Client(path).cancel(kJob); });
-  until([this] { return control.job(kJob)->summary.state == node::JobState::cancelled; });  // it has been asked
+  until([this] { return control.job_summary(kJob)->state == node::JobState::cancelled; });  // it has been asked
   stop();
   EXPECT_EQ(follower.get().error().kind, Kind::disconnected);
   EXPECT_FALSE(waiting.get());
@@ -282,7 +295,7 @@ TEST_F(AtTheGateway, ADaemonThatIsSuspendedIsNamedWithWhatToDo) {
   EXPECT_NE(answer.error().detail.find(fmt::format("kill -CONT {}'", ::getpid())), std::string::npos) << answer.error().detail;
 }
 
-TEST_F(AtTheGateway, WhatIsNoRequestIsRefusedWithTheRightStatus) {
+TEST_F(AtTheGateway, MalformedRequestsGetTheRightStatus) {
   start();
   struct Case {
     std::string request, status, words;

@@ -10,8 +10,8 @@ namespace {
 constexpr std::chrono::milliseconds kQuiet = std::chrono::hours(1);  // then the loop looks again: a stream waits as long as its client
 
 bool is_over(const node::Control& control, const job::JobId& id) {
-  const Result<node::JobView> view = control.job(id);
-  return view && view->summary.state != node::JobState::running;
+  const Result<node::JobSummary> summary = control.job_summary(id);
+  return summary && is_over(summary->state);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Route, EachHasItsHandler) {
   EXPECT_EQ(std::get<StreamHandler>(handler_of(*match(routes(), "GET", events)->route)), &JobStream::send_events);
 }
 
-// As JobStream reads them.
+// Reads the parameters as JobStream does.
 Status read_parameters(const Match& match) {
   GW_TRY_VOID(stream(match));
   GW_TRY_VOID(number(match, "from"));
@@ -48,7 +48,7 @@ TEST(Route, OnlyWhatTakesABodyMayHaveOne) {
   EXPECT_EQ(match(routes(), "PUT", "/v1/blobs/" + kId)->route->max_body_bytes, 1u << 20);
 }
 
-TEST(Route, WhatIsWrongIsSaid) {
+TEST(Route, ErrorsNameTheWrongPart) {
   struct Case {
     std::string method, target;
     Kind kind;
@@ -89,7 +89,7 @@ TEST(Route, WhatIsWrongIsSaid) {
   }
 }
 
-// Whatever the bytes are: an answer, and only whole ids get through.
+// Random bytes always get an answer, and only whole ids reach a handler.
 TEST(Route, AnyBytesAreAnswered) {
   std::mt19937_64 random(20261116);
   const std::string pieces[] = {"/v1",    "/jobs",  "/",       kId,       "?", "=", "&",   "from",

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/check.h"
-#include "wire/worker_frames.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::gateway {
 namespace {
@@ -28,10 +28,15 @@ const std::array kEntries = std::to_array<Entry>({
     {{"GET", "/v1/jobs"}, &Api::list_jobs},
     {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
     {{"GET", "/v1/jobs/{id}"}, &Api::show_job},
+    {{"DELETE", "/v1/jobs/{id}"}, &Api::forget_job},
     {{"POST", "/v1/jobs/{id}/cancel"}, &Api::cancel_job},
+    {{"POST", "/v1/jobs/{id}/suspend"}, &Api::suspend_job},
+    {{"POST", "/v1/jobs/{id}/resume"}, &Api::resume_job},
+    {{"GET", "/v1/jobs/{id}/image"}, &Api::show_image},
     {{"POST", "/v1/jobs/{id}/input", "piece", wire::kMaxInputPiece}, &Api::supply_input},
     {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output},
     {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events},
+    {{"GET", "/v1/blobs/{sha256}"}, &Api::load_blob},
     {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, &Api::store_blob},
     {{"GET", "/v1/grids"}, &Api::list_grids},
     {{"POST", "/v1/grids", "", kMaxOrderBytes}, &Api::add_grid},

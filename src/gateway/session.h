@@ -1,5 +1,5 @@
 #pragma once
-// One connection to the local API.
+// A connection to the local API.
 
 #include <chrono>
 #include <memory>

@@ -12,7 +12,7 @@ using node::PeerView;
 using node::ThreadView;
 
 constexpr std::array<std::string_view, node::kStreams> kStreamNames{"stdout", "stderr", "files"};
-constexpr std::array<std::string_view, 4> kJobStates{"running", "done", "failed", "cancelled"};
+constexpr std::array<std::string_view, 5> kJobStates{"running", "done", "failed", "cancelled", "suspended"};
 constexpr std::array<std::string_view, 4> kPeerStates{"self", "alive", "suspected", "silent"};
 constexpr std::array<std::string_view, 4> kReaches{"unknown", "open", "outbound", "relay_only"};
 constexpr std::array<std::string_view, 4> kThreadStates{"waiting", "running", "ended", "failed"};
@@ -37,7 +37,7 @@ std::string_view name(PeerView::State state) { return kPeerStates[static_cast<st
 std::string_view name(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 std::string_view name(ThreadView::State state) { return kThreadStates[static_cast<std::size_t>(state)]; }
 
-// As text: many readers of JSON lose the last digits of 64-bit numbers.
+// Ids are text, because many readers of JSON lose the last digits of 64-bit numbers.
 std::string thread_text(job::ThreadId thread) { return fmt::format("{:016x}", thread.value()); }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -59,7 +59,14 @@ Json to_json(const node::NodeView& view) {
           {"anchors", view.anchors},
           {"load", view.load},
           {"cores", view.cores},
-          {"workers", view.workers}};
+          {"workers", view.workers},
+          {"storage", to_json(view.storage)}};
+}
+
+Json to_json(const node::StorageView& view) {
+  return {{"finished_jobs", view.finished_jobs}, {"finished_bytes", view.finished_bytes}, {"keep_for_seconds", view.keep_for.count()},
+          {"keep_bytes", view.keep_bytes},       {"free_bytes", view.free_bytes},         {"full", view.full},
+          {"kept_threads", view.kept_threads},   {"kept_bytes", view.kept_bytes},         {"kept_limit", view.kept_limit}};
 }
 
 Json to_json(const node::Share& share) {
@@ -67,7 +74,10 @@ Json to_json(const node::Share& share) {
           {"memory_bytes", share.memory_bytes},
           {"cpu_percent", share.cpu_percent},
           {"slots_per_peer", share.slots_per_peer},
-          {"jobs_per_peer", share.jobs_per_peer}};
+          {"jobs_per_peer", share.jobs_per_peer},
+          {"disk_bytes", share.disk_bytes},
+          {"disk_bytes_per_peer", share.disk_bytes_per_peer},
+          {"disk_bytes_per_job", share.disk_bytes_per_job}};
 }
 
 Json to_json(const node::ShareChange& change) {
@@ -77,6 +87,9 @@ Json to_json(const node::ShareChange& change) {
   if (change.cpu_percent) json["cpu_percent"] = *change.cpu_percent;
   if (change.slots_per_peer) json["slots_per_peer"] = *change.slots_per_peer;
   if (change.jobs_per_peer) json["jobs_per_peer"] = *change.jobs_per_peer;
+  if (change.disk_bytes) json["disk_bytes"] = *change.disk_bytes;
+  if (change.disk_bytes_per_peer) json["disk_bytes_per_peer"] = *change.disk_bytes_per_peer;
+  if (change.disk_bytes_per_job) json["disk_bytes_per_job"] = *change.disk_bytes_per_job;
   return json;
 }
 
@@ -120,7 +133,9 @@ Json to_json(const node::JobSummary& view) {
           {"lost", view.counters.lost},
           {"resumed", view.counters.resumed},
           {"restarted", view.counters.restarted},
-          {"peers_lost", view.counters.peers_lost}};
+          {"peers_lost", view.counters.peers_lost},
+          {"sentence", view.sentence},
+          {"stored_bytes", view.stored_bytes}};
 }
 
 Json to_json(const ThreadView& thread) {
@@ -133,7 +148,7 @@ Json to_json(const ThreadView& thread) {
 
 Json to_json(const node::JobPeerView& peer) {
   return {{"id", peer.id.hash.hex()},  {"state", name(peer.state)}, {"slots", peer.slots}, {"running", peer.running},
-          {"finished", peer.finished}, {"lost", peer.lost},         {"taken", peer.taken}};
+          {"finished", peer.finished}, {"lost", peer.lost},         {"taken", peer.taken}, {"failure", peer.failure}};
 }
 
 Json to_json(const node::JobView& view) {
@@ -183,6 +198,8 @@ struct EventFields {
   Json operator()(const Event::Report& e) const {
     return {{"event", "report"}, {"thread", thread_text(e.thread)}, {"hex", hex(as_bytes(e.bytes))}};
   }
+  Json operator()(const Event::Suspended&) const { return {{"event", "suspended"}}; }
+  Json operator()(const Event::Resumed&) const { return {{"event", "resumed"}}; }
   Json operator()(const Event::Over& e) const { return {{"event", "over"}, {"state", name(e.state)}, {"exit_code", e.exit_code}}; }
 };
 

@@ -13,6 +13,7 @@ namespace gw::gateway {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const node::NodeView& view);
+Json to_json(const node::StorageView& view);
 Json to_json(const node::Share& share);
 Json to_json(const node::ShareChange& change);  // only what is to be changed
 Json to_json(const node::PingView& view);
@@ -27,7 +28,7 @@ Json to_json(const std::vector<node::PeerView>& views);
 Json to_json(const std::vector<node::JobSummary>& views);
 Json to_json(const std::vector<node::HostedJobView>& views);
 
-// One line of valid UTF-8, whatever bytes the texts contain.
+// A single line of valid UTF-8, also if the texts contain invalid bytes.
 std::string dump(const Json& json);
 
 // The inverse. Kind::corrupt: the text is not what this version writes.

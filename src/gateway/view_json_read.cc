@@ -42,12 +42,16 @@ class Members {
     if (!there) note(fmt::format("{} is no number", key));
     return there ? json_.at(key).get<double>() : 0;
   }
+  bool boolean(const char* key) const {
+    const Json* const value = find(key, Json::value_t::boolean);
+    return value != nullptr && value->get<bool>();
+  }
   Reason reason(const char* key) const {
     const auto found = find_reason(text(key));
     if (!found) note(fmt::format("'{}' is no reason", text(key)));
     return found.value_or(Reason::ok);
   }
-  // Of an object inside this one.
+  // A reader of an object inside this one.
   Members object(const char* key) const {
     static const Json kEmpty = Json::object();
     const Json* const value = find(key, Json::value_t::object);
@@ -127,7 +131,9 @@ class Members {
   std::string& problem_;
 };
 
-JobState job_state(const Members& json) { return json.state({JobState::running, JobState::done, JobState::failed, JobState::cancelled}); }
+JobState job_state(const Members& json) {
+  return json.state({JobState::running, JobState::done, JobState::failed, JobState::cancelled, JobState::suspended});
+}
 
 PeerView::State peer_state(const Members& json) {
   return json.state({PeerView::State::self, PeerView::State::alive, PeerView::State::suspected, PeerView::State::silent});
@@ -143,7 +149,22 @@ node::Share read_share(const Members& json) {
           .memory_bytes = json.number<std::uint64_t>("memory_bytes"),
           .cpu_percent = json.number<std::uint32_t>("cpu_percent"),
           .slots_per_peer = json.number<std::uint32_t>("slots_per_peer"),
-          .jobs_per_peer = json.number<std::uint32_t>("jobs_per_peer")};
+          .jobs_per_peer = json.number<std::uint32_t>("jobs_per_peer"),
+          .disk_bytes = json.number<std::uint64_t>("disk_bytes"),
+          .disk_bytes_per_peer = json.number<std::uint64_t>("disk_bytes_per_peer"),
+          .disk_bytes_per_job = json.number<std::uint64_t>("disk_bytes_per_job")};
+}
+
+node::StorageView read_storage(const Members& json) {
+  return {.finished_jobs = json.number<std::uint64_t>("finished_jobs"),
+          .finished_bytes = json.number<std::uint64_t>("finished_bytes"),
+          .keep_for = std::chrono::seconds(json.number<std::uint32_t>("keep_for_seconds")),
+          .keep_bytes = json.number<std::uint64_t>("keep_bytes"),
+          .free_bytes = json.number<std::uint64_t>("free_bytes"),
+          .full = json.boolean("full"),
+          .kept_threads = json.number<std::uint64_t>("kept_threads"),
+          .kept_bytes = json.number<std::uint64_t>("kept_bytes"),
+          .kept_limit = json.number<std::uint64_t>("kept_limit")};
 }
 
 node::HostedJobView read_hosted(const Members& json) {
@@ -182,7 +203,8 @@ node::NodeView read_node(const Members& json) {
           .anchors = json.texts("anchors"),
           .load = json.real("load"),
           .cores = json.number<std::uint32_t>("cores"),
-          .workers = json.number<std::uint32_t>("workers")};
+          .workers = json.number<std::uint32_t>("workers"),
+          .storage = read_storage(json.object("storage"))};
 }
 
 std::optional<PeerView::Link> read_link(const Members& json) {
@@ -223,7 +245,9 @@ node::JobSummary read_summary(const Members& json) {
           .counters = {.lost = json.number<std::uint64_t>("lost"),
                        .resumed = json.number<std::uint64_t>("resumed"),
                        .restarted = json.number<std::uint64_t>("restarted"),
-                       .peers_lost = json.number<std::uint64_t>("peers_lost")}};
+                       .peers_lost = json.number<std::uint64_t>("peers_lost")},
+          .sentence = json.text("sentence"),
+          .stored_bytes = json.number<std::uint64_t>("stored_bytes")};
 }
 
 ThreadView read_thread(const Members& json) {
@@ -248,7 +272,8 @@ node::JobPeerView read_job_peer(const Members& json) {
           .running = json.number<std::uint64_t>("running"),
           .finished = json.number<std::uint64_t>("finished"),
           .lost = json.number<std::uint64_t>("lost"),
-          .taken = json.number<std::uint64_t>("taken")};
+          .taken = json.number<std::uint64_t>("taken"),
+          .failure = json.text("failure")};
 }
 
 node::JobView read_job(const Members& json) {
@@ -273,6 +298,8 @@ const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers
       {"thread_ended", [](const Members& j) { return E::ThreadEnded{j.thread("thread"), j.number<std::uint32_t>("exit_code")}; }},
       {"thread_failed", [](const Members& j) { return E::ThreadFailed{j.thread("thread"), j.text("sentence")}; }},
       {"report", [](const Members& j) { return E::Report{j.thread("thread"), j.bytes("hex")}; }},
+      {"suspended", [](const Members&) { return E::Suspended{}; }},
+      {"resumed", [](const Members&) { return E::Resumed{}; }},
       {"over", [](const Members& j) { return E::Over{job_state(j), j.number<std::uint32_t>("exit_code")}; }},
   };
   return table;
@@ -305,7 +332,9 @@ Result<node::Share> share_view(std::string_view text) { return read(text, read_s
 Result<node::PingView> ping_view(std::string_view text) { return read(text, read_ping); }
 
 Result<node::ShareChange> share_change(std::string_view text) {
-  constexpr std::string_view kForm = "an object with cores, memory_bytes, cpu_percent, slots_per_peer or jobs_per_peer";
+  constexpr std::string_view kForm =
+      "an object with cores, memory_bytes, cpu_percent, slots_per_peer, jobs_per_peer, disk_bytes, "
+      "disk_bytes_per_peer or disk_bytes_per_job";
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return fail(Kind::invalid, "the body is not a JSON object: send {}", kForm);
   std::string problem;
@@ -322,6 +351,12 @@ Result<node::ShareChange> share_change(std::string_view text) {
       change.slots_per_peer = members.number<std::uint32_t>("slots_per_peer");
     } else if (key == "jobs_per_peer") {
       change.jobs_per_peer = members.number<std::uint32_t>("jobs_per_peer");
+    } else if (key == "disk_bytes") {
+      change.disk_bytes = members.number<std::uint64_t>("disk_bytes");
+    } else if (key == "disk_bytes_per_peer") {
+      change.disk_bytes_per_peer = members.number<std::uint64_t>("disk_bytes_per_peer");
+    } else if (key == "disk_bytes_per_job") {
+      change.disk_bytes_per_job = members.number<std::uint64_t>("disk_bytes_per_job");
     } else {
       members.note(fmt::format("'{}' cannot be shared", key));
     }

@@ -30,7 +30,9 @@ node::JobView example() {
                   .ended = 7,
                   .failed = 8,
                   .exit_code = 9,
-                  .counters = {.lost = 10, .resumed = 11, .restarted = 12, .peers_lost = 13}};
+                  .counters = {.lost = 10, .resumed = 11, .restarted = 12, .peers_lost = 13},
+                  .sentence = "its output is damaged",
+                  .stored_bytes = 14};
   view.threads.push_back(
       {.id = job::ThreadId(0xfedcba9876543210), .state = node::ThreadView::State::failed, .sentence = "it \"trapped\"\n"});
   view.threads.push_back({.id = job::ThreadId(1),
@@ -46,7 +48,7 @@ node::JobView example() {
   return view;
 }
 
-TEST(ViewJson, WhatIsWrittenIsReadBack) {
+TEST(ViewJson, WrittenViewsAreReadBack) {
   const std::string text = dump(to_json(example()));
   const auto back = job_view(text);
   ASSERT_TRUE(back) << back.error().detail;
@@ -109,6 +111,8 @@ TEST(ViewJson, EveryEventIsReadBack) {
                                             JobEvent::ThreadEnded{thread, 6},
                                             JobEvent::ThreadFailed{thread, "why"},
                                             JobEvent::Report{thread, std::string("\0\xff", 2)},
+                                            JobEvent::Suspended{},
+                                            JobEvent::Resumed{},
                                             JobEvent::Over{node::JobState::failed, 8}};
   EXPECT_EQ(std::size(kinds), std::variant_size_v<decltype(JobEvent::kind)>);
   for (const auto& kind : kinds) {
@@ -120,7 +124,7 @@ TEST(ViewJson, EveryEventIsReadBack) {
   }
 }
 
-TEST(ViewJson, WhatIsNotUnderstoodIsRefused) {
+TEST(ViewJson, MalformedJsonIsRefused) {
   const Json good = to_json(example());
   EXPECT_FALSE(job_view("no JSON"));
   EXPECT_FALSE(job_view("[]"));

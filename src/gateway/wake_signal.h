@@ -56,7 +56,7 @@ asio::awaitable<Result<T>> answer_of(std::shared_ptr<WakeSignal> wake, std::chro
     if (*answer) break;
     if (woken == WakeSignal::Woken::stopped) co_return fail(Kind::disconnected, "the daemon stops");
     if (woken == WakeSignal::Woken::late)
-      co_return fail(Kind::timeout, "the daemon has not got it done within {} s", patience.count() / 1000);
+      co_return fail(Kind::timeout, "the daemon did not complete the request within {} s", patience.count() / 1000);
   }
   co_return std::move(**answer);
 }

@@ -17,8 +17,8 @@ namespace gw::httpd {
 // when its client owes it a request, if it does.
 //
 // Limit: Config::connections. When it is reached, the session that has waited longest for its client is closed in favour of the new
-// connection, so that silent clients keep nobody out; if every session is at work the new connection is refused. Both write a line to the
-// log of `area`.
+// connection, so that silent clients do not keep others out; if every session is at work the new connection is refused. Both write a line
+// to the log of `area`.
 //
 // Belongs to the thread of its io_context. REQUIRES: stop() has returned before the destructor runs.
 template <class Protocol, class Session>

@@ -1,4 +1,4 @@
-// What the engine's own containment holds, shown by going without it. docs/security.md has the list.
+// Tests of each part of the engine's own containment, which show what happens without it. docs/security.md has the list.
 
 #include <gtest/gtest.h>
 #include <sys/uio.h>

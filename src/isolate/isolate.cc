@@ -17,6 +17,12 @@ wire::GlobalValue i32_value(std::uint32_t value) {
   return out;
 }
 
+std::uint32_t i32_of(const wire::GlobalValue& value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, value.bytes.data(), sizeof bits);
+  return bits;
+}
+
 }  // namespace
 
 Isolate::Isolate(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module, Limits limits, IsolateHost host,
@@ -66,11 +72,11 @@ Result<std::unique_ptr<Isolate>> Isolate::make_from(Engine& engine, PoolThread& 
   });
 }
 
-// What an image may claim and the module does not know.
+// Checks fields of an image that the module may not have.
 Status Isolate::check_core(const Core& core) const {
   const wire::ModuleInfo& info = module_->info();
   std::uint64_t pages = std::max<std::uint64_t>(core.memory_pages, module_->memory().min_pages);
-  if (pages > limits_.memory_pages)
+  if (pages * wire::kPageBytes > memory_limit_bytes(limits_, info))
     return fail(Kind::overloaded, "the isolate needs {} pages of memory, its limit is {}", pages, limits_.memory_pages);
   if (core.wasi.files.pages() > limits_.file_bytes / wire::kPageBytes)
     return fail(Kind::overloaded, "the files of the isolate have {} pages, its limit is {} bytes", core.wasi.files.pages(),
@@ -135,7 +141,7 @@ std::optional<Stop> Isolate::call_export(const char* name) {
   entry_ = name;
   control_->forget_usage();
   Stop stop = run({});
-  while (can_resume(stop)) stop = run({});  // asked to suspend, there is nobody who could take it elsewhere
+  while (can_resume(stop)) stop = run({});  // ignore suspend requests: this call cannot continue elsewhere
   bool returned = control_->state() == RunState::stopped;
   entry_ = kStart;
   phase_ = wire::Phase::fresh;
@@ -158,7 +164,17 @@ Stop Isolate::stop_of(const CallOutcome& outcome) {
   if (ended_) return *ended_;
   if (std::holds_alternative<Returned>(outcome)) return stop_after_return();
   const TrapReport& trap = std::get<TrapReport>(outcome);
-  return Trapped{trap.kind, trap.function ? module_->function_name(*trap.function) : "", trap.message};
+  const bool overflow = trap.kind == TrapKind::memory_out_of_bounds && stack_pointer_is_outside();
+  return Trapped{overflow ? TrapKind::memory_stack_overflow : trap.kind, trap.function ? module_->function_name(*trap.function) : "",
+                 trap.message};
+}
+
+// Linkers put the stack first and its pointer into the first global: a stack that overflows makes it wrap around.
+bool Isolate::stack_pointer_is_outside() const {
+  const auto& globals = module_->info().globals;
+  if (globals.empty() || globals.front() != wire::ValueType::i32) return false;
+  const auto pointer = instance_->global("godwit.g0", wire::ValueType::i32);
+  return pointer && i32_of(*pointer) > instance_->memory_bytes();
 }
 
 Stop Isolate::stop_after_return() {
@@ -171,7 +187,7 @@ Stop Isolate::stop_after_return() {
   return unwinding_for_.value_or(Suspended{});
 }
 
-// Of an isolate that was ended from outside.
+// The stop of an isolate that was ended from outside.
 Stop Isolate::end_stop() const {
   auto reason = control_->end_reason();
   if (reason && std::holds_alternative<LimitKind>(*reason)) {
@@ -184,7 +200,7 @@ Stop Isolate::end_stop() const {
 // --- host calls ---
 
 CallResult Isolate::on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) {
-  if (memory.size() > std::size_t{limits_.memory_pages} * wire::kPageBytes) return end(LimitReached{LimitKind::memory, ""});
+  if (memory.size() > memory_limit_bytes(limits_, module_->info())) return end(LimitReached{LimitKind::memory, ""});
   bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe && entry_ == kStart;
   // The call has not begun, so it can as well happen after the move. This is where coarse programs are suspended.
   if (can_unwind && control_->suspend_requested()) return unwind(Suspended{});

@@ -1,5 +1,5 @@
 #pragma once
-// One running program that can be stopped anywhere, saved, and continued elsewhere.
+// A running program that can be stopped anywhere, saved, and continued elsewhere.
 
 #include <array>
 #include <chrono>
@@ -27,14 +27,15 @@
 #include "isolate/wasi/clock_gate.h"
 #include "isolate/wasi/stdio.h"
 #include "isolate/wasi/wasi.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 
 class MemoryHistory;
 class MemorySnapshot;
+struct ChangedPages;
 
-// What an isolate starts with.
+// The configuration an isolate starts with.
 struct IsolateConfig {
   std::vector<std::string> args;               // args[0] is the program's name
   std::vector<std::string> env;                // NAME=value
@@ -72,12 +73,13 @@ struct SaveOptions {
   IncludeModule include_module = IncludeModule::no;
   Bytes job_state = {};  // of the layers above; goes into the image as it is
   // Where the encoded image goes; none: memory of this process.
-  std::function<Result<wire::ImageMemory>(std::size_t bytes)> make_memory = {};
+  wire::MakeImageMemory make_memory = {};
 };
 
 struct RestoreFrom {
   const wire::Image& image;
-  std::span<const wire::Image> ancestors = {};  // where the pages are that an incremental image lacks; in any order
+  std::span<wire::BlobPack> packs = {};  // where nodes and pages are that the image lacks; each is let go when it has been used
+  SaveOptions::Track track = SaveOptions::Track::no;  // the first save after it can be `changed`
 };
 
 // An instance of a module, pinned to its pool thread.
@@ -91,7 +93,7 @@ class Isolate final : private ImportHost {
  public:
   static Result<std::unique_ptr<Isolate>> make(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
                                                IsolateConfig config, IsolateHost host);
-  // Goes on from an image, which must be of this module. Arguments, environment, random state and unread stdin are those of the image.
+  // Continues from an image, which must be of this module. Arguments, environment, random state and unread stdin are those of the image.
   static Result<std::unique_ptr<Isolate>> restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
                                                   const RestoreFrom& from, Limits limits, IsolateHost host);
   // The child of a fork: goes on from the same point, and the call returns 0 in it.
@@ -103,20 +105,23 @@ class Isolate final : private ImportHost {
 
   // --- carried out on the pool thread ---
 
-  // Of an isolate that has ended it says again how.
+  // For an isolate that has ended it returns the last Stop again.
   Stop resume(ResumeOptions options = {});
 
   Result<wire::Image> save(SaveOptions options = {});
 
-  // What a guest that is parked on ForkRequested asks for; `child` is the id of the new thread, which its call will return. After a failure
+  // Forks a guest that is parked on ForkRequested; `child` is the id of the new thread, which its call will return. After a failure
   // it is parked as before.
   Result<ForkPoint> fork(std::uint64_t child);
-  // The child lives elsewhere, since a life before: only the guest's call returns. REQUIRES: as below.
-  void repeat_fork(std::uint64_t child);
-  // There shall be no more threads: the guest's call fails with EAGAIN. REQUIRES: it is parked on ForkRequested.
+  // The image that the child of such a guest begins with; the guest stays parked. Its pages are the guest's, so an image saved after it may
+  // leave pages to it.
+  Result<wire::Image> save_child(std::uint64_t child, SaveOptions options);
+  // The child has this name: the guest's call returns. REQUIRES: as below.
+  void answer_fork(std::uint64_t child);
+  // The limit of threads is reached: the guest's call fails with EAGAIN. REQUIRES: the guest is parked on ForkRequested.
   void refuse_fork();
 
-  // What the guest has left at the paths that were declared as outputs. The walk is used on the pool thread and goes before the isolate
+  // The files that the guest has left at its declared outputs. The walk is used on the pool thread and goes before the isolate
   // runs again or is destroyed.
   OutputWalk outputs() { return {wasi_.files(), wasi_.saved_state().outputs}; }
 
@@ -128,7 +133,7 @@ class Isolate final : private ImportHost {
   // Holds the run in progress where it is, using no CPU, until unpause().
   void pause() { control_->pause(); }
   void unpause() { control_->unpause(); }
-  // Ends it for good; a run in progress stops with Terminated.
+  // Ends the isolate; a run in progress stops with Terminated.
   void terminate() { control_->terminate(); }
 
   RunState state() const { return control_->state(); }
@@ -182,15 +187,16 @@ class Isolate final : private ImportHost {
   Status prepare(const ResumeOptions& options);
   Stop stop_of(const CallOutcome& outcome);
   Stop stop_after_return();
+  bool stack_pointer_is_outside() const;
   Stop end_stop() const;
   Status set_i32(std::string_view name, std::uint32_t value);
 
-  Result<wire::Image> save_here(const SaveOptions& options);
+  Result<wire::Image> save_here(const SaveOptions& options, const WasiState& state);
   Result<ForkPoint> fork_here(std::uint64_t child);
   Result<ForkPoint> fork_point();
   Status take_snapshot(std::span<std::uint8_t> memory);
   Status follow_writes_anew(std::span<std::uint8_t> memory);
-  void append_file_pages(wire::ImageContent& content, const MemoryHistory* history);
+  Result<ChangedPages> pages_to_save(const SaveOptions& options, std::unique_ptr<MemoryHistory>& history);
 
   Engine& engine_;
   PoolThread& thread_;

@@ -10,8 +10,8 @@
 namespace gw::isolate {
 namespace {
 
-// What a parent has written since the snapshot is copied for each child. Beyond this, and an eighth of the snapshot, it pays to take a new
-// one.
+// Pages that the parent has written since the snapshot are copied for each child. Beyond this size, and an eighth of the snapshot, it pays
+// to take a new one.
 constexpr std::size_t kStaleBytes = 1u << 20;
 constexpr std::size_t kStalePart = 8;
 
@@ -136,7 +136,14 @@ Status Isolate::follow_writes_anew(std::span<std::uint8_t> memory) {
   return history_->follow(engine_.memory_watch(), memory);
 }
 
-void Isolate::repeat_fork(std::uint64_t child) {
+Result<wire::Image> Isolate::save_child(std::uint64_t child, SaveOptions options) {
+  return thread_.call([&]() -> Result<wire::Image> {
+    if (!wasi_.wants_fork()) return fail(Kind::invalid, "only an isolate that is parked because it asks for it has a child");
+    return save_here(options, state_of_child(wasi_.saved_state(), child));
+  });
+}
+
+void Isolate::answer_fork(std::uint64_t child) {
   thread_.call([this, child] { wasi_.answer_fork(child); });
 }
 

@@ -4,7 +4,7 @@
 #include "isolate/isolate.h"
 #include "isolate/memory/memory_snapshot.h"
 #include "isolate/test/guests.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 namespace {
@@ -61,7 +61,9 @@ class IsolateFork : public ::testing::Test {
     return *std::move(child);
   }
   std::unique_ptr<Isolate> restore(const wire::Image& image, std::span<const wire::Image> ancestors = {}) {
-    auto isolate = Isolate::restore(test::engine(), *world.thread, module, {image, ancestors}, Limits{}, world.host());
+    std::vector<wire::BlobPack> packs;
+    for (const wire::Image& ancestor : ancestors) packs.push_back(ancestor.pack());
+    auto isolate = Isolate::restore(test::engine(), *world.thread, module, {image, packs}, Limits{}, world.host());
     EXPECT_TRUE(isolate) << isolate.error().detail;
     return *std::move(isolate);
   }
@@ -131,11 +133,25 @@ TEST_F(IsolateFork, BothKeepWhatWasTrackedBefore) {
   for (Isolate* isolate : {parent.get(), child.get()}) {
     auto image = isolate->save({.pages = Pages::changed, .track = Track::yes});
     ASSERT_TRUE(image) << image.error().detail;
-    EXPECT_EQ(image->content().parent, first->id());
     EXPECT_EQ(finish(*restore(*image, {&*first, 1})), isolate == parent.get() ? kParentEnds : child_ends(1));
   }
   EXPECT_EQ(describe(child->resume()), child_ends(1));
   EXPECT_EQ(finish(*parent), kParentEnds);
+}
+
+TEST_F(IsolateFork, AChildGoesOnFromTheImageThatWasSavedForIt) {
+  auto parent = world.make(module);
+  std::vector<wire::Image> images;
+  for (std::uint64_t id : {11, 12, 13}) {
+    EXPECT_EQ(describe(parent->resume()), "parked to be forked");
+    auto image = parent->save_child(id, {.pages = images.empty() ? Pages::all : Pages::changed, .track = Track::yes});
+    ASSERT_TRUE(image) << image.error().detail;
+    images.push_back(*std::move(image));
+    parent->answer_fork(id);
+  }
+  EXPECT_EQ(describe(parent->resume()), kParentEnds);
+  for (unsigned number : {2, 0, 1}) EXPECT_EQ(describe(restore(images[number], images)->resume()), child_ends(number));
+  EXPECT_FALSE(parent->save_child(14, {})) << "nobody asks for it";
 }
 
 TEST_F(IsolateFork, AnImageTakenBeforeTheAnswerAsksAgain) {

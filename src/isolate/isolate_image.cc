@@ -34,12 +34,6 @@ Result<wire::ImageMemory> make_memory(std::size_t size) {
 
 }  // namespace
 
-void Isolate::append_file_pages(wire::ImageContent& content, const MemoryHistory* history) {
-  static const std::unordered_set<Hash256> kNone;
-  auto pages = hash_file_pages(wasi_.files(), content.parent ? history->file_hashes() : kNone);
-  content.pages.insert(content.pages.end(), pages.begin(), pages.end());
-}
-
 Result<Isolate::Core> Isolate::core() {
   Core core;
   core.phase = phase_;
@@ -60,15 +54,14 @@ Result<std::vector<wire::GlobalValue>> Isolate::globals() {
 }
 
 Result<wire::Image> Isolate::save(SaveOptions options) {
-  return thread_.call([&] { return save_here(options); });
+  return thread_.call([&] { return save_here(options, wasi_.saved_state()); });
 }
 
-Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
+Result<wire::Image> Isolate::save_here(const SaveOptions& options, const WasiState& state) {
   if (control_->state() != RunState::stopped)
     return fail(Kind::invalid, "only an isolate that is stopped, and has not ended, can be saved");
   if (options.pages == SaveOptions::Pages::changed && !history_)
     return fail(Kind::invalid, "there is no earlier image to save the changes to: save all pages first, with tracking");
-  auto memory = instance_->memory();
   // Given up if anything fails from here on: the writes counted so far are lost then.
   std::unique_ptr<MemoryHistory> history = std::move(history_);
   GW_TRY(auto global_values, globals());
@@ -77,33 +70,41 @@ Result<wire::Image> Isolate::save_here(const SaveOptions& options) {
                              .memory_pages = memory_pages(),
                              .file_pages = static_cast<std::uint32_t>(wasi_.files().pages()),
                              .globals = std::move(global_values),
-                             .wasi_state = encode(wasi_.saved_state()),
+                             .wasi_state = encode(state),
                              .job_state = options.job_state,
-                             .parent = {},
                              .module_wasm = options.include_module == SaveOptions::IncludeModule::yes ? module_->wasm() : ByteView{},
                              .pages = {}};
-  if (options.pages == SaveOptions::Pages::changed) {
-    content.parent = history->image_id();
-    GW_TRY(content.pages, history->changed_pages(memory));
-  } else {
-    if (options.track == SaveOptions::Track::yes) {
-      if (snapshot_) snapshot_->populate(memory);
-      GW_TRY(history, MemoryHistory::begin(engine_.memory_watch(), memory));
-    }
-    content.pages =
-        hash_pages(engine_.memory_watch(), memory, snapshot_ ? std::span(snapshot_->pages()) : std::span<const std::uint32_t>{});
-  }
-  append_file_pages(content, history.get());
+  GW_TRY(ChangedPages changes, pages_to_save(options, history));
+  content.pages = std::move(changes.pages);
+  content.nodes_elsewhere = std::move(changes.nodes_elsewhere);
   std::vector<Bytes> compressed;
   if (options.compression == SaveOptions::Compression::zstd) compressed = compress(content.pages);
-  const std::size_t size = wire::Image::encoded_size(content);
-  GW_TRY(wire::ImageMemory room, options.make_memory ? options.make_memory(size) : make_memory(size));
-  GW_TRY(wire::Image image, wire::Image::encode(content, std::move(room)));
+  GW_TRY(wire::Image image, wire::Image::encode(content, options.make_memory ? options.make_memory : make_memory));
   if (options.track == SaveOptions::Track::yes) {
-    history->remember(image);
+    history->remember(image.nodes(), image.content().pages);
     history_ = std::move(history);
   }
   return image;
+}
+
+// `history`: of the image before; replaced if writes are to be tracked from here on.
+Result<ChangedPages> Isolate::pages_to_save(const SaveOptions& options, std::unique_ptr<MemoryHistory>& history) {
+  static const std::unordered_set<Hash256> kNone;
+  auto memory = instance_->memory();
+  if (options.pages == SaveOptions::Pages::changed) {
+    GW_TRY(ChangedPages changes, history->changed_pages(memory));
+    history->add_file_pages(hash_file_pages(wasi_.files(), history->file_hashes()), changes);
+    return changes;
+  }
+  if (options.track == SaveOptions::Track::yes) {
+    if (snapshot_) snapshot_->populate(memory);
+    GW_TRY(history, MemoryHistory::begin(engine_.memory_watch(), memory));
+  }
+  ChangedPages all;
+  all.pages = hash_pages(engine_.memory_watch(), memory, snapshot_ ? std::span(snapshot_->pages()) : std::span<const std::uint32_t>{});
+  const std::vector<wire::ImagePage> of_files = hash_file_pages(wasi_.files(), kNone);
+  all.pages.insert(all.pages.end(), of_files.begin(), of_files.end());
+  return all;
 }
 
 Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& thread, std::shared_ptr<const Module> module,
@@ -112,12 +113,22 @@ Result<std::unique_ptr<Isolate>> Isolate::restore(Engine& engine, PoolThread& th
   if (content.module_hash != module->hash())
     return fail(Kind::invalid, "the image is of another module: it wants {}, this one is {}", content.module_hash.hex(),
                 module->hash().hex());
+  GW_TRY(const std::vector<wire::ImagePage> pages, list_pages(from.image, from.packs));
+  const auto of_memory = pages_of_memory(pages);
   GW_TRY(WasiState wasi, decode_wasi_state(content.wasi_state));
-  GW_TRY_VOID(load_file_pages(from.image, from.ancestors, wasi.files));
+  GW_TRY_VOID(load_file_pages(from.image, std::span(pages).subspan(of_memory.size()), from.packs, wasi.files));
   Core core{content.phase, content.memory_pages, content.globals, std::move(wasi)};
-  return make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
-    return load_pages(engine.memory_watch(), from.image, from.ancestors, instance.memory());
-  });
+  GW_TRY(auto isolate, make_from(engine, thread, std::move(module), limits, host, core, [&](WasmInstance& instance) {
+           return load_pages(engine.memory_watch(), of_memory, from.packs, instance.memory());
+         }));
+  if (from.track == SaveOptions::Track::yes) {
+    GW_TRY_VOID(thread.call([&]() -> Status {
+      GW_TRY(isolate->history_, MemoryHistory::begin(engine.memory_watch(), isolate->instance_->memory()));
+      isolate->history_->remember(from.image.nodes(), pages);
+      return ok();
+    }));
+  }
+  return isolate;
 }
 
 }  // namespace gw::isolate

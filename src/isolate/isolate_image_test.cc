@@ -17,7 +17,9 @@ constexpr std::string_view kSum = "sum=6a4ae6e0\n";
 class IsolateImage : public ::testing::Test {
  protected:
   std::unique_ptr<Isolate> restore(const wire::Image& image, std::span<const wire::Image> ancestors = {}) {
-    auto isolate = Isolate::restore(test::engine(), *world.thread, module, {image, ancestors}, Limits{}, world.host());
+    std::vector<wire::BlobPack> packs;
+    for (const wire::Image& ancestor : ancestors) packs.push_back(ancestor.pack());
+    auto isolate = Isolate::restore(test::engine(), *world.thread, module, {image, packs}, Limits{}, world.host());
     EXPECT_TRUE(isolate) << isolate.error().detail;
     return *std::move(isolate);
   }
@@ -97,15 +99,32 @@ TEST_F(IsolateImage, IncrementalsGoOnWithTheirAncestors) {
     ASSERT_EQ(describe(isolate->resume({.polls = 10'000})), "suspended");
     auto image = isolate->save({.pages = Pages::changed, .track = Track::yes});
     ASSERT_TRUE(image) << image.error().detail;
-    EXPECT_EQ(image->content().parent, images.back().id());
     images.push_back(*image);
   }
   // Nothing has changed, so nothing is stored.
   auto same = isolate->save({.pages = Pages::changed, .track = Track::yes});
   ASSERT_TRUE(same);
   EXPECT_LT(same->encoded().size(), 1000u);
+  EXPECT_EQ(same->content().nodes_elsewhere, same->nodes());
   EXPECT_FALSE(Isolate::restore(test::engine(), *world.thread, module, {*same}, Limits{}, world.host()));
   EXPECT_EQ(describe(restore(*same, images)->resume()), "exited with code 0");
+  EXPECT_EQ(world.output.text(), kSum);
+}
+
+TEST_F(IsolateImage, ARestoredIsolateSavesOnlyWhatChangedSince) {
+  auto isolate = make_suspended();
+  const wire::Image first = *isolate->save();
+  auto restored = Isolate::restore(test::engine(), *world.thread, module, {.image = first, .track = Track::yes}, Limits{}, world.host());
+  ASSERT_TRUE(restored) << restored.error().detail;
+  const auto same = (*restored)->save({.pages = Pages::changed, .track = Track::yes});
+  ASSERT_TRUE(same) << same.error().detail;
+  EXPECT_EQ(same->id(), first.id());
+  EXPECT_LT(same->encoded().size(), 1000u);
+  ASSERT_EQ(describe((*restored)->resume({.polls = 10'000})), "suspended");
+  const auto changed = (*restored)->save({.pages = Pages::changed, .track = Track::yes});
+  ASSERT_TRUE(changed);
+  const std::vector<wire::Image> images{first, *changed};
+  EXPECT_EQ(describe(restore(*changed, images)->resume()), "exited with code 0");
   EXPECT_EQ(world.output.text(), kSum);
 }
 
@@ -136,7 +155,7 @@ TEST_F(IsolateImage, RefusesDamagedPages) {
   EXPECT_EQ(isolate.error().detail, "page 0 of the image has another hash than it should; use another copy");
 }
 
-// What a well-formed image can still claim that is not true of the module.
+// A well-formed image can still contain a state that its module cannot have.
 TEST_F(IsolateImage, RefusesAStateTheModuleCannotHave) {
   auto honest = make_suspended()->save();
   ASSERT_TRUE(honest);

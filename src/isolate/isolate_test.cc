@@ -16,7 +16,7 @@ using test::World;
 constexpr std::string_view kSumOfOneMillion = "sum=6a4ae6e0\n";  // 999999 * 1000000 / 2, low 32 bits
 constexpr std::string_view kEndlessLoop = R"((memory (export "memory") 1) (func (export "_start") (loop $l (br $l))))";
 
-// As many turns as this are far more than a test waits for.
+// A loop of this many iterations runs far longer than a test waits.
 IsolateConfig endless() { return {.args = std::vector<std::string>(10000)}; }
 
 // Runs `isolate` while `other` acts from another thread a little later.

@@ -1,5 +1,7 @@
 #include "isolate/limits.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gw::isolate {
@@ -21,6 +23,12 @@ std::string_view name(LimitKind kind) {
       return "output";
   }
   return "unknown";
+}
+
+std::uint64_t memory_limit_bytes(const Limits& limits, const wire::ModuleInfo& info) {
+  constexpr std::uint64_t kPageBytes = 65536, kMostUncounted = 64u << 20;
+  const std::uint64_t behind = info.unwind_base == 0 ? info.unwind_bytes : 0;
+  return std::uint64_t{limits.memory_pages} * kPageBytes + std::min(behind, kMostUncounted);
 }
 
 std::string describe(LimitKind kind, const Limits& limits) {

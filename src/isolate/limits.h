@@ -1,10 +1,12 @@
 #pragma once
-// What one isolate may use. Reaching a limit ends it with a reason that says which one.
+// Limits of one isolate. Reaching a limit ends it with a reason that says which one.
 
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "wire/wasm/module_info.h"
 
 namespace gw::isolate {
 
@@ -22,7 +24,11 @@ struct Limits {
   std::uint64_t file_bytes = 1ull << 30;
 };
 
-// One sentence for people: which limit, and its value.
+// The limit of an instance's memory: the guest's own part, and behind it the unwind stack, which is empty while the guest runs. At most
+// 64 MiB of the unwind stack are free of charge, so that a module cannot get more memory by declaring a large one.
+std::uint64_t memory_limit_bytes(const Limits& limits, const wire::ModuleInfo& info);
+
+// A sentence for users: which limit, and its value.
 std::string describe(LimitKind kind, const Limits& limits);
 
 }  // namespace gw::isolate

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::string_view kRewindSuffix = "$rewind";
 
+// Names of C functions stay: "f" would become float.
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 ? std::string(text.get()) : name;

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "wire/module_info.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/module_info.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::isolate {
 
@@ -23,7 +23,7 @@ enum class CodeSource : std::uint8_t {
 };
 
 // Immutable, any thread. Made by Engine::load(), which has checked that the module exports `_start` and `memory`, imports nothing but
-// host functions (wire/wasi_imports.h), and has every export its `godwit` section promises.
+// host functions (wire/wasm/wasi_imports.h), and has every export its `godwit` section promises.
 class Module {
  public:
   // Computed when first asked for: a program that is never saved does not need it.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isolate/wasi/host_imports.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 namespace {
@@ -36,8 +36,7 @@ Status check_imports(ByteView wasm) {
   for (const wire::Import& import : imports) {
     const HostImport* known = import.kind == ExternKind::function ? find_import(import) : nullptr;
     if (known == nullptr)
-      return fail(Kind::invalid, "the module imports '{}' from '{}', which Godwit does not offer; it must do without", import.name,
-                  import.module);
+      return fail(Kind::invalid, "the module imports '{}' from '{}', which Godwit does not provide", import.name, import.module);
     if (import.type_index >= types.size() || !same_type(*known, types[import.type_index]))
       return fail(Kind::invalid, "the module imports '{}' from '{}' with another type than it has", import.name, import.module);
   }

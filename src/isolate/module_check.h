@@ -1,9 +1,9 @@
 #pragma once
-// What must be true of a module before a guest is made of it.
+// Checks of a module before a guest is made of it.
 
 #include "base/bytes.h"
-#include "wire/module_info.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/module_info.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::isolate {
 

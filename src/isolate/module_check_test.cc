@@ -26,7 +26,7 @@ TEST(ModuleCheck, TakesPlainAndMobileModules) {
 
 TEST(ModuleCheck, RefusesImportsWeDoNotOffer) {
   EXPECT_EQ(complaint(R"((import "env" "system" (func (param i32) (result i32))) (memory (export "memory") 1) (func (export "_start")))"),
-            "the module imports 'system' from 'env', which Godwit does not offer; it must do without");
+            "the module imports 'system' from 'env', which Godwit does not provide");
   EXPECT_EQ(
       complaint(R"((import "wasi_snapshot_preview1" "fd_write" (func (param i64))) (memory (export "memory") 1) (func (export "_start")))"),
       "the module imports 'fd_write' from 'wasi_snapshot_preview1' with another type than it has");

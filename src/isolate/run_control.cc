@@ -99,12 +99,12 @@ void RunControl::on_tick(nanoseconds now) {
     patience_ends_.reset();
     hold_ = true;
   }
-  // Said again until it is heard: an interrupt that comes just before the guest's first instruction is lost.
+  // Repeats the interrupt until it takes effect: one that comes just before the guest's first instruction is lost.
   if (state_ == RunState::running && (hold_ || counter_requested_)) target_.heap.interrupt();
 }
 
 std::optional<LimitKind> RunControl::limit_reached(nanoseconds now) const {
-  if (target_.instance.memory_bytes() > std::size_t{limits_.memory_pages} * wire::kPageBytes) return LimitKind::memory;
+  if (target_.instance.memory_bytes() > memory_limit_bytes(limits_, target_.info)) return LimitKind::memory;
   if (cpu_time_locked() > limits_.cpu_time) return LimitKind::cpu_time;
   if (now - first_start_.value_or(now) > limits_.wall_time) return LimitKind::wall_time;
   return std::nullopt;

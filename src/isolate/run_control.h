@@ -12,7 +12,7 @@
 
 #include "isolate/limits.h"
 #include "isolate/stop.h"
-#include "wire/module_info.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::isolate {
 
@@ -23,7 +23,7 @@ enum class RunState : std::uint8_t {
   stopped,  // resume() will run it
   running,
   paused,  // in the middle of a run, held by pause() or because it did not heed suspend()
-  ended,   // for good
+  ended,   // never runs again
 };
 
 // How long a guest may take to reach a poll before it is paused.

@@ -42,6 +42,8 @@ std::string_view name(TrapKind kind) {
       return "float not representable as integer";
     case TrapKind::stack_overflow:
       return "call stack exhausted";
+    case TrapKind::memory_stack_overflow:
+      return "stack overflow: its stack is used up; link it with a larger one, for example --cflag=-Wl,-z,stack-size=67108864";
     case TrapKind::host_failure:
       return "host function failed";
     case TrapKind::other:

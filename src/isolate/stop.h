@@ -13,10 +13,10 @@
 
 namespace gw::isolate {
 
-// It was asked to stop, and did at a poll or in a host call. resume() goes on from there.
+// The isolate stopped on request, at a poll or in a host call. resume() goes on from there.
 struct Suspended {};
 
-// What a parked isolate waits for.
+// The reasons for which an isolate is parked.
 struct SleepUntil {
   std::chrono::nanoseconds deadline;  // on the host's monotonic clock
   bool input_too = false;             // input ends the sleep as well
@@ -32,7 +32,7 @@ struct AwaitRoom {  // its owner has no room for what the call would put there
 };
 using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk, AwaitRoom>;
 
-// It waits, holding no thread. resume() may come early: it then parks again on the same thing.
+// The isolate waits without holding a thread. An early resume() parks it again for the same reason.
 struct Parked {
   Wait on;
 };
@@ -49,8 +49,9 @@ enum class TrapKind : std::uint8_t {
   divide_by_zero,
   integer_overflow,
   invalid_float_conversion,
-  stack_overflow,
-  host_failure,  // a host function could not do its work
+  stack_overflow,         // of the engine: calls too deep
+  memory_stack_overflow,  // of the stack that the program keeps in its memory: locals too large, or calls too deep
+  host_failure,           // a host function could not do its work
   other,
 };
 
@@ -76,7 +77,7 @@ using Stop = std::variant<Suspended, Parked, Exited, Trapped, LimitReached, Term
 // True for the stops after which resume() goes on.
 bool can_resume(const Stop& stop);
 
-// One sentence without a full stop: "exited with code 3", "trapped in sort(int*): integer divide by zero".
+// A sentence without a full stop: "exited with code 3", "trapped in sort(int*): integer divide by zero".
 std::string describe(const Stop& stop);
 
 }  // namespace gw::isolate

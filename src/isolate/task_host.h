@@ -1,5 +1,5 @@
 #pragma once
-// One warm isolate that carries out task after task.
+// A warm isolate that carries out task after task.
 
 #include <cstdint>
 #include <memory>

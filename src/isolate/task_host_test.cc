@@ -108,7 +108,7 @@ TEST_F(TaskHostTest, ACallHasItsLimitsForItself) {
   }
 }
 
-// Says when the call has begun, so that the test need not guess.
+// Signals when the call has begun, so that the test need not guess.
 class Reporter final : public ThreadHost {
  public:
   std::uint64_t id() const override { return 1; }

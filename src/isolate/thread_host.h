@@ -18,7 +18,7 @@ struct Task {
   ByteView argument;
 };
 
-// What a call of the guest needs room in: a stream of effects, or the log of its choices.
+// The queue that a call of the guest needs room in: a stream of effects, or the log of determinants.
 enum class Outlet : std::uint8_t { output, log, determinants };
 
 // Called on the isolate's pool thread.
@@ -33,13 +33,13 @@ class ThreadHost {
   virtual void wait_for_room(Outlet, std::chrono::milliseconds) {}
   // A partial result, at most kMaxReportBytes. The guest sees a failure as EIO.
   virtual Status report(ByteView bytes) = 0;
-  // What it is to do now, if it carries out tasks; else null.
+  // The current task of a thread that carries out tasks; else null.
   virtual const Task* task() const { return nullptr; }
   // REQUIRES: task() is one.
   virtual Status task_result(ByteView) { return ok(); }
 };
 
-// A thread of no job, as in tests and measurements: the first one, and nobody wants its partial results.
+// A thread without a job, as in tests and measurements: its id is 1, and its partial results are dropped.
 class LoneThread final : public ThreadHost {
  public:
   std::uint64_t id() const override { return 1; }

@@ -1,5 +1,5 @@
 #pragma once
-// What a machine without I/O wants done: the only thing that leaves it.
+// Actions: the requests of a pure machine to its driver. A machine has no other output.
 
 #include <cstdint>
 #include <optional>
@@ -7,9 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/shared_bytes.h"
+#include "job/effects/stored_effect.h"
 #include "job/names.h"
-#include "job/stored_effect.h"
 #include "wire/contact.h"
+#include "wire/messages/streams.h"
 #include "wire/peer.pb.h"
 #include "wire/worker.pb.h"
 
@@ -20,20 +22,20 @@ using PeerMessage = wire::pb::PeerMessage;
 
 // --- network
 
-// May be lost, late, doubled: every sender repeats what matters.
+// A message may be lost, late or duplicated, so every sender repeats what matters.
 struct Send {
   PeerId to;
   PeerMessage message;
-  wire::Contact contact = {};  // how it is reached if there is no connection; without address and anchors: not at all
+  wire::Contact contact = {};  // where to dial if there is no connection; without address and anchors the message is dropped
 };
-// A message about a job. Its term and roster version are filled in when it leaves.
+// A message about a job. Peer fills in its term and roster version when it leaves.
 inline Send to_peer(const PeerId& to, const JobId& job, JobMessage message) {
   Send send{to, {}};
   message.set_job(job.bytes());
   *send.message.mutable_job() = std::move(message);
   return send;
 }
-// Answered by Peer::on_connection, if somebody is there.
+// Answered by Peer::on_connection if a peer answers at that address.
 struct Connect {
   std::string address;
 };
@@ -43,11 +45,11 @@ struct DialBack {
   PeerId peer;
   std::uint16_t port;
 };
-// So others reach this peer from now on; connections to its anchors are kept.
+// The new contact of this peer: the driver gives it to other peers and keeps connections to its anchors.
 struct Publish {
   wire::Contact contact;
 };
-// Whatever connection there is to it ends; it is told why.
+// Closes all connections to the peer and tells it why.
 struct Disconnect {
   PeerId peer;
   std::string why;
@@ -62,16 +64,24 @@ struct StartWorker {
 };
 struct KillWorker {
   WorkerId worker;
-  std::string broken_rule = {};  // empty: it is not needed any more
+  std::string broken_rule = {};  // empty: the worker is not needed any more
 };
-// Something that goes beside a frame as sealed memory, put together from blobs. Whoever does so checks the result: a module against the
-// manifest's hash, an image by decoding it.
+// Something that goes beside a frame as sealed memory, put together from blobs. The code that builds it checks the result: a module against
+// the manifest's hash, an image by decoding it and by the state of its gate. An image of many pages goes in several frames.
 struct Attachment {
   enum class Form : std::uint8_t { given, pieces, image };
+  // The thread as home and keeper describe it. An image whose gate says something else would make its worker break a rule later.
+  struct Gate {
+    std::uint64_t thread = 0;
+    std::uint64_t epoch = 0;         // that the thread is to live in
+    std::uint64_t determinants = 0;  // in the image
+    wire::StreamMarks stored;        // effects that home has
+  };
   Form form = Form::pieces;
   std::string bytes;           // given: these
-  std::vector<Hash256> blobs;  // pieces: one after the other. image: the blob of its ImageManifest
+  std::vector<Hash256> blobs;  // pieces: one after the other. image: its root
   Hash256 whole;               // of pieces: what must come out
+  Gate gate = {};              // of an image: what must be in there
 };
 struct FrameToWorker {
   WorkerId worker;
@@ -87,28 +97,29 @@ struct Record {
   std::optional<std::string> value;
 };
 using Ticket = std::uint64_t;
-// What a thread of a job did goes to the end of what the job has written.
+// Appends one effect entry to the output of a job.
 struct Append {
   JobId job;
   EffectEntry entry;
 };
-// Entries and records become true together, or none of them, in the order of the tickets; on the medium when it is answered.
+// Entries and records of one Persist take effect together or not at all, in the order of the tickets. They are durable when the driver
+// answers.
 struct Persist {
   Ticket ticket;
   std::vector<Record> records;
   std::vector<Append> appends = {};
 };
-// What the job has written is gone. The records say first that the job is forgotten.
+// Deletes the output of a job. The job's record is deleted first, so that no record names output that is gone.
 struct DropOutput {
   JobId job;
 };
-// Every record whose key begins so is gone.
+// Deletes every record whose key has this prefix.
 struct DropRecords {
   std::string prefix;
 };
-struct StoreBlob {  // on the medium when it is answered: a record may name it from then on
+struct StoreBlob {  // durable when the driver answers: a record may name the blob from then on
   Hash256 hash;
-  std::string bytes;
+  SharedBytes bytes;
 };
 struct LoadBlob {
   Hash256 hash;
@@ -116,7 +127,7 @@ struct LoadBlob {
 struct DropBlob {
   Hash256 hash;
 };
-// Once, after a start: everything else that lives before have left is dropped.
+// Sent once after a start: the driver deletes every other blob that earlier boots have left.
 struct RetainBlobs {
   std::vector<Hash256> hashes;
 };
@@ -137,11 +148,11 @@ struct JobRefused {
   JobId job;
   Error error;
 };
-struct EffectStored {  // each once in a life of home; after a restart what was stored is read from the records
+struct EffectStored {  // each effect once per boot of home; after a restart, stored effects are read from the records
   JobId job;
   wire::pb::Effect effect;
 };
-// The program wants more standard input than there is: to be answered by peer::SupplyInput. Once in a life of home for each piece.
+// The program wants more standard input than was supplied; answered by peer::SupplyInput. Sent once per piece and boot of home.
 struct InputWanted {
   JobId job;
   std::uint64_t piece;
@@ -162,6 +173,16 @@ struct JobOver {
   std::uint32_t exit_code = 0;
   bool cancelled = false;
 };
+struct JobSuspended {  // none of its threads runs any more; their last images are kept
+  JobId job;
+};
+struct JobResumed {
+  JobId job;
+};
+struct JobRequestRefused {  // a request to suspend or resume the job
+  JobId job;
+  Error error;
+};
 struct ThreadPlaced {  // for the first time
   JobId job;
   ThreadId thread;
@@ -180,7 +201,7 @@ struct ThreadRestarted {  // after its host was lost, from its beginning
   std::uint64_t epoch;
   PeerId host;
 };
-struct HostLost {  // with so many threads of the job
+struct HostLost {  // `threads`: how many threads of the job ran there
   JobId job;
   PeerId peer;
   std::uint64_t threads;
@@ -194,21 +215,21 @@ struct PeerSeen {
   PeerId peer;
   bool alive;
 };
-struct GridAnswered {  // a request of people about grids
+struct GridAnswered {  // the answer to a user's request about grids
   std::uint64_t request;
   std::optional<Error> error;
   std::string text = {};  // an invitation, or the id of the grid
 };
-struct PeerRefused {  // somebody broke a rule
+struct PeerRefused {  // the peer broke a rule of the protocol
   PeerId peer;
   std::string sentence;
 };
-struct RecordsDamaged {  // on this peer's disk: which, and what that costs
+struct RecordsDamaged {  // on this peer's disk; the sentence names them and what is lost with them
   std::string sentence;
 };
-using Event =
-    std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, InputWanted, InputStored, InputRefused, JobOver,
-                 ThreadPlaced, ThreadResumed, ThreadRestarted, HostLost, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
+using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, InputWanted, InputStored, InputRefused,
+                           JobOver, JobSuspended, JobResumed, JobRequestRefused, ThreadPlaced, ThreadResumed, ThreadRestarted, HostLost,
+                           ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
 struct Notify {
   Event event;
 };
@@ -216,16 +237,17 @@ struct Notify {
 using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords,
                             DropOutput, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
 
-// What one turn of a peer leaves. Filled by the machines, emptied by Peer.
+// The actions of one turn. The machines fill the lists, Peer empties them.
 //
-// All records and entries of a turn are one batch, which goes to the disk before everything else of the turn. after_disk() holds an action
-// back until everything recorded so far, in this turn or before, is durable: what others may rely on is said that way.
+// All records and entries of a turn are one batch, which goes to the disk before the other actions of the turn. after_disk() holds an
+// action back until everything recorded so far, in this turn or before, is durable. Every message on which another peer may rely is sent
+// by after_disk().
 struct Actions {
   std::vector<Action> now;
   std::vector<Action> later;
   std::vector<Record> records;
   std::vector<Append> appends;
-  std::vector<PeerId> watched_peers;  // others talk to them, and somebody here must know soon when they are gone
+  std::vector<PeerId> watched_peers;  // this peer has no connection to them, but a machine must learn soon when they die
 
   void add(Action action) { now.push_back(std::move(action)); }
   void after_disk(Action action) { later.push_back(std::move(action)); }

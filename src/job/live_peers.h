@@ -1,5 +1,5 @@
 #pragma once
-// What the machines of a job need to know about the other peers.
+// Interfaces through which the machines of a job ask about other peers and grids.
 
 #include <cstdint>
 #include <optional>
@@ -14,20 +14,20 @@ class LivePeers {
  public:
   struct LivePeer {
     PeerId peer;
-    std::uint32_t free_slots;  // as far as one can tell from here
+    std::uint32_t free_slots;  // as the peer last announced
   };
 
   virtual ~LivePeers() = default;
   virtual bool alive(const PeerId& peer) const = 0;
-  // All that are alive, this peer included, in the order of their ids.
+  // All live peers, this one included, in the order of their ids.
   virtual std::vector<LivePeer> all_alive() const = 0;
 };
 
-// Who may have a job run in which grid.
+// The rules for which peers may run jobs in which grid.
 class GridRules {
  public:
   virtual ~GridRules() = default;
-  // Kind::invalid: why that peer may not. `grid`: as the manifest has it.
+  // Kind::invalid with the reason if jobs of `home` may not run here. `grid`: as the job's charter names it.
   virtual Status may_run(Time now, const PeerId& home, const std::optional<wire::GridId>& grid) const = 0;
 };
 

@@ -13,6 +13,6 @@ using wire::PeerId;
 using wire::Time;
 
 struct WorkerTag;
-using WorkerId = Id<WorkerTag>;  // of one peer, in one life of it
+using WorkerId = Id<WorkerTag>;  // unique within one boot of one peer
 
 }  // namespace gw::job

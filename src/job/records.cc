@@ -16,12 +16,13 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// How many numbers follow the job, or -1.
+// How many numbers follow the job in a key of this kind; -1: there is no such kind.
 int numbers_of(char kind) {
   switch (static_cast<RecordKind>(kind)) {
     case RecordKind::job:
     case RecordKind::counters:
     case RecordKind::output:
+    case RecordKind::suspension:
     case RecordKind::peers:
     case RecordKind::grid:
       return 0;

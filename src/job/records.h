@@ -18,19 +18,20 @@ enum class RecordKind : char {
   determinants = 'D',
   peers = 'N',
   grid = 'G',
-  input = 'I'
+  input = 'I',
+  suspension = 'S'
 };
 
 struct RecordKey {
   RecordKind kind;
   JobId job;                 // peers, grid: a grid
-  ThreadId thread;           // all but job, counters, output, peers and grid
+  ThreadId thread;           // all but job, counters, output, suspension, peers and grid
   std::uint64_t number = 0;  // determinants: index of the first. input: piece
 
   std::string encode() const;
-  // With what all keys of this kind and job begin.
+  // The common prefix of all keys of this kind and job.
   std::string prefix() const;
-  // Kind::corrupt if these bytes are no key of ours.
+  // Kind::corrupt if these bytes are not a record key.
   static Result<RecordKey> decode(std::string_view bytes);
 };
 

@@ -12,7 +12,7 @@ ThreadId child_of(ThreadId parent, std::uint64_t sequence) {
   const Hash256 hash = sha256(name.take());
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < sizeof value; ++i) value |= std::uint64_t{hash.bytes[i]} << (8 * i);
-  // 0 names nobody and 1 is main.
+  // 0 names no thread and 1 is main.
   return ThreadId{value > kMainThread.value() ? value : value + 2};
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the people of this machine may ask of a running peer, and what they are shown.
+// The requests that users of this machine may make of its daemon, and the views they get.
 
 #include <chrono>
 #include <cstdint>
@@ -14,45 +14,60 @@
 #include "base/hash.h"
 #include "base/reach.h"
 #include "base/reason.h"
-#include "job/job_snapshot.h"
+#include "job/home/job_snapshot.h"
 #include "job/names.h"
 #include "node/grid_control.h"
 #include "node/share.h"
 #include "transport/ways.h"
+#include "wire/job_spec.pb.h"
 
 namespace gw::node {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-// --- what is shown: plain values, taken at one moment
+// --- views: plain values, taken at one moment
+
+// The contents of the state folder, and how long finished jobs stay there.
+struct StorageView {
+  std::uint64_t finished_jobs = 0;
+  std::uint64_t finished_bytes = 0;  // of their output
+  std::chrono::seconds keep_for{0};  // a job that ended longer ago is forgotten
+  std::uint64_t keep_bytes = 0;      // limit on the output of ended jobs; beyond it, those that ended first are forgotten
+  std::uint64_t free_bytes = 0;      // of its disk
+  bool full = false;                 // the disk is full: the daemon accepts nothing new
+  std::uint64_t kept_threads = 0;    // of other peers' jobs
+  std::uint64_t kept_bytes = 0;      // in their images
+  std::uint64_t kept_limit = 0;      // of kept_bytes
+};
 
 struct NodeView {
   job::PeerId id;
   std::uint64_t boot = 0;
   std::string version;
   std::vector<std::string> addresses;  // where other peers reach it
-  std::uint32_t slots = 0;             // it lends
+  std::uint32_t slots = 0;             // lent by this peer
   std::uint32_t free_slots = 0;
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
   std::string state;  // its folder
-  Share share;        // what its owner lends
+  Share share;        // as its owner has set it
   Reach reach = Reach::unknown;
-  std::uint32_t dialled_back = 0;      // of the peers asked last to dial this one, those that got through
-  std::uint32_t not_dialled_back = 0;  // and those that did not
-  std::vector<std::string> anchors;    // where others ask for it, if they cannot dial it
-  double load = 0;                     // of this machine: how many threads want to run, over the last minute
+  std::uint32_t dialled_back = 0;      // peers that could dial this one, of those asked last
+  std::uint32_t not_dialled_back = 0;  // peers that could not
+  std::vector<std::string> anchors;    // addresses of its anchors, for peers that cannot dial it
+  double load = 0;                     // load average of this machine over the last minute
   std::uint32_t cores = 0;             // of this machine
   std::uint32_t workers = 0;           // processes with a job
+  StorageView storage;
 };
 
-// One answer of another peer.
+// The answer of another peer to a ping.
 struct PingView {
   std::chrono::microseconds round_trip{0};
-  std::string way;                           // how it was reached: "direct", "reverse", "relayed"; "self"
+  std::string way;                           // of the connection: "direct", "reverse", "relayed"; "self"
   std::string remote;                        // the address at the other end of the connection
   std::string version;                       // of its program
-  std::chrono::milliseconds clock_ahead{0};  // its clock before ours, give or take half the round trip
+  std::chrono::milliseconds clock_ahead{0};  // its clock minus ours, with an error of half the round trip
 };
 
 // A peer of a grid, as this one knows it.
@@ -63,10 +78,10 @@ struct PeerView {
   enum class State : std::uint8_t { self, alive, suspected, silent };
   State state = State::silent;
   Reach reach = Reach::unknown;
-  std::uint32_t slots = 0;                            // it lends
-  std::uint32_t free_slots = 0;                       // as it said last
+  std::uint32_t slots = 0;                            // lent by the peer
+  std::uint32_t free_slots = 0;                       // as the peer announced last
   std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated
-  std::optional<std::chrono::milliseconds> heard;     // so long ago; none: only others have heard from it
+  std::optional<std::chrono::milliseconds> heard;     // time since its last message; none: this peer has got none
   struct Link {
     transport::Way way = transport::Way::direct;
     std::uint64_t bytes_in = 0, bytes_out = 0;  // since it was made
@@ -74,9 +89,10 @@ struct PeerView {
   std::optional<Link> link;  // the connection to it, if there is one now
 };
 
-enum class JobState : std::uint8_t { running, done, failed, cancelled };
+enum class JobState : std::uint8_t { running, done, failed, cancelled, suspended };
+inline bool is_over(JobState state) { return state != JobState::running && state != JobState::suspended; }
 
-// How often the plan did not hold. A thread is lost when its host is; it then goes on from an image, or starts from its beginning.
+// Counts of losses and recoveries. A thread is lost with its host; it then resumes from an image, or restarts from its beginning.
 struct JobCounters {
   std::uint64_t lost = 0;
   std::uint64_t resumed = 0;
@@ -86,19 +102,21 @@ struct JobCounters {
 
 struct JobSummary {
   job::JobId id;
-  std::string name;  // the program's, as its arguments say
+  std::string name;  // of the program: its first argument
   JobState state = JobState::running;
-  std::optional<WallTime> submitted_at;  // none: not written down
+  std::optional<WallTime> submitted_at;  // none: not recorded
   std::optional<WallTime> ended_at;
   std::uint32_t tasks = 0;
   std::uint32_t slots = 0;    // wanted
-  std::uint64_t threads = 0;  // known so far: tasks and what they have forked
+  std::uint64_t threads = 0;  // known so far: tasks and forked threads
   std::uint64_t waiting = 0;
   std::uint64_t running = 0;
   std::uint64_t ended = 0;
   std::uint64_t failed = 0;
-  std::uint32_t exit_code = 0;  // of a job that is over: the main thread's, or the worst of an array
+  std::uint32_t exit_code = 0;  // of a job that is over: that of the main thread, or the highest of an array
   JobCounters counters;
+  std::string sentence;            // why the job could not continue, or what of it is lost; empty: neither
+  std::uint64_t stored_bytes = 0;  // of its output, on disk
 };
 
 using job::ThreadView;
@@ -111,6 +129,7 @@ struct JobPeerView {
   std::uint64_t finished = 0;  // threads that came to their end there
   std::uint64_t lost = 0;      // threads that had to leave because it went away
   std::uint64_t taken = 0;     // threads it took over from a lost one
+  std::string failure = {};    // what it said last of a worker that died or did not start there
 };
 
 // A job that holds slots of this machine; its home is this peer or another one.
@@ -129,17 +148,17 @@ struct JobView {
   std::vector<JobPeerView> peers;   // by id
 };
 
-// What a job writes: output and errors are numbered as in pb::Effect::Output, files are those of wire/output_file_frames.h.
+// The streams of a job: output and errors are numbered as in pb::Effect::Output, files are those of wire/messages/output_file_frames.h.
 enum class Stream : std::uint8_t { output = 1, errors = 2, files = 3 };
 inline constexpr std::size_t kStreams = 3;
 
-// A part of what a job has written.
+// A part of a stream of a job.
 struct OutputPiece {
-  std::string bytes;  // empty and not `end`: nothing more is final yet
-  bool end = false;   // the job is over and nothing comes after these bytes
+  std::string bytes;  // empty and not `end`: no further byte is final yet
+  bool end = false;   // the job is over and these are its last bytes
 };
 
-// --- what happened in a job
+// --- events of a job
 
 struct JobEvent {
   struct Accepted {};
@@ -157,13 +176,13 @@ struct JobEvent {
     std::uint64_t epoch;
     job::PeerId host;
   };
-  struct PeerLost {  // one that had threads of this job
+  struct PeerLost {  // a host of this job
     job::PeerId peer;
     std::uint64_t threads;
   };
   struct OutputGrew {
     Stream stream;
-    std::uint64_t size;  // so much of it is final
+    std::uint64_t size;  // bytes that are final
   };
   struct InputWanted {  // Control::supply_input() answers it
     std::uint64_t piece;
@@ -180,19 +199,21 @@ struct JobEvent {
     job::ThreadId thread;
     std::string bytes;
   };
+  struct Suspended {};  // none of its threads runs any more
+  struct Resumed {};
   struct Over {
     JobState state;
     std::uint32_t exit_code;
   };
 
-  std::uint64_t number = 0;  // ascending by one within a life of the daemon; higher in a later life
+  std::uint64_t number = 0;  // rises by one within a boot of the daemon; higher in a later boot
   WallTime at;
   std::variant<Accepted, ThreadPlaced, ThreadResumed, ThreadRestarted, PeerLost, OutputGrew, InputWanted, ThreadEnded, ThreadFailed, Report,
-               Over>
+               Suspended, Resumed, Over>
       kind;
 };
 
-// Ends what it stands for when it goes.
+// The destructor ends the subscription.
 class Subscription {
  public:
   Subscription() = default;
@@ -203,62 +224,79 @@ class Subscription {
 
 // A running peer as its gateway sees it. Implemented by Driver; by a fake in the gateway's tests.
 //
-// Thread: the node thread only, and every callback comes on it, once, from a later turn of the loop, never from inside the call. A callback
-// that is still open when the peer stops gets Kind::disconnected. The implementation bounds what is under way (Kind::overloaded).
+// Thread: the node thread only. Every callback comes on it, once, from a later turn of the loop, never from inside the call. A callback
+// that is still open when the peer stops gets Kind::disconnected. The implementation limits the open requests (Kind::overloaded).
 class Control {
  public:
   virtual ~Control() = default;
 
-  // A blob that a manifest will name. `done` when it is on disk; it is kept for a while (at least an hour) without a job. REQUIRES: the
-  // hash is that of the bytes, of which there are at most 1 MiB.
+  // Stores a blob that a manifest will name. `done` when it is on disk; without a job it is kept for at least an hour. Kind::corrupt: the
+  // hash is not that of the bytes; Kind::invalid: they are more than 1 MiB.
   virtual void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) = 0;
-  // The bytes of a pb::SignedCharter and of a pb::Manifest. `done` when the job is durable; from then on it is this peer's. Kind::invalid:
-  // what is wrong with them; Kind::not_found: which blob is missing. The same charter again gives the same job.
+  // Takes the bytes of a pb::SignedCharter and of a pb::Manifest. `done` when the job is durable; this peer is its home from then on.
+  // Kind::invalid with the reason; Kind::not_found names the missing blob. The same charter again gives the same job.
   virtual void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) = 0;
-  // `done` when it will not run again whatever happens. A job that is over stays as it is. Kind::not_found.
+  // `done` when the cancellation is durable: the job will not run again. A job that is over is not changed. Kind::not_found.
   virtual void cancel(const job::JobId& id, std::function<void(Status)> done) = 0;
 
-  // A piece of the standard input of a job whose manifest says that it has one; an empty piece is its end. `done` when it is on disk. A
-  // piece that came before is taken as the same. Kind::invalid: it is not the next one, or too long; Kind::not_found.
+  // Every thread saves its last image and leaves its host; `done` when none runs any more. The job stays suspended, also after a restart,
+  // until resume(). Kind::invalid: the job is over, or suspended; Kind::not_found.
+  virtual void suspend(const job::JobId& id, std::function<void(Status)> done) = 0;
+  // Places the threads of a suspended job again. Kind::invalid: the job is not suspended; Kind::not_found.
+  virtual void resume(const job::JobId& id, std::function<void(Status)> done) = 0;
+
+  // The state of a suspended job of one thread: the root of an image, whose blobs and those of the module load_blob() reads.
+  // Kind::invalid: the job is not suspended; Kind::unsupported: it has several threads; Kind::not_found.
+  virtual Result<wire::pb::JobImage> image(const job::JobId& id) const = 0;
+  // A blob of this peer's disk. Kind::not_found, Kind::corrupt.
+  virtual void load_blob(const Hash256& hash, std::function<void(Result<std::string>)> done) = 0;
+
+  // Deletes an ended job and its output; `done` when that is durable. Kind::invalid: the job runs; Kind::not_found.
+  virtual void forget(const job::JobId& id, std::function<void(Status)> done) = 0;
+
+  // Supplies a piece of the standard input of a job whose manifest declares one; an empty piece is its end. `done` when it is on disk. A
+  // piece with a number that came before is taken as a repetition. Kind::invalid: the piece is not the next one, or too long;
+  // Kind::not_found.
   virtual void supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) = 0;
 
   virtual NodeView node() const = 0;
-  virtual std::vector<PeerView> peers() const = 0;              // this one first, then by id
-  virtual std::vector<JobSummary> jobs() const = 0;             // the latest first
-  virtual Result<JobView> job(const job::JobId& id) const = 0;  // Kind::not_found
-  virtual std::vector<HostedJobView> hosted() const = 0;        // by id
+  virtual std::vector<PeerView> peers() const = 0;                         // this one first, then by id
+  virtual std::vector<JobSummary> jobs() const = 0;                        // the latest first
+  virtual Result<JobSummary> job_summary(const job::JobId& id) const = 0;  // Kind::not_found
+  // `done` gets the job with its threads and peers, which are read from the disk if the job is over. Kind::not_found.
+  virtual void job(const job::JobId& id, std::function<void(Result<JobView>)> done) = 0;
+  virtual std::vector<HostedJobView> hosted() const = 0;  // by id
 
   virtual std::vector<GridView> grids() const = 0;  // jobs that name none run in the first
-  // `done` with the invitation that was asked for, else with the id of the grid in hexadecimal, when that is on disk. A private grid is
-  // joined when somebody who holds its key has let this peer in. Kind::invalid, not_found; Kind::timeout: nobody who could has answered.
+  // `done` gets the requested invitation, otherwise the id of the grid in hexadecimal, when the change is on disk. This peer has joined a
+  // private grid when a holder of its key has signed a membership. Kind::invalid, not_found; Kind::timeout: no holder has answered.
   virtual void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) = 0;
 
-  // What the job wrote, from byte `offset` on, at most `limit` bytes: task 0 from beginning to end, then task 1, ..., then forked threads
-  // by id. Only what will never change is given: after a thread that has not ended, nothing of the next one. Output files come when the
-  // program has ended, as a sequence of wire/output_file_frames.h.
+  // The output of a job from byte `offset` on, at most `limit` bytes: task 0 from beginning to end, then task 1, ..., then forked threads
+  // by id. Gives only bytes that will never change: none that come after a thread that has not ended. Output files come when the program
+  // has ended, as a sequence of wire/messages/output_file_frames.h.
   virtual void read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                            std::function<void(Result<OutputPiece>)> done) = 0;
 
-  // Events from number `from` on that are still remembered, at most `limit`. The last one of a job that is over is Over; a first one whose
-  // number is higher than `from` shows that older ones are forgotten. What happened in an earlier life of the daemon is not told again,
-  // except for Over.
+  // The remembered events from number `from` on, at most `limit`. The last event of a job that is over is Over; a first event with a number
+  // higher than `from` shows that older ones are forgotten. Events of an earlier boot of the daemon are not kept, except for Over.
   virtual Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const = 0;
-  // Calls `changed` after events were added, not more than once for each turn, until the subscription goes: a slow reader costs nothing,
-  // because it asks for events() and read_output() when it is ready for more. Kind::not_found, Kind::overloaded.
+  // Calls `changed` after events were added, at most once per turn, until the subscription is destroyed. A slow reader costs nothing,
+  // because it calls events() and read_output() when it is ready for more. Kind::not_found, Kind::overloaded.
   virtual Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed) = 0;
 
-  // Asks another peer, over whatever way there is or can be found. Kind::not_found: no grid of this peer knows it; Kind::timeout,
+  // Pings another peer, over a present connection or a new one. Kind::not_found: no grid of this peer knows it; Kind::timeout,
   // disconnected: it does not answer.
   virtual void ping(const job::PeerId& peer, std::function<void(Result<PingView>)> done) = 0;
 
-  // What the owner lends from now on; `done` when it is stored, and then it holds. Threads that do not fit go on elsewhere from their last
-  // images. Kind::invalid: what cannot be.
+  // Changes what the owner lends; `done` when the change is stored and in force. Threads that do not fit any more continue on other peers
+  // from their last images. Kind::invalid names the wrong value.
   virtual void share(const ShareChange& change, std::function<void(Result<Share>)> done) = 0;
 
-  // Counters and gauges of this moment, as Prometheus reads them.
+  // The present counters and gauges in Prometheus format.
   virtual std::string metrics() = 0;
 
-  // The daemon stops in good order, soon: jobs go on when it comes back, or on other peers.
+  // Begins an orderly stop of the daemon: jobs continue after its next start, or on other peers.
   virtual void stop() = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the people of this machine may ask about the grids of its peer, and what they are shown of them.
+// The requests that users of this machine may make about grids, and the views of grids.
 
 #include <chrono>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace gw::node {
 
 struct GridView {
-  // An invitation made here (uses), or somebody let in here (peer).
+  // An invitation made here (uses), or a membership signed here (peer).
   struct Issued {
     std::uint64_t serial = 0;
     std::uint64_t until = 0;  // seconds since 1970
@@ -27,7 +27,7 @@ struct GridView {
     State state = State::good;
   };
   enum class Access : std::uint8_t { open, members };
-  enum class Role : std::uint8_t { member, holder, revoked };  // holder: of the key, so it can let others in
+  enum class Role : std::uint8_t { member, holder, revoked };  // holder: has the grid's key, so it can sign memberships
 
   wire::GridId id;
   std::string name;
@@ -35,7 +35,7 @@ struct GridView {
   Role role = Role::member;
   std::uint64_t serial = 0;  // of this peer's membership
   std::uint64_t until = 0;
-  std::uint64_t peers = 0;    // others that are there
+  std::uint64_t peers = 0;    // other live peers
   std::uint64_t revoked = 0;  // serials
   std::vector<Issued> invitations;
   std::vector<Issued> members;
@@ -46,7 +46,7 @@ struct CreateGrid {
 };
 struct JoinGrid {
   std::string what;  // an invitation, or the name of an open grid
-  std::string as;    // what a private grid is called here; empty: as who invites calls it
+  std::string as;    // the local name of a private grid; empty: the name in the invitation
 };
 struct LeaveGrid {
   wire::GridId grid;
@@ -57,7 +57,7 @@ struct InviteToGrid {
   std::chrono::seconds lasts = std::chrono::days(7);
   enum class Makes : std::uint8_t { member, holder };
   Makes makes = Makes::member;
-  std::vector<std::string> addresses;  // to ask; none: where this peer is reached
+  std::vector<std::string> addresses;  // that an invited machine asks; none: the addresses of this peer
 };
 struct RevokeInGrid {
   wire::GridId grid;

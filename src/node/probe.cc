@@ -19,7 +19,7 @@ Bytes make_probe() {
 }
 
 Result<Bytes> answer_probe(ByteView request, const std::string& version) {
-  if (as_text(request) != kProbe) return fail(Kind::unsupported, "peers ask nothing here but whether somebody is there");
+  if (as_text(request) != kProbe) return fail(Kind::unsupported, "the request is not a probe, the only request that peers may make");
   wire::pb::ProbeAnswer answer;
   answer.set_version(version);
   answer.set_wall_clock_ns(static_cast<std::uint64_t>(os::wall_now().count()));
@@ -33,7 +33,7 @@ Result<PingView> read_probe_answer(ByteView bytes, std::chrono::nanoseconds roun
   const bool read = answer.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
   if (!read || answer.version().size() > kMaxVersion || answer.wall_clock_ns() > INT64_MAX)
     return fail(Kind::corrupt, "the peer's answer is not understood: it may be of another version");
-  // It read its clock somewhere between our question and its answer's arrival.
+  // The other peer read its clock between our question and the arrival of its answer: assume the middle.
   const auto ahead = std::chrono::nanoseconds(answer.wall_clock_ns()) - (os::wall_now() - round_trip / 2);
   return PingView{.round_trip = std::chrono::duration_cast<std::chrono::microseconds>(round_trip),
                   .version = answer.version(),

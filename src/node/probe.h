@@ -1,5 +1,5 @@
 #pragma once
-// One peer asks another whether it is there; wire/probe.proto.
+// The ping of a user to another peer; wire/probe.proto.
 
 #include <string>
 
@@ -9,9 +9,9 @@
 namespace gw::node {
 
 Bytes make_probe();
-// What to answer to a request of another peer. Kind::unsupported: it is no probe, and nothing else is asked.
+// The answer to a request of another peer. Kind::unsupported: the request is not a probe, and there are no other kinds.
 Result<Bytes> answer_probe(ByteView request, const std::string& version);
-// What an answer says that came after `round_trip`; way and remote are left empty. Kind::corrupt.
+// Decodes an answer that came after `round_trip`; way and remote are left empty. Kind::corrupt.
 Result<PingView> read_probe_answer(ByteView answer, std::chrono::nanoseconds round_trip);
 
 }  // namespace gw::node

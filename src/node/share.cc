@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {
@@ -29,9 +29,20 @@ Result<Share> changed(const Share& share, const ShareChange& change) {
                    .memory_bytes = change.memory_bytes.value_or(share.memory_bytes),
                    .cpu_percent = change.cpu_percent.value_or(share.cpu_percent),
                    .slots_per_peer = change.slots_per_peer.value_or(share.slots_per_peer),
-                   .jobs_per_peer = change.jobs_per_peer.value_or(share.jobs_per_peer)};
+                   .jobs_per_peer = change.jobs_per_peer.value_or(share.jobs_per_peer),
+                   .disk_bytes = change.disk_bytes.value_or(share.disk_bytes),
+                   .disk_bytes_per_peer = change.disk_bytes_per_peer.value_or(share.disk_bytes_per_peer),
+                   .disk_bytes_per_job = change.disk_bytes_per_job.value_or(share.disk_bytes_per_job)};
   GW_TRY_VOID(check_share(next));
   return next;
+}
+
+job::Budget::Limits budget_of(const Share& share) {
+  job::Budget::Limits limits;
+  if (share.disk_bytes != 0) limits.all.bytes = share.disk_bytes;
+  limits.origin.bytes = share.disk_bytes_per_peer != 0 ? share.disk_bytes_per_peer : limits.all.bytes / 2;
+  limits.job.bytes = share.disk_bytes_per_job != 0 ? share.disk_bytes_per_job : limits.all.bytes / 4;
+  return limits;
 }
 
 Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
@@ -43,15 +54,24 @@ Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
   std::string cores, memory, cpu, slots, jobs, more;
   in >> cores >> share.cores >> memory >> share.memory_bytes >> cpu >> share.cpu_percent >> slots >> share.slots_per_peer >> jobs >>
       share.jobs_per_peer;
-  const bool whole = !in.fail() && cores == "cores" && memory == "memory_bytes" && cpu == "cpu_percent" && slots == "slots_per_peer" &&
-                     jobs == "jobs_per_peer" && !(in >> more);
+  bool whole = !in.fail() && cores == "cores" && memory == "memory_bytes" && cpu == "cpu_percent" && slots == "slots_per_peer" &&
+               jobs == "jobs_per_peer";
+  // Files of earlier versions end here.
+  for (const auto& [name, value] :
+       {std::pair("disk_bytes", &share.disk_bytes), std::pair("disk_bytes_per_peer", &share.disk_bytes_per_peer),
+        std::pair("disk_bytes_per_job", &share.disk_bytes_per_job)})
+    if (whole && in >> more) whole = more == name && static_cast<bool>(in >> *value);
+  whole = whole && !(in >> more);
   if (!whole || !check_share(share)) return fail(Kind::corrupt, "{} is damaged: remove it and set the share again", file.string());
   return std::optional(share);
 }
 
 Status save_share(const std::filesystem::path& file, const Share& share) {
-  const std::string text = fmt::format("cores {}\nmemory_bytes {}\ncpu_percent {}\nslots_per_peer {}\njobs_per_peer {}\n", share.cores,
-                                       share.memory_bytes, share.cpu_percent, share.slots_per_peer, share.jobs_per_peer);
+  const std::string text = fmt::format(
+      "cores {}\nmemory_bytes {}\ncpu_percent {}\nslots_per_peer {}\njobs_per_peer {}\ndisk_bytes {}\ndisk_bytes_per_peer {}\n"
+      "disk_bytes_per_job {}\n",
+      share.cores, share.memory_bytes, share.cpu_percent, share.slots_per_peer, share.jobs_per_peer, share.disk_bytes,
+      share.disk_bytes_per_peer, share.disk_bytes_per_job);
   return os::write_file_atomic(file, as_bytes(text));
 }
 

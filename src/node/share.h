@@ -1,11 +1,12 @@
 #pragma once
-// What this machine lends to jobs, as its owner has set it.
+// The share: the part of this machine that its owner lends to jobs.
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 
 #include "base/result.h"
+#include "job/authority/budget.h"
 
 namespace gw::node {
 
@@ -15,6 +16,10 @@ struct Share {
   std::uint32_t cpu_percent = 100;   // of the time of these cores
   std::uint32_t slots_per_peer = 0;  // for the jobs of one other peer; 0: no limit
   std::uint32_t jobs_per_peer = 0;   // of one other peer at a time; 0: no limit
+  // Bytes of images kept for other peers, whose threads run elsewhere.
+  std::uint64_t disk_bytes = 0;           // in all; 0: 64 GiB
+  std::uint64_t disk_bytes_per_peer = 0;  // for the jobs of one of them; 0: half of that
+  std::uint64_t disk_bytes_per_job = 0;   // for one job; 0: a quarter
 
   auto operator<=>(const Share&) const = default;
 };
@@ -26,7 +31,13 @@ struct ShareChange {
   std::optional<std::uint32_t> cpu_percent;
   std::optional<std::uint32_t> slots_per_peer;
   std::optional<std::uint32_t> jobs_per_peer;
+  std::optional<std::uint64_t> disk_bytes;
+  std::optional<std::uint64_t> disk_bytes_per_peer;
+  std::optional<std::uint64_t> disk_bytes_per_job;
 };
+
+// The limits on what this machine keeps for other peers, in bytes and in everything that grows with them.
+job::Budget::Limits budget_of(const Share& share);
 
 // Kind::invalid: which value is out of range.
 Result<Share> changed(const Share& share, const ShareChange& change);

@@ -1,12 +1,13 @@
 #pragma once
-// Signatures of what peers say about themselves.
+// Signatures of descriptors and of a leader's statements.
 
-#include "overlay/descriptor.h"
-#include "transport/identity.h"
+#include "overlay/membership/descriptor.h"
+#include "transport/identity/identity.h"
 
 namespace gw::node {
 
-// Ed25519 with the key that also opens connections, so that whoever is met there and whoever signed are the same. The identity outlives it.
+// Ed25519 with the key of the peer's TLS certificate, so that the peer at the other end of a connection and the signer have the same id.
+// The identity outlives this object.
 class PeerSigner final : public overlay::Signer {
  public:
   explicit PeerSigner(const transport::Identity& identity) : identity_(identity) {}

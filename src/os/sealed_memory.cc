@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::os {
 namespace {
@@ -43,7 +43,7 @@ void UnsealedMemory::unmap() {
 }
 
 Result<SealedMemory> UnsealedMemory::seal() && {
-  unmap();  // memory that somebody can write to cannot be sealed
+  unmap();  // memory with a writable mapping cannot be sealed
   return SealedMemory::seal(std::move(fd_));
 }
 
@@ -67,7 +67,7 @@ Result<SealedMemory> SealedMemory::open_sealed(UniqueFd fd, std::size_t max_byte
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   if (seals < 0) return fail(Kind::invalid, "the descriptor received is not a memory file");
   if ((seals & kAllSeals) != kAllSeals) return fail(Kind::invalid, "the memory received is not sealed, so it could still change");
-  // Not fstat(2): the C library makes of it a call that takes a path, which a caged process may not make.
+  // lseek(2) instead of fstat(2): the C library makes of fstat a call that takes a path, which a caged process may not make.
   const off_t end = ::lseek(fd.get(), 0, SEEK_END);
   if (end < 0) return fail(Kind::internal, "cannot look at the memory handed over: {}", reason(errno));
   const auto size = static_cast<std::uint64_t>(end);

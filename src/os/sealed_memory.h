@@ -1,12 +1,12 @@
 #pragma once
-// Bytes in memory that can be handed to another process and that nobody can change any more.
+// Immutable bytes in memory that can be handed to another process.
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/bytes.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::os {
 
@@ -40,9 +40,9 @@ class UnsealedMemory {
 // A value; the view lives as long as the object. Any thread.
 class SealedMemory {
  public:
-  // A sealed copy of `content`. The name is for people who look into /proc.
+  // A sealed copy of `content`. The name shows in /proc.
   static Result<SealedMemory> make(const char* name, ByteView content);
-  // Seals a memfd of this process, made with MFD_ALLOW_SEALING, as it is now. REQUIRES: nobody else has it, and no mapping can write to it.
+  // Seals a memfd of this process, made with MFD_ALLOW_SEALING. REQUIRES: no other process has it, and no mapping can write to it.
   static Result<SealedMemory> seal(UniqueFd fd);
   // Takes a descriptor from another process. Kind::invalid unless it is a memfd with all seals and at most `max_bytes` long.
   static Result<SealedMemory> open_sealed(UniqueFd fd, std::size_t max_bytes);
@@ -53,6 +53,8 @@ class SealedMemory {
 
   ByteView bytes() const { return {base_, size_}; }
   int fd() const { return fd_.get(); }
+  // The memory stays mapped; share() is not possible any more.
+  void close_descriptor() { fd_.reset(); }
   // A second descriptor of the same memory, to be sent away.
   Result<UniqueFd> share() const;
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::os {
 namespace {
@@ -35,7 +35,7 @@ TEST(SealedMemory, MayBeEmpty) {
   EXPECT_TRUE(opened->bytes().empty());
 }
 
-TEST(SealedMemory, NobodyCanChangeIt) {
+TEST(SealedMemory, CannotBeChanged) {
   auto made = SealedMemory::make("test", as_bytes("content"));
   ASSERT_TRUE(made);
   EXPECT_NE(::ftruncate(made->fd(), 1), 0);

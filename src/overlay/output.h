@@ -1,35 +1,35 @@
 #pragma once
-// What the overlay wants done: the only thing that leaves it.
+// Actions of the overlay: its only output.
 
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 
 namespace gw::overlay {
 
-// May be lost, late, doubled. Whoever carries it out makes a connection if there is none, and says Overlay::on_unreachable if nobody is
-// there; without address and anchors: only over a connection that is open.
+// A message, which may be lost, late or duplicated. The driver makes a connection if there is none, and calls Overlay::on_unreachable if
+// the peer cannot be reached; without address and anchors the message goes only over an open connection.
 struct Send {
   PeerId to;
   Contact contact;
   Message message;
 };
-// Somebody unknown, at an address that was configured or remembered. Answered by Overlay::on_connected, if somebody is there.
+// Dials an address that was configured or remembered. Answered by Overlay::on_connected if a peer is there.
 struct Dial {
   std::string address;
 };
 
-// Why somebody could not be dialled: a host said no, or nobody said anything.
+// Why a dial failed: a host refused it, or there was no answer.
 enum class Failure : std::uint8_t { refused, no_answer };
 
-// It is there, or not any more.
+// The peer is alive, or not any more.
 struct Seen {
   PeerId peer;
   bool alive;
 };
-// Somebody broke a rule.
+// The peer broke a rule.
 struct Refused {
   PeerId peer;
   std::string sentence;
@@ -41,7 +41,7 @@ struct Located {
   Descriptor host;
   std::uint32_t hops;
 };
-// Its membership of the private grid was revoked.
+// The peer's membership of the private grid was revoked.
 struct Expelled {
   PeerId peer;
 };

@@ -8,8 +8,8 @@
 namespace gw::overlay {
 namespace {
 
-// A peer whose coordinate has a larger error measures as often as it can, since nobody can use its position yet; one with a smaller error
-// measures now and then.
+// A peer whose coordinate has a larger error measures as often as it can, since its position is useless to others yet; with a smaller error
+// it measures at intervals.
 constexpr float kUnsettledError = 0.2F;
 constexpr int kUnsettledMeasurements = 2;
 constexpr Time kSettledPause = std::chrono::seconds(9);

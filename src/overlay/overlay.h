@@ -6,14 +6,14 @@
 
 #include "base/rate_limit.h"
 #include "base/rng.h"
-#include "overlay/descriptor_intake.h"
-#include "overlay/lookup.h"
-#include "overlay/membership_filter.h"
+#include "overlay/distance/ranging.h"
+#include "overlay/distance/size_estimate.h"
+#include "overlay/membership/descriptor_intake.h"
+#include "overlay/membership/membership_filter.h"
+#include "overlay/membership/rejoin.h"
 #include "overlay/output.h"
-#include "overlay/peer_tables.h"
-#include "overlay/ranging.h"
-#include "overlay/rejoin.h"
-#include "overlay/size_estimate.h"
+#include "overlay/routing/lookup.h"
+#include "overlay/tables/peer_tables.h"
 
 namespace gw::overlay {
 
@@ -49,7 +49,7 @@ class Overlay {
   struct Self {
     PeerId id;
     PublicKey key;
-    std::uint64_t boot;  // higher than in all lives before
+    std::uint64_t boot;  // higher than all earlier ones
   };
   using Known = KnownPeer;
 
@@ -57,39 +57,40 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // First of all, once. `remembered`: addresses from earlier boots.
+  // Called once, before all other functions. `remembered`: addresses from earlier boots.
   void start(Time now, const std::vector<std::string>& remembered, Output& out);
 
-  // A message that was decoded (wire/overlay_messages.h), from an authenticated peer. Nothing in it is believed without a signature.
+  // A message that was decoded (wire/messages/overlay_messages.h), from an authenticated peer. Nothing in it is believed without a
+  // signature.
   void on_message(Time now, const PeerId& from, const Message& message, Output& out);
   // `address`: the one that was dialled from here; empty: the other side has dialled.
   void on_connected(Time now, const PeerId& peer, const std::string& address, Output& out);
   void on_unreachable(Time now, const PeerId& peer, Failure failure, Output& out);
-  // The connection broke without a goodbye.
+  // The connection broke without an orderly close.
   void on_reset(Time now, const PeerId& peer, Output& out);
   // A message of that peer arrived for another part of this one.
   void on_seen(Time now, const PeerId& from, Output& out);
-  // A job is done together with that peer: its connection is watched closely from now on, and for a while after the last call.
+  // This peer shares a job with that peer: its connection is watched closely from now on, and for a while after the last call.
   void watch_peer(Time now, const PeerId& with, Output& out);
   void on_tick(Time now, Output& out);
   Time next_deadline() const;
 
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
-  // How this peer is reached, as it has found out.
+  // The contact of this peer, as Reachability has found it.
   void set_contact(const Contact& contact);
   // Ends memberships. REQUIRES: a private grid; a list that was checked.
   void revoke(Time now, Revocations list, Output& out);
   // A tracker, or a beacon in the local network, names a peer of the grid. Neither is a member, so the descriptor is verified.
   void on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out);
   void on_rumoured(Time now, const std::string& address, Output& out) { rejoin_.try_address(now, address, out); }
-  // Leaves on purpose.
+  // Announces that this peer leaves.
   void leave(Time now, Output& out);
 
   // Finds the peer that answers for a key, or one near it with `demand` slots free. Returns the number of the Located that answers.
   std::uint64_t locate(Time now, const Hash256& key, Output& out);
   std::uint64_t place(Time now, const Hash256& key, std::uint32_t demand, Output& out);
 
-  // For the machines of jobs, for people and checkers.
+  // For the machines of jobs, for display and for checkers.
   bool alive(const PeerId& peer) const { return tables_.is_alive(peer); }
   // Whether the peer may speak in this grid, as far as is known here: every peer in an open one.
   bool admits(Time now, const PeerId& peer) const { return intake_.is_admitted(now, peer); }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "overlay/test_grid.h"
+#include "overlay/test/test_grid.h"
 
 namespace gw::overlay {
 namespace {
@@ -53,7 +53,7 @@ TEST(Overlay, AKeyHasOneRootAndFreeSlotsAreFound) {
   EXPECT_EQ(last(10).host.id, test_id(11));
 }
 
-TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
+TEST(Overlay, AWatchedPeerThatDiesIsLostAtOnce) {
   TestGrid grid(3);
   grid.run(seconds(90));
   grid.collect(0, [&](Output& out) { grid[0].watch_peer(grid.now(), test_id(1), out); });
@@ -63,7 +63,7 @@ TEST(Overlay, WhoIsInTouchIsMissedAtOnce) {
   EXPECT_TRUE(grid[0].alive(test_id(2)));
 }
 
-// It spoke to this peer and was never described: no table has it, so nobody would ask it whether it is still there.
+// A peer that spoke to this one and was never described is in no table, so no machine would ping it.
 TEST(Overlay, AStrangerIsBelievedForAMinute) {
   TestGrid grid(3);
   const auto hear = [&] { grid.collect(0, [&](Output& out) { grid[0].on_seen(grid.now(), test_id(99), out); }); };
@@ -78,8 +78,8 @@ TEST(Overlay, AStrangerIsBelievedForAMinute) {
   EXPECT_TRUE(grid[0].alive(test_id(1)));
 }
 
-// A neighbour on the ring whom nobody has told of: it has asked this peer something, so it can be asked who it is.
-TEST(Overlay, WhoBelongsIntoTheLeafsetIsAskedWhoItIs) {
+// A neighbour on the ring that no peer has described: it has sent this peer a request, so this peer can ask for its descriptor.
+TEST(Overlay, AnUndescribedNeighbourIsAskedForItsDescriptor) {
   TestGrid grid(30);
   grid.run(seconds(10));
   const auto pings_to = [&](const PeerId& asker) {

@@ -15,7 +15,7 @@ using wire::Invitation;
 
 std::uint64_t end_of(WallSeconds from, std::chrono::seconds span) { return static_cast<std::uint64_t>((from + span).count()); }
 
-// By the clock of the holder that is asked: nobody else decides, so none of the tolerance that memberships have.
+// Only the clock of this holder counts, so invitations need none of the tolerance that memberships have.
 bool is_over(WallSeconds now, std::uint64_t until) { return now > WallSeconds(0) && static_cast<std::uint64_t>(now.count()) > until; }
 
 std::uint64_t fresh_invitation(const GridCredentials& credentials, Rng& rng) {
@@ -26,7 +26,7 @@ std::uint64_t fresh_invitation(const GridCredentials& credentials, Rng& rng) {
   }
 }
 
-// Another holder may let somebody in with the same invitation: drawn, not counted, they seldom meet.
+// Serials are random, not counted: several holders issue them independently, and random ones seldom collide.
 std::uint64_t fresh_member(const GridCredentials& credentials, std::uint64_t invitation, Rng& rng) {
   for (;;) {
     const std::uint64_t serial = invitation | (1 + rng.below(kMembersOfInvitation));
@@ -35,7 +35,7 @@ std::uint64_t fresh_member(const GridCredentials& credentials, std::uint64_t inv
 }
 
 Error no_key(const GridCredentials& credentials) {
-  return fail(Kind::invalid, "this peer does not hold the key of grid '{}': ask one of those who made it, or were invited with --admin",
+  return fail(Kind::invalid, "this peer does not hold the key of grid '{}': ask its creator, or a machine invited with --admin",
               credentials.name);
 }
 
@@ -57,9 +57,9 @@ GridCredentials found_grid(const std::string& name, const GridCredentials::Secre
 
 Result<Invitation> invite(GridCredentials& credentials, const InvitationTerms& terms, WallSeconds now, Rng& rng) {
   if (!credentials.secret) return no_key(credentials);
-  if (terms.uses == 0) return fail(Kind::invalid, "an invitation is for one at least: --uses takes 1 to 65535");
+  if (terms.uses == 0) return fail(Kind::invalid, "--uses takes 1 to 65535");
   if (terms.lasts < std::chrono::seconds(1) || terms.lasts > kLongestInvitation)
-    return fail(Kind::invalid, "an invitation is good for a second to a year: --expires takes 30m, 12h, 7d");
+    return fail(Kind::invalid, "--expires takes a time from one second to a year, for example 30m, 12h or 7d");
   if (terms.addresses.empty())
     return fail(Kind::invalid, "this peer does not know where others reach it: start it with --listen ADDRESS:PORT, or give --address");
   std::erase_if(credentials.invitations, [&](const auto& entry) { return is_over(now, entry.second.until); });
@@ -91,10 +91,9 @@ Result<Membership> admit(GridCredentials& credentials, const Invitation& invitat
     ++used;
   }
   if (used >= invitation.uses)
-    return fail(Kind::invalid, "the invitation is used up: it was good for {}, and so many have come with it; ask for another one",
-                invitation.uses);
+    return fail(Kind::invalid, "the invitation has already been used (--uses {}): ask for another one", invitation.uses);
   if (credentials.members.size() >= GridCredentials::kMaxMembers)
-    return fail(Kind::invalid, "this holder has let in {} members, which is its limit", credentials.members.size());
+    return fail(Kind::invalid, "this holder has admitted {} members, which is its limit", credentials.members.size());
   const std::uint64_t serial = fresh_member(credentials, invitation.serial, rng);
   const std::uint64_t until = end_of(now, kMembershipLasts);
   credentials.members[serial] = {who.peer, who.name, until};

@@ -1,5 +1,5 @@
 #pragma once
-// What a holder of a grid's key does for others: invitations, memberships, revocations. Functions without state but that of the
+// Services of a holder of a grid's key: invitations, memberships, revocations. Functions without state but that of the
 // credentials.
 
 #include "base/rng.h"
@@ -24,18 +24,19 @@ struct InvitationTerms {
   wire::Invitation::Role role = wire::Invitation::Role::member;
   std::vector<std::string> addresses;  // where this peer is reached
 };
-// Made and written into the credentials. Kind::invalid: this peer holds no key, or the terms are wrong; Kind::overloaded.
+// Makes an invitation and adds it to the credentials. Kind::invalid: this peer holds no key, or the terms are wrong; Kind::overloaded.
 Result<wire::Invitation> invite(GridCredentials& credentials, const InvitationTerms& terms, WallSeconds now, Rng& rng);
 
-// Somebody shows an invitation. The same one again gets the same membership. Kind::invalid: why it is not let in; Kind::not_found: no key.
+// Admits a peer that shows an invitation; the same peer again gets the same membership. Kind::invalid: refused, with the reason;
+// Kind::not_found: this peer holds no key.
 Result<overlay::Membership> admit(GridCredentials& credentials, const wire::Invitation& invitation, const GridCredentials::Member& who,
                                   const PublicKey& key, WallSeconds now, Rng& rng);
 
-// A newer list, with these serials besides. Kind::invalid: no key; Kind::overloaded: the list is full.
+// Makes a newer list with these serials added. Kind::invalid: this peer holds no key; Kind::overloaded: the list is full.
 Result<overlay::Revocations> revoke(const GridCredentials& credentials, const std::vector<std::uint64_t>& serials);
 
-// The list that is in force when `heard` was heard of, if it is another one than that of the credentials. A holder puts both together, so
-// that nothing gets lost if two holders revoke at the same time. REQUIRES: `heard` was checked.
+// The list to use after `heard` was received; none: the present one stays. A holder merges both lists, so that no serial is lost if two
+// holders revoke at the same time. REQUIRES: `heard` was checked.
 std::optional<overlay::Revocations> merge(const GridCredentials& credentials, const overlay::Revocations& heard);
 
 }  // namespace gw::peer

@@ -1,5 +1,5 @@
 #pragma once
-// Which life of each peer speaks.
+// The boot number of each peer.
 
 #include <cstdint>
 #include <map>
@@ -11,9 +11,10 @@ namespace gw::peer {
 using job::PeerId;
 using job::Time;
 
-// Remembers the highest boot number heard from each peer: what an older life said is void, and a newer one means the older is over.
+// Remembers the highest boot number received from each peer. A message of an older boot is refused; a newer boot means that the older one
+// has ended.
 //
-// Limit: Config::peers; then the one not heard from for longest is forgotten. A value without threads.
+// Limit: Config::peers; beyond it the least recently seen peer is forgotten. A value without threads.
 class BootNumbers {
  public:
   struct Config {
@@ -23,7 +24,7 @@ class BootNumbers {
 
   explicit BootNumbers(Config config) : config_(config) {}
 
-  // Any message of this peer. newer: whatever it had promised before is void.
+  // Called for every message of the peer. newer: everything its earlier boot had promised is void.
   Change on_seen(Time now, const PeerId& from, std::uint64_t boot);
   std::size_t size() const { return boot_numbers_.size(); }
 

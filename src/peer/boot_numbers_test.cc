@@ -9,7 +9,7 @@ using std::chrono::seconds;
 
 PeerId some_peer(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
 
-TEST(BootNumbers, TellsTheLivesOfAPeerApart) {
+TEST(BootNumbers, ANewerBootIsReportedAndAnOlderOneRefused) {
   BootNumbers boot_numbers({});
   EXPECT_EQ(boot_numbers.on_seen(seconds(1), some_peer(1), 3), BootNumbers::Change::same) << "the first one heard of replaces nothing";
   EXPECT_EQ(boot_numbers.on_seen(seconds(1), some_peer(1), 3), BootNumbers::Change::same);
@@ -19,7 +19,7 @@ TEST(BootNumbers, TellsTheLivesOfAPeerApart) {
   EXPECT_EQ(boot_numbers.on_seen(seconds(3), some_peer(2), 1), BootNumbers::Change::same) << "another peer";
 }
 
-TEST(BootNumbers, ForgetsWhoWasNotHeardFromForLongest) {
+TEST(BootNumbers, ForgetsTheLeastRecentlySeenPeer) {
   BootNumbers boot_numbers({.peers = 2});
   boot_numbers.on_seen(seconds(1), some_peer(1), 9);
   boot_numbers.on_seen(seconds(2), some_peer(2), 9);

@@ -21,7 +21,7 @@ PeerMessage revocations_message(const Grid& grid) {
   return message;
 }
 
-// Only which one it is: whoever has another one says so, or sends it.
+// Sends only the version of the list: a member with another version answers, or sends the list.
 PeerMessage version_message(const Grid& grid) {
   PeerMessage message;
   message.mutable_revocations()->set_grid(grid.credentials.id.bytes());
@@ -41,7 +41,7 @@ Revocations read_list(const PeerMessage::Revocations& message) {
 GridAdministration::GridAdministration(const Config& config, const Environment& environment)
     : config_(config), environment_(environment), joining_(config.joining, environment.key), admits_(config.admit_every, config.admits) {}
 
-// --- people
+// --- users
 
 void GridAdministration::on_request(Time now, GridRequest request, const std::set<GridId>& in_use, Actions& out) {
   if (auto* join_request = std::get_if<Joining::JoinRequest>(&request.what)) {
@@ -113,9 +113,10 @@ Result<Grid*> GridAdministration::private_grid(const GridId& id) {
   Grid* grid = environment_.grids.find(id);
   if (grid == nullptr) return fail(Kind::not_found, "this peer is not in grid {}", id.brief());
   if (!grid->credentials.is_private())
-    return fail(Kind::invalid,
-                "grid '{}' is open: whoever knows its name is in it ('godwit up --grid {}'); 'godwit grid create' makes private ones",
-                grid->credentials.name, grid->credentials.name);
+    return fail(
+        Kind::invalid,
+        "grid '{}' is open: every peer that knows its name can join ('godwit up --grid {}'); 'godwit grid create' makes private ones",
+        grid->credentials.name, grid->credentials.name);
   return grid;
 }
 
@@ -161,7 +162,7 @@ Result<overlay::Membership> GridAdministration::let_in(Time now, const PeerId& f
   if (grid == nullptr) return fail(Kind::not_found, "the peer that was asked is not in that grid");
   PublicKey key;
   std::ranges::copy(as_bytes(request.key()), key.begin());
-  if (environment_.grids.id_of(key) != from) return fail(Kind::invalid, "the request was made with the key of somebody else");
+  if (environment_.grids.id_of(key) != from) return fail(Kind::invalid, "the key in the request is that of another peer");
   const bool holder = invitation.role == wire::Invitation::Role::holder;
   GW_TRY(auto membership, admit(grid->credentials, invitation, {.peer = from, .name = request.name()}, key, wall(now), environment_.rng));
   Grids::record(grid->credentials, out);
@@ -170,7 +171,7 @@ Result<overlay::Membership> GridAdministration::let_in(Time now, const PeerId& f
 }
 
 void GridAdministration::on_admit(Time now, const PeerId& from, const PeerMessage::Admit& request, Actions& out) {
-  if (!admits_.take(now)) return;  // it asks again
+  if (!admits_.take(now)) return;  // the peer asks again
   GridCredentials* key_giver = nullptr;
   const auto membership = let_in(now, from, request, key_giver, out);
   PeerMessage message;
@@ -196,7 +197,7 @@ void GridAdministration::finish(Time now, Joining::JoinResult join_result, Actio
   Answer result = std::string();
   if (join_result.credentials) {
     const GridId id = join_result.credentials->id;
-    // It was revoked, and is let in again.
+    // The membership was revoked and is granted again.
     if (const Grid* old = environment_.grids.find(id); old != nullptr && old->credentials.revoked())
       environment_.grids.remove(now, id, out);
     const Status added = environment_.grids.add(now, *std::move(join_result.credentials), out);
@@ -228,7 +229,7 @@ void GridAdministration::on_revocations(Time now, const PeerId& from, const Peer
     if (!grid->overlay.admits(now, from) || message.version() == mine) return;
     return out.send(from, message.version() < mine ? revocations_message(*grid) : version_message(*grid));
   }
-  // Signed by the grid's key: whoever brings it.
+  // The list is signed by the grid's key, so any peer may bring it.
   const Revocations list = read_list(message);
   if (list == grid->credentials.revocations) return;
   if (const Status good = check(*grid->credentials.key, list); !good) return out.notify(job::PeerRefused{from, good.error().detail});

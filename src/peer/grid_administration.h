@@ -1,5 +1,5 @@
 #pragma once
-// What people, and other peers, ask of this one about its grids.
+// Requests of users and of other peers about the grids of this peer.
 
 #include <cstdint>
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace gw::peer {
 
-// --- what people ask; each is answered by job::GridAnswered
+// --- requests of users; each is answered by job::GridAnswered
 
 struct CreateGrid {
   std::string name;
-  GridCredentials::Secret secret;  // new, and nobody else's
+  GridCredentials::Secret secret;  // a new random key
 };
 struct JoinOpenGrid {
   std::string name;
@@ -32,18 +32,18 @@ struct Invite {
 struct Revoke {
   GridId grid;
   std::vector<std::uint64_t> serials;
-  std::vector<PeerId> peers;  // members, by what they have shown
+  std::vector<PeerId> peers;  // members whose memberships this peer has seen
 };
 struct GridRequest {
   std::uint64_t number;
   std::variant<CreateGrid, JoinOpenGrid, Joining::JoinRequest, LeaveGrid, Invite, Revoke> what;
 };
 
-// Makes, joins and leaves grids, lets others into those whose key it holds, and spreads lists of revocations: a new one goes to all members
-// known, and whoever meets a member tells it which version it has, so that one who was away hears of it, too.
+// Creates, joins and leaves grids, admits others to grids whose key it holds, and spreads lists of revocations: a new list goes to all
+// known members, and members tell each other their version when they meet, so that a member that was away learns of it too.
 //
-// Answers to people leave when what was done is on disk. Limits: invitations are looked at at a limited rate (Config::admits), a list goes
-// to Config::told members at once. A machine without I/O or threads.
+// Users get answers when the change is durable. Limits: invitations are checked at a limited rate (Config::admits), a list goes to
+// Config::told members at once. A machine without I/O or threads.
 class GridAdministration {
  public:
   struct Config {
@@ -53,7 +53,7 @@ class GridAdministration {
     Time remind_every = std::chrono::seconds(30);
     std::size_t told = 128;
   };
-  // References outlive it.
+  // References outlive this object.
   struct Environment {
     PeerId self;
     PublicKey key;
@@ -70,7 +70,7 @@ class GridAdministration {
   void on_admit(Time now, const PeerId& from, const job::PeerMessage::Admit& request, Actions& out);
   void on_admitted(Time now, const PeerId& from, const job::PeerMessage::Admitted& answer, Actions& out);
   void on_revocations(Time now, const PeerId& from, const job::PeerMessage::Revocations& message, Actions& out);
-  // Somebody of a grid has been heard for the first time.
+  // A peer of a grid was seen for the first time.
   void on_seen(Time now, const PeerId& peer, Actions& out);
   void on_tick(Time now, Actions& out);
   Time next_deadline() const { return std::min(remind_at_, joining_.next_deadline()); }

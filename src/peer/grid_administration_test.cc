@@ -11,7 +11,7 @@ namespace {
 
 constexpr Time kNow = std::chrono::seconds(1000);
 
-// Real keys: memberships are checked with Ed25519 whatever the signer does.
+// Real keys: memberships are always checked with Ed25519, not with the test signer.
 class KeySigner : public overlay::Signer {
  public:
   explicit KeySigner(const SigningKey& key) : key_(key) {}
@@ -31,7 +31,7 @@ GridCredentials::Secret secret(std::uint8_t seed) {
   return bytes;
 }
 
-// A grid administration and its grids, with an address and nothing else of a peer.
+// A grid administration and its grids, with an address and no other part of a peer.
 struct Administrator {
   explicit Administrator(std::uint8_t number)
       : key(secret(number)),
@@ -46,7 +46,7 @@ struct Administrator {
     grids.start(kNow, {}, out);
   }
 
-  // Answers of people's requests are here; everything else is for others.
+  // Answers to users; all other output is for other peers.
   Result<std::string> ask(GridRequest request, const std::set<GridId>& in_use = {}) {
     Actions out;
     administration.on_request(now, std::move(request), in_use, out);
@@ -74,7 +74,7 @@ struct Administrator {
   Time now = kNow;
 };
 
-// The whole conversation of one who shows an invitation to the one who made it.
+// The whole exchange between a peer that shows an invitation and the holder that made it.
 Result<std::string> join(Administrator& guest, Administrator& host, const std::string& invitation) {
   const auto parsed = wire::parse_invitation(invitation);
   if (!parsed) return parsed.error();
@@ -100,7 +100,7 @@ TEST(GridAdministration, AnInvitationLetsOneIn) {
   EXPECT_FALSE(guest.grids.find(grid)->credentials.secret);
   const auto refused = join(late, host, invitation);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().detail.find("used up"), std::string::npos);
+  EXPECT_NE(refused.error().detail.find("already been used"), std::string::npos);
   EXPECT_EQ(late.grids.find(grid), nullptr);
 }
 
@@ -178,7 +178,7 @@ TEST(GridAdministration, ARevokedMemberLearnsItAndIsOut) {
   EXPECT_FALSE(host.ask({4, Revoke{grid, {host.grids.find(grid)->credentials.membership.serial}, {}}})) << "nobody revokes itself";
 }
 
-TEST(GridAdministration, WhatIsOnDiskIsThereInTheNextLife) {
+TEST(GridAdministration, GridsSurviveARestart) {
   Administrator host(1), guest(2);
   const GridId grid = host.create();
   ASSERT_TRUE(join(guest, host, host.invite(grid, 3).value()));
@@ -203,7 +203,7 @@ TEST(GridAdministration, LeavingWaitsForJobs) {
   EXPECT_FALSE(host.ask({5, LeaveGrid{grid}}));
 }
 
-TEST(GridAdministration, NobodyThereIsSaidInTime) {
+TEST(GridAdministration, AJoinWithoutAnAnswerFailsInTime) {
   Administrator host(1), guest(2);
   const auto invitation = wire::parse_invitation(host.invite(host.create()).value());
   Actions out;

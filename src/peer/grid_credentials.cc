@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "wire/grid_name.h"
-#include "wire/overlay_messages.h"
+#include "wire/messages/overlay_messages.h"
 
 namespace gw::peer {
 namespace {
@@ -62,7 +62,7 @@ wire::pb::GridRecord GridCredentials::record() const {
 }
 
 Result<GridCredentials> GridCredentials::read(const wire::pb::GridRecord& record) {
-  if (!is_sound(record)) return fail(Kind::corrupt, "the record of grid '{}' makes no sense: the store is damaged", record.name());
+  if (!is_sound(record)) return fail(Kind::corrupt, "the record of grid '{}' is inconsistent: the store is damaged", record.name());
   GridCredentials credentials = open(record.name());
   credentials.order = record.order();
   if (record.grid_key().empty()) return credentials;

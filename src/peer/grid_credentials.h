@@ -1,5 +1,5 @@
 #pragma once
-// What a peer needs to be in a grid.
+// Credentials of a peer in a grid.
 
 #include <array>
 #include <map>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "overlay/membership.h"
+#include "overlay/membership/membership.h"
 #include "wire/invitation.h"
 #include "wire/records.pb.h"
 
@@ -16,8 +16,8 @@ namespace gw::peer {
 using overlay::GridId;
 using overlay::PeerId;
 
-// A grid as its member has it on disk: of an open one the name, of a private one the membership, and at a holder the key and whom it has
-// let in. A value. Limits: kMaxInvitations that are still good, kMaxMembers.
+// A grid as a member stores it: for an open grid the name, for a private one the membership, and at a holder the key and the members it has
+// admitted. A value. Limits: kMaxInvitations that are still valid, kMaxMembers.
 struct GridCredentials {
   static constexpr std::size_t kMaxInvitations = 256;
   static constexpr std::size_t kMaxMembers = 4096;
@@ -27,14 +27,14 @@ struct GridCredentials {
     std::uint16_t uses = 0;
     wire::Invitation::Role role = wire::Invitation::Role::member;
   };
-  struct Member {  // let in here
+  struct Member {  // admitted here
     PeerId peer;
     std::string name;
     std::uint64_t until = 0;
   };
 
   GridId id;
-  std::string name;  // as the people of this machine call it; none twice
+  std::string name;  // on this machine; unique
   std::uint64_t order = 0;
   std::optional<PublicKey> key = {};  // of a private grid, as is the rest
   overlay::Membership membership = {};
@@ -46,7 +46,7 @@ struct GridCredentials {
 
   static GridCredentials open(std::string name);
   bool is_private() const { return key.has_value(); }
-  // This peer was let in once and is a member no more.
+  // This peer's membership was revoked.
   bool revoked() const { return is_private() && revocations.names(membership.serial); }
 
   wire::pb::GridRecord record() const;

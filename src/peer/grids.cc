@@ -19,7 +19,7 @@ std::vector<job::LivePeers::LivePeer> Grid::all_alive() const {
   std::vector<LivePeer> list{{overlay.self().id, overlay.self().free_slots}};
   for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
-    // What it said may be some rounds old: whoever lends slots at all may have one by now, and asking costs one message.
+    // A descriptor may be some rounds old: a peer that lends slots may have a free one by now, and asking costs one message.
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
   }
   std::ranges::sort(list, {}, &LivePeer::peer);
@@ -76,7 +76,7 @@ void Grids::tell_all(Actions& out, const Input& input) {
   for (auto& [id, grid] : grids_) tell(id, *grid, out, input);
 }
 
-// With one grid there is no question where a peer belongs, known or not.
+// If there is only one grid, every peer belongs to it, known or not.
 template <class Input>
 void Grids::tell_where_known(const PeerId& peer, Actions& out, const Input& input) {
   for (auto& [id, grid] : grids_)
@@ -102,7 +102,7 @@ void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) 
   }
 }
 
-// --- the life of a peer
+// --- start, join, leave
 
 void Grids::start(Time now, const std::map<GridId, std::vector<std::string>>& remembered, Actions& out) {
   remembered_ = remembered;
@@ -135,7 +135,7 @@ Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
 void Grids::remove(Time now, const GridId& id, Actions& out) {
   Grid& grid = *grids_.at(id);
   tell(id, grid, out, [now](Overlay& overlay, overlay::Output& output) { overlay.leave(now, output); });
-  // What is joined by itself has to be remembered as left.
+  // Leaving a grid that is joined by default must be remembered.
   std::optional<std::string> record;
   if (grid.credentials.name == config_.otherwise) {
     wire::pb::GridRecord left;
@@ -174,7 +174,7 @@ void Grids::leave(Time now, Actions& out) {
 void Grids::remember(Actions& out) {
   for (const auto& [id, grid] : grids_) {
     std::vector<std::string> addresses = grid->overlay.to_remember();
-    // Whoever knows nobody any more has lost its network, and will want those it knew.
+    // A peer that knows no other peer has lost its network: the remembered addresses stay, to rejoin with.
     if (addresses.empty() || addresses == remembered_[id]) continue;
     wire::pb::RememberedPeers record;
     for (const std::string& address : addresses) record.add_addresses(address);
@@ -197,12 +197,12 @@ Time Grids::next_deadline() const {
   return next;
 }
 
-// --- what happens
+// --- inputs
 
 void Grids::on_message(Time now, const PeerId& from, const overlay::Message& message, Actions& out) {
   const auto found = grids_.find(GridId::from(message.grid()));
   if (found == grids_.end()) {
-    GW_REACHED("grids: a message of a grid that is not ours");  // we, or somebody at our address, have left it
+    GW_REACHED("grids: a message of a grid that is not ours");  // this peer, or an earlier one at its address, has left it
     return;
   }
   tell(found->first, *found->second, out,
@@ -240,7 +240,7 @@ void Grids::set_contact(const overlay::Contact& contact) {
   for (auto& [id, grid] : grids_) grid->overlay.set_contact(contact);
 }
 
-// --- what is known
+// --- queries
 
 const Grid* Grids::main() const {
   const Grid* first = nullptr;
@@ -287,9 +287,9 @@ bool Grids::alive(const PeerId& peer) const {
 Status Grids::may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const {
   if (!grid || home == self_.id) return ok();
   const Grid* found = find(*grid);
-  if (found == nullptr) return fail(Kind::invalid, "it wants a job run in grid {}, in which this peer is not", grid->brief());
+  if (found == nullptr) return fail(Kind::invalid, "it wants to run a job in grid {}, which this peer is not in", grid->brief());
   if (!found->overlay.admits(now, home))
-    return fail(Kind::invalid, "it wants a job run in the private grid '{}' and has shown no membership of it", found->credentials.name);
+    return fail(Kind::invalid, "it wants to run a job in the private grid '{}' and has shown no membership of it", found->credentials.name);
   return ok();
 }
 

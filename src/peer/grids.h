@@ -19,7 +19,7 @@ using job::PeerId;
 using job::Time;
 using overlay::Overlay;
 
-// One grid, as the machines of jobs see it: the peers its overlay knows, and this one.
+// A grid as the machines of jobs see it: the peers its overlay knows, and this one.
 class Grid final : public job::LivePeers {
  public:
   Grid(GridCredentials credentials, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
@@ -31,27 +31,26 @@ class Grid final : public job::LivePeers {
   Overlay overlay;
 };
 
-// Gives each overlay what concerns it, and makes actions of what overlays want. A peer is told to be in touch, or heard from, only in the
-// grids in which it is known: a word about a job says nothing about the others.
+// Gives each overlay its inputs, and turns the outputs of overlays into actions. A message about a job counts as a sign of life only in the
+// grids in which its sender is known.
 //
-// Grids come and go while the peer runs; which there are is on disk. Of a private grid that has revoked this peer nothing is heard or said
-// any more.
+// Grids can be joined and left while the peer runs; the list is on disk. A private grid that has revoked this peer gets no input and sends
+// nothing any more.
 //
-// Invariant: an overlay hears nothing of a grid that is not its own. Limits: those of the overlays, kMost grids. A machine without I/O or
-// threads.
+// Invariant: an overlay gets no message of another grid. Limits: those of the overlays, kMost grids. A machine without I/O or threads.
 class Grids final : public job::LivePeers, public job::GridRules {
  public:
   struct Config {
-    std::vector<std::string> grids;  // open ones, by name, none twice; before all others
-    std::string otherwise = {};      // the open one to be in if these are none, and none is on disk; empty: none
-    Overlay::Config overlay;         // of each; its grid is filled in here
+    std::vector<std::string> grids;  // open grids by name, each once; they come before all others
+    std::string otherwise = {};      // the open grid to join if `grids` is empty and none is on disk; empty: none
+    Overlay::Config overlay;         // of each grid; the grid's id is filled in here
     Time wall_offset{0};             // from Time to nanoseconds since 1970
-    // How often it is written down who is there: twice as seldom each time, so that whoever is killed soon finds back, too.
+    // How often addresses of live peers are recorded. The interval doubles each time, so that also a peer that is killed soon can rejoin.
     Time remember_first = std::chrono::seconds(1);
     Time remember_every = std::chrono::minutes(1);
   };
   static constexpr std::size_t kMost = 16;
-  // Somebody who was there is not any more.
+  // A peer that was alive and is dead now.
   struct Lost {
     GridId grid;
     PeerId peer;
@@ -59,22 +58,22 @@ class Grids final : public job::LivePeers, public job::GridRules {
 
   Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng);
 
-  // Before start(), once: those that are on disk besides those of the configuration.
+  // Called once before start(), with the grids on disk; those of the configuration are added.
   Status restore(const std::vector<wire::pb::GridRecord>& records);
-  // First of all others, once. `remembered`: addresses, as on_tick() has recorded them in a life before.
+  // Called once, before all others below. `remembered`: addresses that on_tick() has recorded in an earlier boot.
   void start(Time now, const std::map<GridId, std::vector<std::string>>& remembered, Actions& out);
-  // Says goodbye to everybody, and records whom to ask the next time.
+  // Announces to all peers that this one leaves, and records the addresses to rejoin with.
   void leave(Time now, Actions& out);
 
-  // Kind::invalid: it is in this one, or in another of this name; Kind::overloaded.
+  // Kind::invalid: this peer is in the grid already, or in another one of this name; Kind::overloaded.
   Status add(Time now, GridCredentials credentials, Actions& out);
-  // REQUIRES: nothing refers to it any more.
+  // REQUIRES: no job refers to the grid.
   void remove(Time now, const GridId& id, Actions& out);
-  // Writes down what was changed in credentials. It is durable when after_disk() says so.
+  // Records changed credentials. Use after_disk() to wait until they are durable.
   static void record(const GridCredentials& credentials, Actions& out);
-  // A list that was checked, and that is newer than the last.
+  // Takes a revocation list that was checked and is newer than the present one.
   void revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out);
-  // From outside the grid somebody is said to be in it.
+  // A tracker or beacon names a peer of the grid.
   void on_rumoured(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out);
   void on_rumoured(Time now, const GridId& id, const std::string& address, Actions& out);
 
@@ -82,7 +81,7 @@ class Grids final : public job::LivePeers, public job::GridRules {
   void on_connected(Time now, const PeerId& peer, const std::string& address, Actions& out);
   void on_unreachable(Time now, const PeerId& peer, overlay::Failure failure, Actions& out);
   void on_reset(Time now, const PeerId& peer, Actions& out);
-  // A message about a job came from there; one goes there.
+  // A message about a job came from the peer; a message goes to it.
   void on_seen(Time now, const PeerId& from, Actions& out);
   void watch_peer(Time now, const PeerId& with, Actions& out);
   void on_tick(Time now, Actions& out);
@@ -90,12 +89,12 @@ class Grids final : public job::LivePeers, public job::GridRules {
   void set_slots(std::uint32_t slots, std::uint32_t free_slots);
   void set_contact(const overlay::Contact& contact);
 
-  // Who was heard for the first time, since the last call.
+  // Peers seen for the first time since the last call.
   std::vector<PeerId> take_newly_seen() { return std::exchange(newly_seen_, {}); }
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }
 
-  // Where jobs that name no grid run; nullptr: there is none.
+  // The grid of jobs that name none; nullptr: there is none.
   const Grid* main() const;
   // nullptr: this peer is not in it.
   const Grid* find(const GridId& grid) const;
@@ -103,12 +102,12 @@ class Grids final : public job::LivePeers, public job::GridRules {
   const Grid* find(const std::string& name) const;
   const std::map<GridId, std::unique_ptr<Grid>>& all() const { return grids_; }
   std::vector<const Grid*> in_order() const;
-  // Whether that peer is, or may be, in one of the grids: nobody else has a word here.
+  // Whether the peer is, or may be, in one of the grids. Messages about jobs are taken only from such peers.
   bool admits(Time now, const PeerId& peer) const;
   PeerId id_of(const PublicKey& key) const { return signer_.id_of(key); }
-  // How a peer is reached, as it said last; nothing in it: not known.
+  // The contact that a peer published last; empty: not known.
   overlay::Contact contact_of(const PeerId& peer) const;
-  // In any of the grids.
+  // Looks in all grids.
   bool alive(const PeerId& peer) const override;
   std::vector<LivePeer> all_alive() const override;
   Status may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const override;
@@ -134,8 +133,8 @@ class Grids final : public job::LivePeers, public job::GridRules {
   std::set<GridId> recorded_;
   std::uint64_t next_order_ = 0;
   std::uint32_t slots_ = 0, free_slots_ = 0;
-  std::optional<overlay::Contact> contact_;                // as it was found out; grids that come later begin with it
-  std::map<GridId, std::vector<std::string>> remembered_;  // as they are on disk
+  std::optional<overlay::Contact> contact_;                // as Reachability found it; grids joined later start with it
+  std::map<GridId, std::vector<std::string>> remembered_;  // addresses as they are on disk
   std::vector<Lost> losses_;
   std::vector<PeerId> newly_seen_;
   Time remember_at_ = job::kNever;

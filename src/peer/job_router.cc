@@ -4,7 +4,7 @@
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
-#include "wire/peer_messages.h"
+#include "wire/messages/peer_messages.h"
 
 namespace gw::peer {
 
@@ -21,7 +21,7 @@ JobRouter::JobRouter(const Config& config, const Machines& machines, Environment
 
 std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
   static const std::map<JobMessage::KindCase, Route> kRoutes = {
-      // They bring a charter with them, by which they are judged.
+      // Messages that bring the charter by which they are judged.
       {JobMessage::kReserve, {Right::of_the_grid, &JobRouter::on_reserve}},
       {JobMessage::kRoster, {Right::of_the_grid, &JobRouter::on_roster}},
       // Home knows whom it has asked.
@@ -35,6 +35,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
       {JobMessage::kForget, {Right::leader, &JobRouter::on_forget}},
       {JobMessage::kInput, {Right::leader, &JobRouter::on_input}},
+      {JobMessage::kSuspend, {Right::leader, &JobRouter::on_suspend}},
 
       {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
       {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
@@ -42,6 +43,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
       {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
       {JobMessage::kWantInput, {Right::host, &JobRouter::on_want_input}},
+      {JobMessage::kSuspended, {Right::host, &JobRouter::on_suspended}},
 
       {JobMessage::kKeepImage, {Right::bearer, &JobRouter::on_keep_image}},
       {JobMessage::kKeepDeterminants, {Right::bearer, &JobRouter::on_keep_determinants}},
@@ -59,9 +61,9 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
   return found == kRoutes.end() ? std::nullopt : std::optional(found->second);
 }
 
-void JobRouter::on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+bool JobRouter::on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const std::optional<Route> route = route_of(message.kind_case());
-  if (!route) return;
+  if (!route) return false;
   const JobId job = JobId::from(message.job());
   if (route->right != Right::of_the_grid) {
     sign_roster(job);
@@ -69,15 +71,23 @@ void JobRouter::on_message(Time now, const PeerId& from, const JobMessage& messa
     const bool newer = authority == nullptr ? route->right == Right::bearer || route->right == Right::member
                                             : authority->roster_version() < message.roster_version();
     if (newer && from != environment_.self) ask_roster(now, from, job, out);
-    if (authority == nullptr) return on_unknown(now, from, message, out);
+    if (authority == nullptr) {
+      on_unknown(now, from, message, out);
+      return false;
+    }
     if (const auto why = refusal(now, *authority, from, message, route->right)) {
-      // Whose roster is newer may be right.
-      if (newer) return;
-      const bool may_stop = authority->is_leader(environment_.self) && (message.has_status() || message.has_ask_kept());
-      return may_stop ? on_unknown(now, from, message, out) : refuse(now, from, *why, out);
+      // The message may be right by the sender's newer roster.
+      if (newer) return false;
+      // A peer that has not shown its membership yet, after a restart of either side, still does its work for the job.
+      const bool of_grid = environment_.grids.may_run(now, from, authority->charter().grid()).has_value() || GW_BUG(26);
+      const bool may_stop = of_grid && authority->is_leader(environment_.self) && (message.has_status() || message.has_ask_kept());
+      may_stop ? on_unknown(now, from, message, out) : refuse(now, from, *why, out);
+      return false;
     }
   }
+  if (route->right != Right::of_the_grid) note_version(from, job, message.roster_version());
   (this->*route->handler)(now, from, message, out);
+  return route->right != Right::of_the_grid;
 }
 
 // Why a message is not taken; nothing if it is.
@@ -136,7 +146,7 @@ void JobRouter::on_roster(Time now, const PeerId& from, const JobMessage& messag
   const JobId job = JobId::from(message.job());
   if (!add_authority(now, from, job, message.roster().charter(), out)) return;
   if (!message.roster().has_roster()) return;
-  const Status taken = machines_.authorities.find(job)->take_roster(message.roster().roster(), environment_.signer);
+  const Status taken = machines_.authorities.take_roster(job, message.roster().roster(), environment_.signer);
   if (!taken) refuse(now, from, taken.error().detail, out);
 }
 
@@ -153,12 +163,12 @@ void JobRouter::ask_roster(Time now, const PeerId& from, const JobId& job, Actio
   out.send(from, job, std::move(question));
 }
 
-// What home has changed in this turn or before.
+// Signs the changes of the roster that home has made since the last signature.
 void JobRouter::sign_roster(const JobId& job) {
   const auto home = machines_.homes.find(job);
   if (home == machines_.homes.end()) return;
   if (const auto roster = home->second->take_roster_change())
-    GW_ASSERT(machines_.authorities.find(job)->take_roster(*roster, environment_.signer).has_value());
+    GW_ASSERT(machines_.authorities.take_roster(job, *roster, environment_.signer).has_value());
 }
 
 JobMessage JobRouter::roster_message(const Authority& authority) {
@@ -178,19 +188,23 @@ std::optional<JobMessage> JobRouter::prepare(const PeerId& to, JobMessage& messa
   const bool proves_itself = message.has_roster() || message.has_reserve() || message.has_release() || message.has_forget();
   if (version == 0 || proves_itself || to == environment_.self || authority->is_leader(to) || !authority->is_member(to))
     return std::nullopt;
-  if (told_pairs_ >= config_.told) {
-    told_.clear();
-    told_pairs_ = 0;
-  }
-  const auto [told, fresh] = told_[to].try_emplace(job, 0);
-  told_pairs_ += fresh ? 1 : 0;
-  if (told->second >= version) return std::nullopt;
-  told->second = version;
+  if (note_version(to, job, version) >= version) return std::nullopt;
   JobMessage roster = roster_message(*authority);
   roster.set_job(message.job());
   roster.set_term(message.term());
   roster.set_roster_version(version);
   return roster;
+}
+
+// The peer has the roster of this version. Returns the version that it was known to have.
+std::uint64_t JobRouter::note_version(const PeerId& peer, const JobId& job, std::uint64_t version) {
+  if (told_pairs_ >= config_.told) {
+    told_.clear();
+    told_pairs_ = 0;
+  }
+  const auto [told, fresh] = told_[peer].try_emplace(job, 0);
+  told_pairs_ += fresh ? 1 : 0;
+  return std::exchange(told->second, std::max(told->second, version));
 }
 
 void JobRouter::on_peer_restarted(const PeerId& peer) {
@@ -202,7 +216,8 @@ void JobRouter::on_peer_restarted(const PeerId& peer) {
 
 // --- jobs that are not known
 
-// A job that is over, or never was, or in which the sender has no part any more: whoever still does something for it may stop.
+// Answers a message about a job that is over, or never was, or in which the sender has no part any more: the sender may stop its work for
+// it.
 void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
   JobMessage answer;
@@ -230,8 +245,8 @@ void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& messa
   if (!add_authority(now, from, job, message.reserve().charter(), out)) return;
   const Authority& authority = *machines_.authorities.find(job);
   if (!authority.is_leader(from)) return refuse(now, from, "it asks for slots for a job whose home it is not", out);
-  // It may not have shown its membership yet, and asks again.
-  if (!environment_.grids.may_run(now, from, authority.charter().grid())) return;
+  // The sender may not have shown its membership yet; it asks again.
+  if (!environment_.grids.may_run(now, from, authority.charter().grid()) || environment_.disk_is_full()) return;
   const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, from, job, message.reserve().slots());
   if (grant == nullptr) return;
   JobMessage answer;
@@ -256,12 +271,12 @@ void JobRouter::on_claim(Time now, const PeerId& from, const JobMessage& message
     hosted_job = environment_.make_hosted_job({from, job, grant->claim, grant->slots, manifest});
     hosted_job->begin(now, out);
   }
-  hosted_job->send_status(now, out);
+  hosted_job->on_claim(now, message.claim(), out);
 }
 
-void JobRouter::on_release(Time, const PeerId& from, const JobMessage& message, Actions& out) {
+void JobRouter::on_release(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
-  if (machines_.slots.release(from, job, message.release().claim())) close_hosted_job(job, out);
+  if (machines_.slots.release(now, from, job, message.release().claim())) close_hosted_job(job, out);
   JobMessage answer;
   *answer.mutable_no_claim() = message.release();
   out.send(from, job, std::move(answer));
@@ -277,7 +292,7 @@ void JobRouter::close_hosted_job(const JobId& job, Actions& out) {
 
 // --- for home
 
-// nullptr: the job is over, or somebody else's; then the sender has been told.
+// nullptr: the job is over, or its home is another peer; then the sender has been told.
 job::Home* JobRouter::home_of(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const auto found = machines_.homes.find(JobId::from(message.job()));
   if (found != machines_.homes.end() && !found->second->over()) return found->second.get();
@@ -286,7 +301,11 @@ job::Home* JobRouter::home_of(Time now, const PeerId& from, const JobMessage& me
 }
 
 void JobRouter::on_offer(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (job::Home* home = home_of(now, from, message, out)) home->on_offer(now, from, message.offer(), out);
+  job::Home* home = home_of(now, from, message, out);
+  if (home == nullptr) return;
+  if (!environment_.grids.may_run(now, from, home->charter().grid()))
+    return refuse(now, from, "it offered slots to a job of a private grid and has shown no membership of it", out);
+  home->on_offer(now, from, message.offer(), out);
 }
 
 void JobRouter::on_status(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
@@ -315,11 +334,15 @@ void JobRouter::on_want_input(Time now, const PeerId& from, const JobMessage& me
   if (job::Home* home = home_of(now, from, message, out)) home->on_want_input(now, from, message.want_input(), out);
 }
 
-void JobRouter::on_ask_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (job::Home* home = home_of(now, from, message, out)) home->on_ask_kept(from, message.ask_kept(), out);
+void JobRouter::on_suspended(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_suspended(now, from, message.suspended(), out);
 }
 
-// --- for hosts: whoever has no such claim any more lets home find out when it renews it
+void JobRouter::on_ask_kept(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_ask_kept(now, from, message.ask_kept(), out);
+}
+
+// --- for hosts: a host without such a claim ignores the message, and home finds out when it renews the claim
 
 job::HostedJob* JobRouter::hosted_job_of(const JobMessage& message) {
   const auto found = machines_.hosted_jobs.find(JobId::from(message.job()));
@@ -328,7 +351,9 @@ job::HostedJob* JobRouter::hosted_job_of(const JobMessage& message) {
 
 void JobRouter::on_assign(Time now, const PeerId&, const JobMessage& message, Actions& out) {
   job::HostedJob* hosted_job = hosted_job_of(message);
-  if (hosted_job != nullptr && hosted_job->claim().claim == message.assign().claim()) hosted_job->on_assign(now, message.assign(), out);
+  if (hosted_job == nullptr || hosted_job->claim().claim != message.assign().claim()) return;
+  machines_.slots.on_used(JobId::from(message.job()));
+  hosted_job->on_assign(now, message.assign(), out);
 }
 
 void JobRouter::on_drop(Time now, const PeerId&, const JobMessage& message, Actions& out) {
@@ -341,6 +366,10 @@ void JobRouter::on_stored(Time now, const PeerId&, const JobMessage& message, Ac
 
 void JobRouter::on_keeper_change(Time now, const PeerId&, const JobMessage& message, Actions& out) {
   if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_keeper_change(now, message.keeper_change(), out);
+}
+
+void JobRouter::on_suspend(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_suspend(now, message.suspend(), out);
 }
 
 void JobRouter::on_input(Time now, const PeerId&, const JobMessage& message, Actions& out) {
@@ -357,8 +386,8 @@ void JobRouter::on_image_is(Time now, const PeerId& from, const JobMessage& mess
 
 // --- for the keeper
 
-// Who writes for the thread already needs no grant; whoever shows one that names it, this keeper and what it writes for is believed. The
-// grant of another thread vouches for a child that home has not heard of yet, but gives nothing away.
+// A host that already writes for the thread needs no grant. Any other host needs a grant that names it, this keeper, the thread, the epoch
+// and the keeper generation.
 template <class ThreadMessage>
 Result<Keeper::Bearer> JobRouter::bearer_of(const PeerId& from, const JobMessage& message, const ThreadMessage& kind) const {
   const JobId job = JobId::from(message.job());
@@ -370,25 +399,24 @@ Result<Keeper::Bearer> JobRouter::bearer_of(const PeerId& from, const JobMessage
   GW_TRY(const job::ThreadGrant grant, authority.check_grant(kind.grant(), environment_.signer));
   if ((grant.host != from && !GW_BUG(20)) || !grant.keepers.contains(environment_.self))
     return fail(gw::Kind::invalid, "it showed a grant that is not its own, or for another keeper");
-  Keeper::Bearer bearer{from, kind.epoch(), kind.keeper_generation()};
-  if (grant.thread == job::ThreadId{kind.thread()}) {
-    if (grant.epoch == kind.epoch() && grant.keeper_generation == kind.keeper_generation()) return bearer;
-    return fail(gw::Kind::invalid, "it spoke for thread {} in epoch {} with a grant of epoch {}", kind.thread(), kind.epoch(), grant.epoch);
-  }
-  if (message.has_want_image()) return fail(gw::Kind::invalid, "it asked for the image of a thread with the grant of another one");
-  bearer.vouched = true;
-  return bearer;
+  if (grant.thread != job::ThreadId{kind.thread()})
+    return fail(gw::Kind::invalid, "it spoke for thread {} with the grant of another one", kind.thread());
+  if (grant.epoch == kind.epoch() && grant.keeper_generation == kind.keeper_generation())
+    return Keeper::Bearer{from, kind.epoch(), kind.keeper_generation()};
+  return fail(gw::Kind::invalid, "it spoke for thread {} in epoch {} with a grant of epoch {}", kind.thread(), kind.epoch(), grant.epoch);
 }
 
 void JobRouter::on_keep_image(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const auto bearer = bearer_of(from, message, message.keep_image());
   if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  if (environment_.disk_is_full()) return;  // the host offers it again
   machines_.keeper.on_keep_image(now, JobId::from(message.job()), *bearer, message.keep_image(), out);
 }
 
 void JobRouter::on_keep_determinants(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const auto bearer = bearer_of(from, message, message.keep_determinants());
   if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  if (environment_.disk_is_full()) return;  // the host repeats them
   machines_.keeper.on_keep_determinants(now, JobId::from(message.job()), *bearer, message.keep_determinants(), out);
 }
 
@@ -409,7 +437,7 @@ void JobRouter::on_want_blob(Time, const PeerId& from, const JobMessage& message
 }
 
 void JobRouter::on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (const Status status = machines_.blobs.on_blob(from, message.blob(), out); !status) refuse(now, from, status.error().detail, out);
+  if (const Status status = machines_.blobs.on_blob(now, from, message.blob(), out); !status) refuse(now, from, status.error().detail, out);
 }
 
 }  // namespace gw::peer

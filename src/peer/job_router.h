@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-#include "job/authority.h"
-#include "job/blob_references.h"
-#include "job/home.h"
-#include "job/hosted_job.h"
-#include "job/keeper.h"
-#include "job/slot_leases.h"
+#include "job/authority/authority.h"
+#include "job/home/home.h"
+#include "job/host/hosted_job.h"
+#include "job/host/slot_leases.h"
+#include "job/images/blob_references.h"
+#include "job/images/keeper.h"
 #include "overlay/per_peer_rate_limit.h"
 
 namespace gw::peer {
@@ -24,8 +24,8 @@ using job::JobMessage;
 using job::PeerId;
 using job::Time;
 
-// Checks the right of whoever speaks about a job, once, and hands the message to the machine that it is for: no machine behind it asks
-// again who the sender is. docs/design/007-job-authority.md has the table.
+// Checks the right of the sender of a message about a job, once, and hands the message to the machine that it is for: no machine behind it
+// asks again who the sender is. docs/design/007-job-authority.md has the table.
 //
 // A message without the right is dropped, counted, and told to people at a limited rate. One that only comes before its proof, because the
 // sender's roster is newer or the job is not known here, makes this peer ask the sender for the roster; the sender repeats the message.
@@ -42,7 +42,7 @@ class JobRouter {
     std::size_t charters_per_second = 64;  // new ones of one peer: each costs a signature
     std::size_t told = 1u << 16;           // (peer, job) pairs whose roster versions are remembered
   };
-  // What it routes to; outlives it.
+  // The machines that messages are routed to; they outlive the router.
   struct Machines {
     job::Authorities& authorities;
     job::SlotLeases& slots;
@@ -51,22 +51,24 @@ class JobRouter {
     std::map<JobId, std::unique_ptr<job::Home>>& homes;
     std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs;
   };
-  // What the peer answers or does.
+  // The functions and objects of the peer that the router needs.
   struct Environment {
     PeerId self;
     const wire::Signer& signer;
     const job::GridRules& grids;
     std::function<bool()> disk_is_behind;                          // home takes no more effects then
+    std::function<bool()> disk_is_full;                            // nothing is reserved or kept then
     std::function<std::uint64_t(std::uint32_t slots)> memory_for;  // bytes lent with so many slots; 0: not limited
     std::function<std::unique_ptr<job::HostedJob>(const job::HostedJob::Claim&)> make_hosted_job;
   };
 
   JobRouter(const Config& config, const Machines& machines, Environment environment);
 
-  void on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  // True: the sender had a right to say it, as one who takes part in the job.
+  bool on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   // Fills in term and roster version of a message to that peer; returns the roster that has to go before it, if the peer lacks it.
   std::optional<JobMessage> prepare(const PeerId& to, JobMessage& message);
-  // The peer has begun a new life, and has forgotten what it was told.
+  // The peer has restarted, and has forgotten what it was told.
   void on_peer_restarted(const PeerId& peer);
   void close_hosted_job(const JobId& job, Actions& out);
 
@@ -87,6 +89,7 @@ class JobRouter {
   bool add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& charter, Actions& out);
   void ask_roster(Time now, const PeerId& from, const JobId& job, Actions& out);
   void sign_roster(const JobId& job);
+  std::uint64_t note_version(const PeerId& peer, const JobId& job, std::uint64_t version);
   static JobMessage roster_message(const job::Authority& authority);
   void on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   job::Home* home_of(Time now, const PeerId& from, const JobMessage& message, Actions& out);
@@ -94,7 +97,7 @@ class JobRouter {
   template <class ThreadMessage>
   Result<job::Keeper::Bearer> bearer_of(const PeerId& from, const JobMessage& message, const ThreadMessage& kind) const;
 
-  // One for each kind.
+  // The handlers, one for each kind of message.
   void on_reserve(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_offer(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out);
@@ -117,6 +120,8 @@ class JobRouter {
   void on_want_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_suspend(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_suspended(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out);

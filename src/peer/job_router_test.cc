@@ -17,14 +17,15 @@ constexpr std::uint8_t kSelf = 1, kHome = 2, kHost = 3, kKeeper = 4, kStranger =
 class NobodyElse final : public job::LivePeers, public job::GridRules {
  public:
   bool alive(const PeerId&) const override { return true; }
-  std::vector<LivePeer> all_alive() const override { return {}; }
+  std::vector<LivePeer> all_alive() const override { return lenders; }
   Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
     return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
   }
   PeerId outside;
+  std::vector<LivePeer> lenders;
 };
 
-// The router of a peer that knows one job, led by somebody else, with a host and itself and another one as keepers.
+// The router of a peer that knows one job, led by another peer, with a host and itself and another one as keepers.
 class Router : public testing::Test {
  protected:
   Router() {
@@ -34,7 +35,7 @@ class Router : public testing::Test {
     leader_.add_keeper(id_of(kSelf));
   }
 
-  void learn_roster() { ASSERT_TRUE(authorities_.find(charter_.id())->take_roster(*leader_.take_change(), signer_)); }
+  void learn_roster() { ASSERT_TRUE(authorities_.take_roster(charter_.id(), *leader_.take_change(), signer_)); }
 
   void hear(std::uint8_t from, JobMessage message) {
     message.set_job(charter_.id().bytes());
@@ -76,24 +77,27 @@ class Router : public testing::Test {
   const job::Charter charter_ = charter_of(kHome);
   job::LeaderRoster leader_{charter_.id(), key_of(kHome), home_signer_, 1};
   NobodyElse others_;
-  job::Authorities authorities_{{}};
+  job::Authorities authorities_{{}, id_of(kSelf)};
   job::SlotLeases slots_{{.slots = 2}, 1};
-  job::BlobReferences blobs_{{}};
-  job::Keeper keeper_{{}, {others_, blobs_, authorities_}};
+  job::BlobReferences blobs_{{}, [](const JobId&) { return std::vector<PeerId>(); }};
+  job::ImageTrees images_{{}, blobs_};
+  job::Keeper keeper_{{}, {others_, images_, authorities_}};
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
+  bool disk_full_ = false;
   JobRouter router_{{},
                     {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_},
                     {.self = id_of(kSelf),
                      .signer = signer_,
                      .grids = others_,
                      .disk_is_behind = [] { return false; },
+                     .disk_is_full = [this] { return disk_full_; },
                      .memory_for = [](std::uint32_t slots) { return slots * 1000; },
                      .make_hosted_job =
                          [this](const job::HostedJob::Claim& claim) {
-                           return std::make_unique<job::HostedJob>(job::HostedJob::Config{},
-                                                                   job::HostedJob::Environment{id_of(kSelf), blobs_, next_worker_}, claim);
+                           return std::make_unique<job::HostedJob>(
+                               job::HostedJob::Config{}, job::HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_}, claim);
                          }}};
   Time now_{std::chrono::hours(1)};
   Actions out_;
@@ -104,6 +108,41 @@ JobMessage of_kind(int kind) {
   const std::string empty{static_cast<char>(((kind << 3 | 2) & 0x7f) | 0x80), static_cast<char>(kind >> 4), '\0'};
   GW_ASSERT(message.MergeFromString(empty));
   return message;
+}
+
+// A home took slots for a job of a private grid from peers outside that grid, and told them of the job.
+TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
+  const job::Charter own = charter_of(kSelf);
+  wire::pb::Manifest content;
+  content.mutable_module()->set_hash(std::string(32, 'm'));
+  content.mutable_module()->set_size(1);
+  content.mutable_module()->add_chunks(std::string(32, 'm'));
+  content.mutable_config()->set_random_seed(std::string(32, 's'));
+  content.mutable_policy()->set_slots(4);
+  content.add_tasks();
+  const PublicKey key = key_of(kSelf);
+  Rng rng{1};
+  const job::Home::Environment environment{id_of(kSelf), 1, Time(0), others_, key, signer_, rng};
+  homes_[own.id()] =
+      std::make_unique<job::Home>(job::Home::Config{}, environment, own, job::Manifest::check(job::Manifest::encode(content)).value());
+  JobMessage offer;
+  offer.set_job(own.id().bytes());
+  offer.mutable_offer()->set_claim(7);
+  offer.mutable_offer()->set_slots(2);
+  others_.outside = id_of(kStranger);
+  router_.on_message(now_, id_of(kStranger), offer, out_);
+  EXPECT_NE(refusal(), "");
+  EXPECT_EQ(sent(), nullptr);
+  out_ = {};
+  router_.on_message(now_, id_of(kHost), offer, out_);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_release()) << "it was not asked";
+  others_.lenders = {{id_of(kHost), 2}};
+  homes_.at(own.id())->on_tick(now_, out_);
+  out_ = {};
+  router_.on_message(now_, id_of(kHost), offer, out_);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_claim());
 }
 
 TEST_F(Router, AStrangerHasNoRightToAnything) {
@@ -164,6 +203,24 @@ TEST_F(Router, AMemberOfAnotherGridIsRefused) {
   EXPECT_NE(refusal().find("private grid"), std::string::npos);
 }
 
+// A home that had just been restarted told the keepers of its private grid to forget everything.
+TEST_F(Router, WhoHasNotShownItsMembershipYetIsNotToldToStop) {
+  const job::Charter own = charter_of(kSelf);
+  authorities_.add(own);
+  JobMessage asks;
+  asks.mutable_ask_kept()->add_threads()->set_thread(1);
+  asks.set_job(own.id().bytes());
+  asks.set_term(1);
+  others_.outside = id_of(kKeeper);
+  router_.on_message(now_, id_of(kKeeper), asks, out_);
+  EXPECT_EQ(sent(), nullptr);
+  EXPECT_NE(refusal().find("private grid"), std::string::npos);
+  others_.outside = {};
+  router_.on_message(now_, id_of(kKeeper), asks, out_);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_forget()) << "it is no keeper of the job";
+}
+
 TEST_F(Router, ANewerRosterIsAskedForBeforeAnybodyIsRefused) {
   JobMessage message = of_kind(JobMessage::kWantRoster);
   message.set_roster_version(7);
@@ -204,6 +261,10 @@ TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   hear(kStranger, message);
   EXPECT_EQ(refusal(), "it asks for slots for a job whose home it is not");
   EXPECT_EQ(slots_.free_slots(), 2u);
+  disk_full_ = true;
+  hear(kHome, message);
+  EXPECT_EQ(slots_.free_slots(), 2u) << "a peer whose disk is full takes no work";
+  disk_full_ = false;
   hear(kHome, message);
   ASSERT_NE(sent(), nullptr);
   EXPECT_EQ(sent()->offer().slots(), 1u);
@@ -239,30 +300,32 @@ TEST_F(Router, AnImageIsGivenOnlyToWhomTheLeaderHasGrantedIt) {
   EXPECT_EQ(keeper_.bearer({charter_.id(), job::ThreadId{1}})->epoch, 1u);
 }
 
-TEST_F(Router, AChildIsKeptByTheGrantOfAnotherThreadUntilItHasItsOwn) {
+// A host of the job that has no grant of a thread can neither write its images nor those of its children.
+TEST_F(Router, AChildIsKeptByTheGrantOfItsParentAlone) {
   learn_roster();
+  constexpr std::uint64_t kSpawn = 7;
+  const job::ThreadId child = job::child_of(job::ThreadId{1}, kSpawn);
   JobMessage message;
-  message.mutable_keep_image()->set_thread(99);
-  message.mutable_keep_image()->set_epoch(1);
-  message.mutable_keep_image()->set_keeper_generation(1);
-  message.mutable_keep_image()->set_parts(std::string(32, 'p'));
-  *message.mutable_keep_image()->mutable_grant() = grant(1, 1, kHost);
+  JobMessage::KeepImage& keep = *message.mutable_keep_image();
+  keep.set_thread(1);
+  keep.set_epoch(1);
+  keep.set_keeper_generation(1);
+  keep.set_parts(std::string(32, 'p'));
+  keep.set_spawn(kSpawn);
+  *keep.mutable_grant() = grant(2, 1, kHost);
   hear(kHost, message);
-  const job::Keeper::Name child{charter_.id(), job::ThreadId{99}};
-  ASSERT_TRUE(keeper_.bearer(child).has_value());
-  EXPECT_TRUE(keeper_.bearer(child)->vouched);
-  message.mutable_keep_image()->set_epoch(1000);
+  EXPECT_NE(refusal().find("with the grant of another one"), std::string::npos);
+  keep.set_thread(child.value());
+  keep.set_spawn(0);
+  *keep.mutable_grant() = grant(1, 1, kHost);
   hear(kHost, message);
-  EXPECT_EQ(keeper_.bearer(child)->epoch, 1000u) << "nobody has a better right to it";
-  message.mutable_keep_image()->set_epoch(2);
-  *message.mutable_keep_image()->mutable_grant() = grant(99, 2, kHost);
+  EXPECT_NE(refusal().find("with the grant of another one"), std::string::npos) << "nor in the name of the child itself";
+  EXPECT_EQ(keeper_.size(), 0u);
+  keep.set_thread(1);
+  keep.set_spawn(kSpawn);
   hear(kHost, message);
-  EXPECT_EQ(keeper_.bearer(child)->epoch, 2u) << "a grant of its own counts for more";
-  EXPECT_FALSE(keeper_.bearer(child)->vouched);
-  message.mutable_keep_image()->set_epoch(1001);
-  *message.mutable_keep_image()->mutable_grant() = grant(1, 1, kHost);
-  hear(kHost, message);
-  EXPECT_EQ(keeper_.bearer(child)->epoch, 2u);
+  EXPECT_EQ(keeper_.size(), 2u);
+  EXPECT_FALSE(keeper_.bearer({charter_.id(), child}));
 }
 
 TEST_F(Router, WhoWorksForAJobThatIsOverIsTold) {

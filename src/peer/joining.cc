@@ -19,13 +19,13 @@ GridCredentials credentials_of(const Joining::JoinRequest& join_request, const j
   return credentials;
 }
 
-// What a holder sends is checked like everything else: somebody else may listen at its address.
+// Credentials from a holder are checked too: another peer may listen at its address.
 Status check_credentials(const GridCredentials& credentials, const PeerId& self, const PublicKey& key) {
   overlay::KnownMembers known_members({}, *credentials.key);
   if (!known_members.admit(overlay::WallSeconds(0), self, key, credentials.membership))
-    return fail(Kind::invalid, "whoever answered gave a membership that the key of the grid did not sign");
+    return fail(Kind::invalid, "the peer that answered gave a membership that the key of the grid did not sign");
   if (credentials.secret && SigningKey(*credentials.secret).public_key() != *credentials.key)
-    return fail(Kind::invalid, "whoever answered gave a key that is not that of the grid");
+    return fail(Kind::invalid, "the peer that answered gave a key that is not that of the grid");
   return ok();
 }
 
@@ -78,7 +78,8 @@ std::optional<Joining::JoinResult> Joining::on_admitted(const PeerId& from, cons
 
 Error Joining::too_late(const Open& open) const {
   return fail(Kind::timeout,
-              "nobody at {} has let this peer into grid '{}'{}: is the daemon that made the invitation up, and reachable from here?",
+              "no holder at {} has admitted this peer to grid '{}'{}: check that the daemon that made the invitation runs and is reachable "
+              "from here",
               fmt::join(open.join_request.invitation.addresses, ", "), open.join_request.invitation.name,
               open.last_word.empty() ? "" : fmt::format(" ({})", open.last_word));
 }

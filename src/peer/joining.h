@@ -1,5 +1,5 @@
 #pragma once
-// Getting into private grids with invitations.
+// Joining private grids with invitations.
 
 #include <optional>
 #include <set>
@@ -14,25 +14,25 @@ namespace gw::peer {
 using job::Actions;
 using job::Time;
 
-// Shows invitations to the holders they name, again and again, until one lets this peer in, or refuses, or nobody cares any more.
+// Shows invitations to the holders they name, repeatedly, until a holder admits or refuses this peer, or the request times out.
 //
-// A peer that says it holds no key is no refusal: another address may be right. Limits: Config::at_once; what is beyond is refused. A
+// The answer "I hold no key" is not a refusal: another address may be right. Limits: Config::at_once; further requests are refused. A
 // machine without I/O or threads.
 class Joining {
  public:
   struct Config {
     std::size_t at_once = 16;
-    Time retry_after = std::chrono::seconds(2);  // twice as seldom each time
+    Time retry_after = std::chrono::seconds(2);  // doubles each time
     Time retry_after_most = std::chrono::minutes(1);
-    Time patience = std::chrono::seconds(20);  // of a person who waits
+    Time patience = std::chrono::seconds(20);  // of a user's request
   };
   struct JoinRequest {
     wire::Invitation invitation;
-    std::string name;                      // what the grid will be called here
-    std::string machine;                   // what this machine is called there
-    std::optional<std::uint64_t> request;  // of people, who wait for it; none: until it is granted
+    std::string name;                      // of the grid on this machine
+    std::string machine;                   // the name of this machine in the grid
+    std::optional<std::uint64_t> request;  // of the user who waits; none: try until it is granted
   };
-  // How it ended: credentials, or why not.
+  // The result: credentials, or the reason for the refusal.
   struct JoinResult {
     JoinRequest join_request;
     Result<GridCredentials> credentials;
@@ -42,9 +42,9 @@ class Joining {
 
   // Kind::overloaded.
   Status ask(Time now, JoinRequest join_request, Actions& out);
-  // Somebody is at an address that was dialled from here.
+  // A peer answered at an address that this peer dialled.
   void on_connected(const PeerId& peer, const std::string& address, Actions& out);
-  // Nothing: the answer is to no question, or does not end it.
+  // None: the answer belongs to no request, or does not end it.
   std::optional<JoinResult> on_admitted(const PeerId& from, const job::PeerMessage::Admitted& answer);
   std::vector<JoinResult> on_tick(Time now, Actions& out);
   Time next_deadline() const;
@@ -56,7 +56,7 @@ class Joining {
     Time next{0};
     Time wait{0};
     std::set<PeerId> asked;
-    std::string last_word;  // of somebody who holds no key
+    std::string last_word;  // of a peer that holds no key
   };
 
   void dial(Time now, Open& open, Actions& out) const;

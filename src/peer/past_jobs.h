@@ -10,26 +10,39 @@
 
 namespace gw::peer {
 
-// Knows how each job ended, so that it can be shown, and so that a manifest submitted twice is one job. Its output stays on disk as long.
+// Remembers how each job ended, for display, and so that a charter submitted twice is one job. The job's output stays on disk as long.
 //
-// Limit: Config::jobs; then the one that ended first is forgotten with all its records. A value without threads.
+// Limits: Config. A job that ended too long ago is forgotten with its records and its output. If there are too many jobs, or their output
+// is too large, those that ended first are forgotten. A value without threads.
 class PastJobs {
  public:
   struct Config {
     std::size_t jobs = 1000;
+    job::Time age = std::chrono::hours(24 * 30);
+    std::uint64_t bytes = 10ull << 30;  // of output; the job that ended last stays even if it is larger
   };
   explicit PastJobs(Config config) : config_(config) {}
 
-  // It has been written, in this turn or before.
+  // REQUIRES: the record has been written, in this turn or before.
   void add(const job::JobId& id, wire::pb::JobRecord record, job::Actions& out);
-  // nullptr: never heard of, or forgotten.
+  // An unknown job is not an error.
+  void forget(job::JobId id, job::Actions& out);  // by value: the caller's id may be part of the erased entry
+  // `since_1970`: wall-clock time, for the age of jobs.
+  void on_tick(job::Time since_1970, job::Actions& out);
+  // In wall-clock time.
+  job::Time next_deadline() const;
+
+  // nullptr: unknown, or forgotten.
   const wire::pb::JobRecord* find(const job::JobId& id) const;
   const std::map<job::JobId, wire::pb::JobRecord>& all() const { return jobs_; }
+  std::uint64_t bytes() const { return bytes_; }
+  const Config& config() const { return config_; }
 
  private:
   const Config config_;
   std::map<job::JobId, wire::pb::JobRecord> jobs_;
   std::set<std::pair<std::uint64_t, job::JobId>> by_end_;
+  std::uint64_t bytes_ = 0;  // of the output of all
 };
 
 }  // namespace gw::peer

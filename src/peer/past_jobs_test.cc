@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "job/records.h"
 
 namespace gw::peer {
@@ -9,9 +11,10 @@ namespace {
 
 job::JobId job_id(std::uint8_t number) { return {sha256(ByteView(&number, 1))}; }
 
-wire::pb::JobRecord ended_at(std::uint64_t time) {
+wire::pb::JobRecord ended_at(std::uint64_t time, std::uint64_t bytes = 0) {
   wire::pb::JobRecord record;
   record.set_ended_at_ns(time);
+  record.set_stored_bytes(bytes);
   return record;
 }
 
@@ -24,10 +27,47 @@ TEST(PastJobs, ForgetsTheOneThatEndedFirst) {
   past.add(job_id(3), ended_at(20), out);
   EXPECT_NE(past.find(job_id(1)), nullptr);
   EXPECT_EQ(past.find(job_id(2)), nullptr);
-  ASSERT_EQ(out.now.size(), 4u);
-  const job::RecordKey thread{.kind = job::RecordKind::thread, .job = job_id(2), .thread = job::ThreadId{7}};
-  EXPECT_TRUE(thread.encode().starts_with(std::get<job::DropRecords>(out.now[0]).prefix));
-  EXPECT_EQ(std::get<job::DropOutput>(out.now[3]).job, job_id(2));
+  ASSERT_EQ(out.now.size(), 5u);
+  for (const job::RecordKind kind : {job::RecordKind::thread, job::RecordKind::counters, job::RecordKind::input, job::RecordKind::job}) {
+    const std::string key = job::RecordKey{.kind = kind, .job = job_id(2), .thread = job::ThreadId{7}}.encode();
+    EXPECT_EQ(1, std::ranges::count_if(out.now, [&](const job::Action& action) {
+                const auto* drop = std::get_if<job::DropRecords>(&action);
+                return drop != nullptr && key.starts_with(drop->prefix);
+              }));
+  }
+  EXPECT_EQ(std::get<job::DropOutput>(out.now[4]).job, job_id(2));
+}
+
+TEST(PastJobs, ForgetsTheOldestWhenTheirOutputIsTooLarge) {
+  PastJobs past({.bytes = 100});
+  job::Actions out;
+  past.add(job_id(1), ended_at(10, 40), out);
+  past.add(job_id(2), ended_at(20, 60), out);
+  EXPECT_TRUE(out.now.empty());
+  past.add(job_id(3), ended_at(30, 1), out);
+  EXPECT_EQ(past.find(job_id(1)), nullptr);
+  EXPECT_EQ(past.bytes(), 61u);
+  past.add(job_id(4), ended_at(40, 1000), out);
+  EXPECT_EQ(past.all().size(), 1u) << "the last one stays, however large it is";
+  EXPECT_NE(past.find(job_id(4)), nullptr);
+}
+
+TEST(PastJobs, ForgetsWhatEndedTooLongAgo) {
+  PastJobs past({.age = job::Time(100)});
+  job::Actions out;
+  EXPECT_EQ(past.next_deadline(), job::kNever);
+  past.add(job_id(1), ended_at(10), out);
+  past.add(job_id(2), ended_at(20), out);
+  EXPECT_EQ(past.next_deadline(), job::Time(110));
+  past.on_tick(job::Time(109), out);
+  EXPECT_TRUE(out.now.empty());
+  past.on_tick(job::Time(110), out);
+  EXPECT_EQ(past.all().size(), 1u);
+  EXPECT_EQ(past.next_deadline(), job::Time(120));
+  past.forget(job_id(2), out);
+  past.forget(job_id(2), out);
+  EXPECT_TRUE(past.all().empty());
+  EXPECT_EQ(std::ranges::count_if(out.now, [](const job::Action& action) { return std::holds_alternative<job::DropOutput>(action); }), 2);
 }
 
 }  // namespace

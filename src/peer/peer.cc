@@ -22,11 +22,21 @@ Grids::Config in_wall_time(Grids::Config config, Time offset) {
   return config;
 }
 
-// What a peer may say to one that it shares no grid with: each grid has rules of its own.
+// Limits per origin do not apply to this peer's own jobs.
+job::SlotLeases::Config of_self(job::SlotLeases::Config config, const PeerId& self) {
+  config.caps.self = self;
+  return config;
+}
+
+// Messages allowed between peers that share no grid: everything but jobs, since each grid has rules of its own.
 bool is_for_everybody(const PeerMessage& message) { return !message.has_job(); }
 
-// Whether something could get lost with the other side: not so if it is only asked for slots.
-bool is_of_job(const PeerMessage& message) { return message.has_job() && !message.job().has_reserve(); }
+// Whether this peer loses something if the receiver dies. False for requests (slots, roster) and for messages that end the receiver's part.
+bool is_of_job(const PeerMessage& message) {
+  if (!message.has_job()) return false;
+  const wire::pb::JobMessage& job = message.job();
+  return !job.has_reserve() && !job.has_release() && !job.has_no_claim() && !job.has_forget() && !job.has_want_roster();
+}
 
 }  // namespace
 
@@ -41,40 +51,45 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       grid_administration_(config.grid_administration, {identity.self, identity.key, identity.wall_offset, grids_, rng_}),
       strangers_({kReportPeriod, 1, kReported}),
       boot_numbers_(config.boot_numbers),
-      authorities_(config.authorities),
-      slots_(config.slots, identity.boot),
-      blobs_(config.blobs),
-      keeper_(config.keeper, {grids_, blobs_, authorities_}),
+      authorities_(config.authorities, identity.self),
+      slots_(of_self(config.slots, identity.self), identity.boot),
+      blobs_(config.blobs, [this](const JobId& job) { return holders_of(job); }),
+      images_(config.images, blobs_),
+      keeper_(config.keeper, {grids_, images_, authorities_}),
       past_(config.past),
       uploads_(config.uploads, blobs_),
       memory_bytes_(config.memory_bytes),
       router_(config.router, {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_}, router_environment()) {
-  grids_.set_slots(slots_.slots(), slots_.free_slots());
+  grids_.set_slots(slots_.slots(), disk_full() ? 0 : slots_.free_slots());
 }
 
 JobRouter::Environment Peer::router_environment() {
   return {.self = identity_.self,
           .signer = signer_,
           .grids = grids_,
-          .disk_is_behind = [this] { return batches_.size() >= config_.batches; },
+          .disk_is_behind = [this] { return disk_full() || batches_.size() >= config_.batches; },
+          .disk_is_full = [this] { return disk_full(); },
           .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
           .make_hosted_job =
               [this](const HostedJob::Claim& claim) {
-                return std::make_unique<HostedJob>(config_.hosted_job, HostedJob::Environment{identity_.self, blobs_, next_worker_}, claim);
+                return std::make_unique<HostedJob>(config_.hosted_job,
+                                                   HostedJob::Environment{identity_.self, blobs_, images_, next_worker_}, claim);
               }};
 }
 
-// --- a turn
+// --- turns
 
-// Records go to the disk; what waits for them waits. What a peer says to itself it hears at once.
+// Hands the records to the disk and holds back the actions that wait for them. Messages of the peer to itself are delivered at once.
 void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
   std::deque<Action> ready;
   for (;;) {
     for (const PeerId& peer : std::exchange(turn.watched_peers, {})) grids_.watch_peer(now, peer, turn);
     apply_peer_changes(now, turn);
+    give_up_lost_blobs(now, turn);
+    apply_image_changes(now, turn);
     publish(turn);
-    end_homes(turn);
-    grids_.set_slots(slots_.slots(), slots_.free_slots());
+    apply_job_changes(turn);
+    grids_.set_slots(slots_.slots(), disk_full() ? 0 : slots_.free_slots());
     schedule_disk_writes(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.empty()) {
@@ -86,7 +101,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
         out.push_back(std::move(action));
       }
     }
-    if (ready.empty() && turn.empty()) return;
+    if (ready.empty() && turn.empty() && !images_.has_changes() && touched_.empty()) return;
   }
 }
 
@@ -111,30 +126,60 @@ void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
     ready.push_back(job::Persist{next_ticket_, std::move(turn.records), std::move(turn.appends)});
   }
   for (Action& action : turn.now) ready.push_back(std::move(action));
-  for (Action& action : turn.later) {
-    if (batches_.empty()) {
-      ready.push_back(std::move(action));
-    } else {
-      batches_.back().then.push_back(std::move(action));
-    }
+  if (batches_.empty()) {
+    std::ranges::move(turn.later, std::back_inserter(ready));
+    return;
+  }
+  // A disk that is full for long: every message may be lost, and who misses one asks again or hears it again when it is due.
+  if (waiting_ + turn.later.size() > config_.waiting) {
+    GW_REACHED("peer: messages that waited for the disk were dropped");
+    std::erase_if(turn.later, [](const Action& action) { return std::holds_alternative<Send>(action); });
+  }
+  waiting_ += turn.later.size();
+  if (batches_.back().then.empty()) {
+    batches_.back().then = std::move(turn.later);
+  } else {
+    std::ranges::move(turn.later, std::back_inserter(batches_.back().then));
   }
 }
 
 void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
   Actions turn;
   if (const auto* persisted = std::get_if<Persisted>(&done)) {
-    GW_ASSERT(!batches_.empty() && batches_.front().ticket == persisted->ticket);
-    turn.now = std::move(batches_.front().then);
-    batches_.pop_front();
+    GW_ASSERT(!batches_.empty() && batches_.front().ticket <= persisted->ticket);
+    for (; !batches_.empty() && batches_.front().ticket <= persisted->ticket; batches_.pop_front()) {
+      waiting_ -= batches_.front().then.size();
+      if (turn.now.empty()) {
+        turn.now = std::move(batches_.front().then);
+      } else {
+        std::ranges::move(batches_.front().then, std::back_inserter(turn.now));
+      }
+    }
   } else if (const auto* stored = std::get_if<BlobStored>(&done)) {
     blobs_.on_stored(stored->hash);
     uploads_.on_stored(stored->hash, turn);
-    keeper_.on_blob_here(now, turn);
-    for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_blob_here(now, turn);
+    images_.on_stored(stored->hash, turn);
+    for (const JobId& job : blobs_.jobs_of(stored->hash)) {
+      const auto hosted_job = hosted_jobs_.find(job);
+      if (hosted_job == hosted_jobs_.end()) continue;
+      touched_.insert(job);
+      hosted_job->second->on_blob_stored(now, stored->hash, turn);
+    }
   } else if (const auto* loaded = std::get_if<BlobLoaded>(&done)) {
     blobs_.on_loaded(loaded->hash, loaded->bytes, turn);
-    keeper_.on_loaded(now, loaded->hash, loaded->bytes, turn);
-    for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_loaded(now, loaded->hash, loaded->bytes, turn);
+    if (!loaded->bytes) on_blob_damaged(now, loaded->hash);
+    images_.on_loaded(now, loaded->hash, loaded->bytes, turn);
+    for (const JobId& job : blobs_.jobs_of(loaded->hash)) {
+      const auto hosted_job = hosted_jobs_.find(job);
+      if (hosted_job == hosted_jobs_.end()) continue;
+      touched_.insert(job);
+      hosted_job->second->on_loaded(now, loaded->hash, loaded->bytes, turn);
+    }
+  } else if (const auto* lost = std::get_if<BlobLost>(&done)) {
+    on_blob_damaged(now, lost->hash);
+  } else if (const auto* room = std::get_if<DiskRoom>(&done)) {
+    GW_REACHED("peer: the disk became full, or has room again");
+    blobs_.set_disk_full(room->full);
   }
   finish_turn(now, turn, out);
 }
@@ -149,16 +194,13 @@ void Peer::on_message(Time now, const PeerId& from, const PeerMessage& message, 
   if (change == BootNumbers::Change::older) {
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
   } else if (admits(now, from, message, turn)) {
-    if (!message.has_overlay()) {
-      grids_.on_seen(now, from, turn);
-      if (is_of_job(message)) grids_.watch_peer(now, from, turn);
-    }
+    if (!message.has_overlay()) grids_.on_seen(now, from, turn);
     deliver(now, from, message, turn);
   }
   finish_turn(now, turn, out);
 }
 
-// Messages about jobs are taken only from who is, or may be, in a grid with this peer.
+// Messages about jobs are taken only from peers that are, or may be, in a grid with this peer.
 bool Peer::admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out) {
   if (is_for_everybody(message) || grids_.admits(now, from)) return true;
   if (strangers_.admit(now, from))
@@ -195,16 +237,22 @@ void Peer::leave(Time now, std::vector<Action>& out) {
   finish_turn(now, turn, out);
 }
 
-// Whatever it had in that life is gone, in all grids.
+// Everything the peer had in its earlier boot is lost, in all grids.
 void Peer::end_life(Time now, const PeerId& peer, Actions& out) {
   router_.on_peer_restarted(peer);
-  for (auto& [job, home] : homes_) home->on_peer_lost(now, peer, out);
+  for (auto& [job, home] : homes_) {
+    touched_.insert(job);
+    home->on_peer_lost(now, peer, out);
+  }
 }
 
 void Peer::deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out) {
   switch (message.kind_case()) {
     case PeerMessage::kJob:
-      return router_.on_message(now, from, message.job(), out);
+      touched_.insert(JobId::from(message.job().job()));
+      // A peer that only claims to take part is not watched: the number of watched peers is limited.
+      if (router_.on_message(now, from, message.job(), out)) grids_.watch_peer(now, from, out);
+      return;
     case PeerMessage::kOverlay:
       return grids_.on_message(now, from, message.overlay(), out);
     case PeerMessage::kDialBack:
@@ -222,6 +270,24 @@ void Peer::deliver(Time now, const PeerId& from, const PeerMessage& message, Act
   }
 }
 
+// The members of a job that might have its blobs.
+std::vector<PeerId> Peer::holders_of(const JobId& job) {
+  const job::Authority* const authority = authorities_.find(job);
+  std::vector<PeerId> holders = authority == nullptr ? std::vector<PeerId>() : authority->members();
+  std::erase(holders, identity_.self);
+  return holders;
+}
+
+void Peer::give_up_lost_blobs(Time now, Actions& out) {
+  for (const Hash256& hash : blobs_.take_lost()) {
+    images_.on_lost(hash);
+    for (auto& [job, hosted_job] : hosted_jobs_) {
+      touched_.insert(job);
+      hosted_job->on_code_lost(now, hash, out);
+    }
+  }
+}
+
 void Peer::publish(Actions& out) {
   const std::optional<wire::Contact> contact = reachability_.take_change();
   if (!contact) return;
@@ -232,8 +298,27 @@ void Peer::publish(Actions& out) {
 void Peer::apply_peer_changes(Time now, Actions& out) {
   for (const PeerId& seen : grids_.take_newly_seen()) grid_administration_.on_seen(now, seen, out);
   for (const Grids::Lost& lost : grids_.take_losses())
-    for (auto& [job, home] : homes_)
-      if (grid_of(home->charter()) == grids_.find(lost.grid)) home->on_peer_lost(now, lost.peer, out);
+    for (auto& [job, home] : homes_) {
+      if (grid_of(home->charter()) != grids_.find(lost.grid)) continue;
+      touched_.insert(job);
+      home->on_peer_lost(now, lost.peer, out);
+    }
+}
+
+// Another peer may have the blob: it is asked for again. Its users wait until it comes or is reported lost.
+void Peer::on_blob_damaged(Time now, const Hash256& hash) {
+  blobs_.on_lost(now, hash);
+  images_.on_damaged(hash);
+}
+
+void Peer::apply_image_changes(Time now, Actions& out) {
+  for (const job::ImageTrees::Change& change : images_.take_changes()) {
+    keeper_.on_image_change(change, out);
+    const auto hosted_job = hosted_jobs_.find(change.name.job);
+    if (hosted_job == hosted_jobs_.end()) continue;
+    touched_.insert(change.name.job);
+    hosted_job->second->on_image_change(now, change, out);
+  }
 }
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
@@ -241,11 +326,14 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
   const auto found = std::ranges::find_if(hosted_jobs_, [&](const auto& entry) { return entry.second->worker() == worker; });
   if (found == hosted_jobs_.end()) return;  // killed meanwhile
   HostedJob& hosted_job = *found->second;
+  touched_.insert(found->first);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), turn);
+  } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
+    hosted_job.on_restore_failed(now, {failed->thread, failed->epoch, failed->why, failed->no_image}, turn);
   } else {
     auto& frame = std::get<WorkerFrame>(event);
-    const Status status = hosted_job.on_frame(now, frame.frame, std::move(frame.image), turn);
+    const Status status = hosted_job.on_frame(now, frame.frame, frame.image, turn);
     if (!status) {
       turn.add(job::KillWorker{worker, status.error().detail});
       hosted_job.on_worker_died(now, status.error().detail, turn);
@@ -262,22 +350,29 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
   for (const job::SlotLeases::Grant& grant : slots_.expire(now)) {
     if (!grant.claimed) continue;
     GW_REACHED("peer: a lease ran out");
-    router_.close_hosted_job(grant.job, turn);
+    end_claim(grant, turn);
   }
   blobs_.on_tick(now, turn);
   uploads_.on_tick(now, turn);
   keeper_.on_tick(now, turn);
-  for (auto& [job, home] : homes_) home->on_tick(now, turn);
-  for (auto& [job, hosted_job] : hosted_jobs_) hosted_job->on_tick(now, turn);
+  past_.on_tick(now + identity_.wall_offset, turn);
+  while (const auto job = home_deadlines_.take_due(now)) {
+    touched_.insert(*job);
+    homes_.at(*job)->on_tick(now, turn);
+  }
+  while (const auto job = hosted_deadlines_.take_due(now)) {
+    touched_.insert(*job);
+    if (const auto hosted_job = hosted_jobs_.find(*job); hosted_job != hosted_jobs_.end()) hosted_job->second->on_tick(now, turn);
+    end_unused_claim(now, *job, turn);
+  }
   finish_turn(now, turn, out);
 }
 
 Time Peer::next_deadline() const {
   Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), grid_administration_.next_deadline(), slots_.next_deadline(),
                         blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
-  for (const auto& [job, home] : homes_) next = std::min(next, home->next_deadline());
-  for (const auto& [job, hosted_job] : hosted_jobs_) next = std::min(next, hosted_job->next_deadline());
-  return next;
+  if (const Time old = past_.next_deadline(); old != job::kNever) next = std::min(next, old - identity_.wall_offset);
+  return std::min({next, home_deadlines_.next(), hosted_deadlines_.next()});
 }
 
 // --- jobs
@@ -290,36 +385,97 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     submit(now, *submitted, turn);
   } else if (auto* input = std::get_if<SupplyInput>(&request)) {
     supply_input(now, std::move(*input), turn);
+  } else if (const auto* forgotten = std::get_if<Forget>(&request)) {
+    past_.forget(forgotten->job, turn);
+  } else if (const auto* suspend = std::get_if<SuspendJob>(&request)) {
+    change_job(*suspend, &Home::suspend, now, turn);
+  } else if (const auto* resume = std::get_if<ResumeJob>(&request)) {
+    change_job(*resume, &Home::resume, now, turn);
   } else if (const auto* slots = std::get_if<SetSlots>(&request)) {
-    set_slots(*slots, turn);
+    set_slots(now, *slots, turn);
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
     grid_administration_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
   } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {
     std::visit([&](const auto& who) { grids_.on_rumoured(now, rumoured->grid, who, turn); }, rumoured->who);
   } else if (const auto home = homes_.find(std::get<Cancel>(request).job); home != homes_.end()) {
+    touched_.insert(home->first);
     home->second->cancel(now, turn);
   }
   finish_turn(now, turn, out);
 }
 
-// The home of a claim that ends is told at once, so that it places its threads on other peers.
-void Peer::set_slots(const SetSlots& request, Actions& out) {
+template <class JobRequest>
+void Peer::change_job(const JobRequest& request, Status (Home::*change)(Time, Actions&), Time now, Actions& out) {
+  const auto home = homes_.find(request.job);
+  Status changed = fail(Kind::not_found, "there is no job {} at this peer that is not over", request.job.hash.hex());
+  touched_.insert(request.job);
+  if (home != homes_.end()) changed = (home->second.get()->*change)(now, out);
+  if (!changed) out.notify(job::JobRequestRefused{request.job, changed.error()});
+}
+
+Result<Peer::SuspendedImage> Peer::suspended_image(const JobId& job) const {
+  const auto home = homes_.find(job);
+  if (home == homes_.end()) return fail(Kind::not_found, "there is no job {} at this peer that is not over", job.hash.hex());
+  GW_TRY(const ThreadId thread, home->second->suspended_thread());
+  const std::optional<Hash256> root = keeper_.whole_image({job, thread});
+  if (!root) return fail(Kind::not_found, "job {} was suspended before it had begun: there is no image of it", job.brief());
+  return SuspendedImage{*root, home->second->stored_effects(thread), home->second->supplied_input(),
+                        Manifest::encode(home->second->manifest().content())};
+}
+
+void Peer::set_slots(Time now, const SetSlots& request, Actions& out) {
   memory_bytes_ = request.memory_bytes;
-  std::vector<job::SlotLeases::Grant> ended = slots_.resize(request.slots, request.vacate);
+  if (request.budget) keeper_.set_budget(*request.budget);
+  const Time until = now + request.drain_for;
+  std::vector<job::SlotLeases::Grant> leaving = slots_.resize(request.slots, request.vacate, until);
   job::SlotLeases::Caps caps = request.caps;
   caps.self = identity_.self;
-  std::ranges::copy(slots_.set_caps(caps), std::back_inserter(ended));
-  for (const job::SlotLeases::Grant& grant : ended) {
-    router_.close_hosted_job(grant.job, out);
-    JobMessage message;
-    message.mutable_no_claim()->set_claim(grant.claim);
-    out.send(grant.home, grant.job, std::move(message));
+  std::ranges::copy(slots_.set_caps(caps, until), std::back_inserter(leaving));
+  for (const job::SlotLeases::Grant& grant : leaving)
+    if (const auto hosted_job = hosted_jobs_.find(grant.job); hosted_job != hosted_jobs_.end()) {
+      touched_.insert(grant.job);
+      hosted_job->second->drain(now, out);
+    }
+}
+
+// Tells the job's home at once, so that it places the threads that are still here on other peers.
+void Peer::end_claim(const job::SlotLeases::Grant& grant, Actions& out) {
+  touched_.insert(grant.job);
+  router_.close_hosted_job(grant.job, out);
+  JobMessage message;
+  message.mutable_no_claim()->set_claim(grant.claim);
+  out.send(grant.home, grant.job, std::move(message));
+}
+
+// A home that has slots and runs nothing there keeps others from them.
+void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
+  const auto hosted_job = hosted_jobs_.find(job);
+  if (hosted_job == hosted_jobs_.end()) return;
+  const Time idle_since = hosted_job->second->idle_since();
+  if (idle_since == job::kNever || now - idle_since <= config_.unused_claim) return;
+  GW_REACHED("peer: a claim that was not used has ended");
+  if (const auto grant = slots_.end_unused(now, job, idle_since)) end_claim(*grant, out);
+}
+
+// However many jobs there are, a turn costs as much as those for which something came.
+void Peer::apply_job_changes(Actions& out) {
+  for (const JobId& job : std::exchange(touched_, {})) {
+    if (const auto home = homes_.find(job); home != homes_.end() && home->second->over()) end_home(job, out);
+    if (const auto hosted_job = hosted_jobs_.find(job); hosted_job != hosted_jobs_.end() && hosted_job->second->drained()) {
+      GW_REACHED("peer: all threads of a claim have left");
+      if (const auto grant = slots_.end(job)) end_claim(*grant, out);
+    }
+    const auto home = homes_.find(job);
+    home_deadlines_.set(job, home == homes_.end() ? job::kNever : home->second->next_deadline());
+    const auto hosted_job = hosted_jobs_.find(job);
+    hosted_deadlines_.set(job, hosted_job == hosted_jobs_.end() ? job::kNever : hosted_job->second->next_deadline());
   }
 }
 
 void Peer::supply_input(Time now, SupplyInput request, Actions& out) {
   const auto home = homes_.find(request.job);
   Status taken = fail(Kind::not_found, "there is no job {} at this peer that is not over", request.job.hash.hex());
+  touched_.insert(request.job);
   if (home != homes_.end()) taken = home->second->supply_input(now, request.piece, std::move(request.bytes), out);
   if (!taken) return out.notify(job::InputRefused{request.job, request.piece, taken.error()});
   out.after_disk(job::Notify{job::InputStored{request.job, request.piece}});
@@ -327,9 +483,9 @@ void Peer::supply_input(Time now, SupplyInput request, Actions& out) {
 
 void Peer::submit(Time now, const Submit& request, Actions& out) {
   const JobId id{sha256(request.charter)};
-  // The same charter again: the same job. What is not on disk yet is not accepted yet.
+  // The same charter again means the same job. A job that is not durable yet is not accepted yet.
   if (homes_.contains(id) || past_.find(id) != nullptr) return out.after_disk(job::Notify{job::JobAccepted{id}});
-  auto prepared = check(request);
+  auto prepared = disk_full() ? Result<Submission>(Uploads::no_room("no new job")) : check(request);
   if (!prepared) return out.notify(job::JobRefused{id, prepared.error()});
   add_home(*grid_of(prepared->charter), std::move(prepared->charter), std::move(prepared->manifest), std::string(as_text(request.manifest)),
            out)
@@ -360,16 +516,17 @@ Home& Peer::add_home(const Grid& grid, job::Charter charter, Manifest manifest, 
   const JobId id = charter.id();
   std::vector<Hash256>& held = home_blobs_[id];
   held = manifest.all_chunks();
-  for (const Hash256& chunk : held) blobs_.adopt(chunk);
+  for (const Hash256& chunk : held) blobs_.adopt(chunk, id);
   held.push_back(charter.manifest());
-  blobs_.put({charter.manifest(), std::move(manifest_bytes)}, out);
+  blobs_.put({charter.manifest(), std::move(manifest_bytes)}, id, out);
   if (authorities_.find(id) == nullptr) authorities_.add(charter);
   authorities_.hold(id);
+  touched_.insert(id);
   auto& home = homes_[id] = std::make_unique<Home>(config_.home, home_environment(grid), std::move(charter), std::move(manifest));
   return *home;
 }
 
-// nullptr: this peer is not in it.
+// nullptr: this peer is not in the grid.
 const Grid* Peer::grid_of(const job::Charter& charter) const { return charter.grid() ? grids_.find(*charter.grid()) : grids_.main(); }
 
 std::set<GridId> Peer::grids_in_use() const {
@@ -384,18 +541,15 @@ Home::Environment Peer::home_environment(const Grid& grid) {
 }
 
 void Peer::release_home(const JobId& id, Actions& out) {
-  for (const Hash256& hash : home_blobs_.at(id)) blobs_.release(hash, out);
+  for (const Hash256& hash : home_blobs_.at(id)) blobs_.release(hash, id, out);
   home_blobs_.erase(id);
   authorities_.release(id);
 }
 
-void Peer::end_homes(Actions& out) {
-  std::erase_if(homes_, [&](const auto& entry) {
-    if (!entry.second->over()) return false;
-    release_home(entry.first, out);
-    past_.add(entry.first, entry.second->record(), out);
-    return true;
-  });
+void Peer::end_home(const JobId& job, Actions& out) {
+  release_home(job, out);
+  past_.add(job, homes_.at(job)->record(), out);
+  homes_.erase(job);
 }
 
 }  // namespace gw::peer

@@ -1,5 +1,5 @@
 #pragma once
-// One peer: grids, slots, homes of jobs, parts of other homes' jobs, and what it keeps for others, behind one door.
+// A whole peer: grids, slots, homes of jobs, hosted jobs, and images kept for others, behind one interface.
 
 #include <cstdint>
 #include <deque>
@@ -7,17 +7,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/rng.h"
 #include "job/actions.h"
-#include "job/blob_references.h"
-#include "job/home.h"
-#include "job/hosted_job.h"
-#include "job/keeper.h"
-#include "job/slot_leases.h"
+#include "job/deadlines.h"
+#include "job/home/home.h"
+#include "job/host/hosted_job.h"
+#include "job/host/slot_leases.h"
+#include "job/images/blob_references.h"
+#include "job/images/keeper.h"
 #include "peer/boot_numbers.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
@@ -35,15 +37,15 @@ using job::PeerMessage;
 using job::ThreadId;
 using job::WorkerId;
 
-// --- what a peer is told
+// --- inputs
 
 struct Connected {
   std::string address;  // of Link::dialled, if it was dialled for this peer
   Link link = Link::dialled;
 };
-struct Closed {};  // in order, or with what it ran over: not a word about who is there
-struct Reset {};   // it broke without a goodbye
-// What has come of job::DialBack.
+struct Closed {};  // an orderly close, or the end of the relay under it: not a sign that the peer is dead
+struct Reset {};   // the connection broke without an orderly close
+// The outcome of job::DialBack.
 struct DialledBack {
   std::string address;  // that was dialled; empty: the connection shows none
   bool reached;
@@ -54,13 +56,20 @@ struct Unreachable {
 using Connection = std::variant<Connected, Closed, Reset, Unreachable, DialledBack>;
 
 struct WorkerFrame {
-  wire::pb::FromWorker frame;  // decoded, so well-formed
-  Bytes image;                 // what came beside it
+  wire::pb::FromWorker frame;                         // decoded, so well-formed
+  std::optional<job::NewImage> image = std::nullopt;  // the image beside the frame, checked
+};
+// The restore of a thread failed before the worker got it.
+struct RestoreFailed {
+  job::ThreadId thread;
+  std::uint64_t epoch;
+  std::string why;
+  bool no_image = false;  // the bytes are not an image, and no other peer can restore them; otherwise this disk could not read a blob
 };
 struct WorkerDied {
   std::string why;
 };
-using FromWorker = std::variant<WorkerFrame, WorkerDied>;
+using FromWorker = std::variant<WorkerFrame, RestoreFailed, WorkerDied>;
 
 struct Upload {
   job::Blob blob;  // its hash is that of its bytes
@@ -72,28 +81,43 @@ struct Submit {
 struct Cancel {
   JobId job;
 };
-// The next piece of its standard input; an empty one is the end. Answered by InputStored or InputRefused.
+// Deletes a job that is over with its records and its output. No effect on a job that runs or is not known.
+struct Forget {
+  JobId job;
+};
+// Every thread saves its last image and leaves its host; the job stays suspended until it is resumed. Answered by JobSuspended when no
+// thread runs any more, or by JobRequestRefused.
+struct SuspendJob {
+  JobId job;
+};
+// Places the threads of a suspended job again. Answered by JobResumed, or by JobRequestRefused.
+struct ResumeJob {
+  JobId job;
+};
+// The next piece of a job's standard input; an empty one is the end. Answered by InputStored or InputRefused.
 struct SupplyInput {
   JobId job;
   std::uint64_t piece;
   std::string bytes;
 };
-// From now on so many slots are lent under these caps. Threads that do not fit, and those of the named jobs, continue on other peers from
-// their last images.
+// Sets the number of lent slots and their limits. Threads that do not fit, and those of the named jobs, save their last images and continue
+// on other peers.
 struct SetSlots {
   std::uint32_t slots;
   std::uint64_t memory_bytes = 0;  // for all of them together; 0: not limited
   std::vector<JobId> vacate;
   job::SlotLeases::Caps caps = {};
+  std::optional<job::Budget::Limits> budget = {};  // for what is kept for other peers; none: as it was
+  Time drain_for = std::chrono::seconds(10);       // after that long, a thread that has not left continues from the image before
 };
-// Somebody outside a grid, a tracker or a voice in the local network, says that a peer of it is there.
+// A tracker or a beacon in the local network says that a peer of the grid exists.
 struct Rumoured {
   GridId grid;
-  std::variant<wire::pb::Descriptor, std::string> who;  // decoded; or where it is
+  std::variant<wire::pb::Descriptor, std::string> who;  // a decoded descriptor, or an address
 };
-using Request = std::variant<Upload, Submit, Cancel, SupplyInput, SetSlots, GridRequest, Rumoured>;
+using Request = std::variant<Upload, Submit, Cancel, Forget, SuspendJob, ResumeJob, SupplyInput, SetSlots, GridRequest, Rumoured>;
 
-struct Persisted {
+struct Persisted {  // with all batches before it
   job::Ticket ticket;
 };
 struct BlobStored {
@@ -101,22 +125,31 @@ struct BlobStored {
 };
 struct BlobLoaded {
   Hash256 hash;
-  std::optional<std::string> bytes;  // none: not there, or damaged
+  std::optional<std::string> bytes;  // none: missing or damaged
 };
-using DiskDone = std::variant<Persisted, BlobStored, BlobLoaded>;
+// A stored blob is damaged or gone. Found without a request of the peer: after a start, or when a worker was to get it.
+struct BlobLost {
+  Hash256 hash;
+};
+// Whether the disk is full from now on. Operations given to a full disk wait for room and are answered then. A peer whose disk is full
+// accepts no job, upload, reservation, image, determinant or effect. At a start the disk counts as not full.
+struct DiskRoom {
+  bool full;
+};
+using DiskDone = std::variant<Persisted, BlobStored, BlobLoaded, BlobLost, DiskRoom>;
 
-// What lives before have left on disk. Blobs are read here at recovery only: the parts of images.
+// The state that earlier boots have left on disk. Blobs are read here at recovery only: the parts of images.
 struct Stored {
   std::map<std::string, std::string> records;
-  std::vector<std::string> damaged;  // keys of records whose values are not what was written
+  std::vector<std::string> damaged;  // keys of records with a wrong checksum
   std::function<std::optional<std::string>(const Hash256&)> blob;
   std::function<Result<std::vector<job::StoredEffect>>(const JobId&)> effects;  // of a job that runs, in their order
 };
 
 // A whole peer without I/O: inputs go in one at a time, actions come out; docs/design/003-peers.md. Equal inputs give equal actions.
 //
-// It routes; the machines it owns decide. Every input and every record is checked before it gets here or when it does. Thread: one, the
-// owner's. Limits: those of its parts, Config::homes, Config::batches.
+// A peer routes; the machines it owns decide. Every input and every record is checked before or when it enters. Thread: one, the owner's.
+// Limits: those of its parts, Config::homes, Config::batches.
 class Peer {
  public:
   struct Config {
@@ -128,27 +161,30 @@ class Peer {
     job::SlotLeases::Config slots;
     job::BlobReferences::Config blobs;
     job::Home::Config home;
+    job::ImageTrees::Config images;
     job::HostedJob::Config hosted_job;
     job::Keeper::Config keeper;
     PastJobs::Config past;
     Uploads::Config uploads;
     Reachability::Config reachability;
-    std::uint64_t memory_bytes = 0;  // lent with all slots together; 0: not limited
-    std::size_t homes = 1024;        // jobs at once
-    std::size_t batches = 1024;      // on their way to the disk; home takes no more effects then
+    Time unused_claim = std::chrono::minutes(1);  // a claim without a running thread ends after this
+    std::uint64_t memory_bytes = 0;               // lent with all slots together; 0: not limited
+    std::size_t homes = 1024;                     // jobs at once
+    std::size_t batches = 1024;                   // on their way to the disk; home takes no more effects then
+    std::size_t waiting = 1u << 16;               // actions that wait for the disk; beyond that, messages are lost and repeated later
   };
   struct Identity {
     PeerId self;
     PublicKey key;
-    std::uint64_t boot;   // higher than in all lives before, less than 2^31
+    std::uint64_t boot;   // higher than all earlier ones, less than 2^31
     Time wall_offset{0};  // from Time to nanoseconds since 1970
   };
 
   // The signer signs for this peer, and outlives it.
   Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng);
 
-  // First of all, once. What is damaged is told (RecordsDamaged) and costs the job or thread it belongs to, not the start. Kind::not_found
-  // if this peer is not in the grid of one of its jobs any more; then it must not run.
+  // Called once, before all other functions. Damaged records are notified (RecordsDamaged); the job or thread they belong to is lost, and
+  // the start succeeds. Kind::not_found if this peer is not in the grid of one of its jobs any more; then it must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
 
   void on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out);
@@ -158,10 +194,19 @@ class Peer {
   void on_disk(Time now, const DiskDone& done, std::vector<Action>& out);
   void on_tick(Time now, std::vector<Action>& out);
   Time next_deadline() const;
-  // Before it stops on purpose: the others need not wait for it.
+  // Called before an orderly stop: announces it, so that other peers need not detect a failure.
   void leave(Time now, std::vector<Action>& out);
 
-  // For people and checkers.
+  // The image of a suspended job of one thread, whose home and keeper this peer is. Kind::not_found, invalid, unsupported.
+  struct SuspendedImage {
+    Hash256 root;
+    job::StreamMarks stored;       // effects of the thread
+    std::uint64_t supplied_input;  // pieces of standard input that were supplied; the image may contain fewer
+    Bytes manifest;
+  };
+  Result<SuspendedImage> suspended_image(const JobId& job) const;
+
+  // For display and for checkers.
   const std::map<JobId, std::unique_ptr<job::Home>>& homes() const { return homes_; }
   const std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs() const { return hosted_jobs_; }
   const JobRouter& router() const { return router_; }
@@ -172,6 +217,8 @@ class Peer {
   const BootNumbers& boot_numbers() const { return boot_numbers_; }
   const PastJobs& past() const { return past_; }
   const Reachability& reachability() const { return reachability_; }
+  bool disk_full() const { return blobs_.disk_full(); }
+  std::size_t waiting_for_disk() const { return waiting_; }
 
  private:
   struct Batch {
@@ -179,10 +226,12 @@ class Peer {
     std::vector<Action> then;
   };
 
-  // peer.cc
+  // Inputs and requests.
   void deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
   void apply_peer_changes(Time now, Actions& out);
+  std::vector<PeerId> holders_of(const JobId& job);
+  void give_up_lost_blobs(Time now, Actions& out);
   void publish(Actions& out);
   bool admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   std::set<GridId> grids_in_use() const;
@@ -198,13 +247,20 @@ class Peer {
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
   void supply_input(Time now, SupplyInput request, Actions& out);
-  void set_slots(const SetSlots& request, Actions& out);
-  void end_homes(Actions& out);
+  void set_slots(Time now, const SetSlots& request, Actions& out);
+  template <class JobRequest>
+  void change_job(const JobRequest& request, Status (job::Home::*change)(Time, Actions&), Time now, Actions& out);
+  void end_claim(const job::SlotLeases::Grant& grant, Actions& out);
+  void end_unused_claim(Time now, const JobId& job, Actions& out);
+  void apply_job_changes(Actions& out);
+  void end_home(const JobId& job, Actions& out);
   void release_home(const JobId& id, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
+  void on_blob_damaged(Time now, const Hash256& hash);
+  void apply_image_changes(Time now, Actions& out);
   void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
 
-  // peer_recovery.cc
+  // Recovery after a start.
   struct Found;
   Status recover_homes(Time now, Found& found, const Stored& stored, Actions& out);
   Status recover_home(Time now, const JobId& id, const job::HomeRecords& records, Actions& out);
@@ -217,11 +273,12 @@ class Peer {
   Grids grids_;
   Reachability reachability_;
   GridAdministration grid_administration_;
-  overlay::PerPeerRateLimit strangers_;  // each is reported once in a while
+  overlay::PerPeerRateLimit strangers_;  // limits how often each refused peer is reported
   BootNumbers boot_numbers_;
   job::Authorities authorities_;
   job::SlotLeases slots_;
   job::BlobReferences blobs_;
+  job::ImageTrees images_;
   job::Keeper keeper_;
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs
@@ -231,8 +288,13 @@ class Peer {
   std::uint64_t next_worker_ = 0;
   std::uint64_t memory_bytes_;
   JobRouter router_;
+  // Jobs for which something came in this turn: only of these can home or host have another deadline, or be done.
+  std::set<JobId> touched_;
+  job::Deadlines<JobId> home_deadlines_;
+  job::Deadlines<JobId> hosted_deadlines_;
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;
+  std::size_t waiting_ = 0;  // actions in them
 };
 
 }  // namespace gw::peer

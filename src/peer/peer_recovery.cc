@@ -1,7 +1,7 @@
-// What a peer makes of what its lives before have left.
+// Recovery of a peer from the records of earlier boots.
 //
-// A record that is damaged costs what it belongs to and nothing else: a job of this home ends with a sentence, a thread that was kept for
-// somebody is lost here, which its home hears when it asks for it. Everything that is lost is told.
+// A damaged record costs only the job or thread it belongs to: a job of this home ends with an error; a thread kept for another peer is
+// lost here, which its home learns when it asks for it. Every loss is notified.
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ struct Peer::Found {
   std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
   std::vector<wire::pb::GridRecord> grids;
-  std::vector<std::string> sentences;  // damage that concerns nobody's work
+  std::vector<std::string> sentences;  // damage that costs no job or thread
   std::vector<std::string> useless;    // keys
 
   void add(const std::string& key, const std::string& value);
@@ -46,6 +46,8 @@ std::string_view name_of(RecordKind kind) {
       return "the record of a thread";
     case RecordKind::output:
       return "the record of where its output ends";
+    case RecordKind::suspension:
+      return "the record of its suspension";
     case RecordKind::input:
       return "a piece of standard input";
     case RecordKind::kept:
@@ -60,6 +62,22 @@ std::string_view name_of(RecordKind kind) {
   return "a record";
 }
 
+// Check everything: a damaged store, or a job file from a stranger, may contain anything.
+bool is_hash_or_none(const std::string& bytes) { return bytes.empty() || bytes.size() == sizeof(Hash256); }
+
+bool parse_thread(const std::string& value, wire::pb::ThreadRecord& record) {
+  return record.ParseFromString(value) && is_hash_or_none(record.host()) && is_hash_or_none(record.keeper());
+}
+
+bool parse_counters(const std::string& value, wire::pb::RecoveryCountersRecord& record) {
+  return record.ParseFromString(value) &&
+         std::ranges::all_of(record.peers(), [](const auto& peer) { return peer.peer().size() == sizeof(Hash256); });
+}
+
+bool parse_kept(const std::string& value, wire::pb::KeptRecord& record) {
+  return record.ParseFromString(value) && is_hash_or_none(record.parts());
+}
+
 }  // namespace
 
 bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
@@ -67,15 +85,17 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
     case RecordKind::job:
       return homes[key.job].job.ParseFromString(value);
     case RecordKind::counters:
-      return homes[key.job].counters.ParseFromString(value);
+      return parse_counters(value, homes[key.job].counters);
     case RecordKind::thread:
-      return homes[key.job].threads[key.thread].ParseFromString(value);
+      return parse_thread(value, homes[key.job].threads[key.thread]);
     case RecordKind::output:
       return true;  // the disk's own
+    case RecordKind::suspension:
+      return homes[key.job].suspended = true;
     case RecordKind::input:
       return homes[key.job].input[key.number].ParseFromString(value);
     case RecordKind::kept:
-      return kept[{key.job, key.thread}].kept.ParseFromString(value);
+      return parse_kept(value, kept[{key.job, key.thread}].kept);
     case RecordKind::determinants:
       return kept[{key.job, key.thread}].determinants[key.number].ParseFromString(value);
     case RecordKind::peers: {
@@ -111,13 +131,16 @@ void Peer::Found::add_damaged(const std::string& key) {
       homes[decoded->job];
       damaged_homes[decoded->job] = sentence;
       return;
+    case RecordKind::suspension:  // has no value: its presence is the state
+      homes[decoded->job].suspended = true;
+      return;
     case RecordKind::kept:
     case RecordKind::determinants:
       kept[{decoded->job, decoded->thread}];
       damaged_kept.insert({decoded->job, decoded->thread});
       useless.push_back(key);
       return;
-    case RecordKind::counters:  // only people look at them
+    case RecordKind::counters:  // for display only
     case RecordKind::peers:
       useless.push_back(key);
       [[fallthrough]];
@@ -135,10 +158,8 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
   for (const std::string& sentence : found.sentences) turn.notify(job::RecordsDamaged{sentence});
   for (const std::string& key : found.useless) turn.record(key, std::nullopt);
   for (const auto& [name, records] : found.kept) {
-    std::optional<std::string> parts;
     const bool damaged = found.damaged_kept.contains(name);
-    if (!damaged && !records.kept.parts().empty()) parts = stored.blob(wire::hash_of(records.kept.parts()));
-    const Status kept = damaged ? keeper_.drop_records(name, records, turn) : keeper_.recover(now, name, records, parts, turn);
+    const Status kept = damaged ? keeper_.drop_records(name, records, turn) : keeper_.recover(now, name, records, stored.blob, turn);
     if (!kept) turn.notify(job::RecordsDamaged{kept.error().detail});
   }
   GW_TRY_VOID(grids_.restore(found.grids));
@@ -184,22 +205,24 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
   return recovered;
 }
 
-// The job cannot go on: it ends here, and whoever works for it hears so when it speaks. What it has written stays.
+// The job cannot continue: it ends here, and its hosts and keepers learn so with their next message. Its output stays.
 void Peer::give_up_home(Time now, const JobId& id, const HomeRecords& records, const std::string& why, Actions& out) {
   GW_REACHED("peer: a job with damaged records was given up");
   wire::pb::JobRecord record = records.job;
   record.clear_charter();
   record.clear_manifest();
   if (record.name().empty()) record.set_name("unknown");
-  record.set_sentence(fmt::format("the job could not go on after a restart of its home: {}", why));
-  if (record.state() == wire::pb::JobRecord::RUNNING) {
+  const bool ran = record.state() == wire::pb::JobRecord::RUNNING;
+  record.set_sentence(ran ? fmt::format("the job could not go on after a restart of its home: {}", why)
+                          : fmt::format("what is left of the job may be incomplete: {}", why));
+  if (ran) {
     record.set_state(wire::pb::JobRecord::DONE);
     record.set_ended_at_ns(static_cast<std::uint64_t>((now + identity_.wall_offset).count()));
     record.set_failed(std::max<std::uint64_t>(1, record.failed()));
     record.set_exit_code(1);
   }
   out.record(RecordKey{.kind = RecordKind::job, .job = id}.encode(), record.SerializeAsString());
-  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters})
+  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::suspension})
     out.add(job::DropRecords{RecordKey{.kind = kind, .job = id}.prefix()});
   out.notify(job::RecordsDamaged{fmt::format("job {}: {}", id.brief(), record.sentence())});
   past_.add(id, std::move(record), out);

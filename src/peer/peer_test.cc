@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "overlay/test_peers.h"
+#include "job/records.h"
+#include "overlay/test/test_peers.h"
 #include "wire/grid_name.h"
 
 namespace gw::peer {
@@ -16,7 +17,7 @@ PeerId peer_id(std::uint8_t number) { return overlay::test_id(number); }
 
 SigningKey a_key() { return SigningKey(sha256(as_bytes("a submitter")).bytes); }
 
-// A peer alone with a disk that answers at once. What it wants done besides is kept.
+// A peer alone with a disk that answers at once. Its other actions are kept for the test.
 class LonelyPeer : public testing::Test {
  protected:
   LonelyPeer() { start(); }
@@ -93,7 +94,7 @@ class LonelyPeer : public testing::Test {
     return message;
   }
 
-  // What the worker of this peer says.
+  // Feeds the peer a frame of its worker.
   void say(const wire::pb::FromWorker& frame) {
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_worker(now_, WorkerId{1}, WorkerFrame{frame, {}}, out); });
   }
@@ -105,6 +106,7 @@ class LonelyPeer : public testing::Test {
     effect.set_epoch(1);
     effect.set_sequence(1);
     effect.mutable_end()->set_exit_code(code);
+    wire::set_stream(effect);
     return frame;
   }
 
@@ -113,6 +115,11 @@ class LonelyPeer : public testing::Test {
     for (const job::Event& event : events_)
       if (const auto* refused = std::get_if<job::PeerRefused>(&event)) sentences.push_back(refused->sentence);
     return sentences;
+  }
+
+  // Everything recorded so far is durable.
+  void answer_disk() {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, Persisted{unanswered_}, out); });
   }
 
   template <class Event>
@@ -132,6 +139,8 @@ class LonelyPeer : public testing::Test {
   std::map<Hash256, std::string> blobs_;
   std::vector<job::Event> events_;
   std::vector<Action> others_;
+  job::Ticket unanswered_ = 0;
+  bool answers_disk_ = true;  // at once
 
  private:
   void carry_out(std::vector<Action> actions) {
@@ -142,9 +151,10 @@ class LonelyPeer : public testing::Test {
           records_.erase(record.key);
           if (record.value) records_[record.key] = *record.value;
         }
-        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, Persisted{persist->ticket}, out); });
+        unanswered_ = persist->ticket;
+        if (answers_disk_) answer_disk();
       } else if (const auto* store = std::get_if<job::StoreBlob>(&action)) {
-        blobs_[store->hash] = store->bytes;
+        blobs_[store->hash] = store->bytes.str();
         give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobStored{store->hash}, out); });
       } else if (const auto* load = std::get_if<job::LoadBlob>(&action)) {
         give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobLoaded{load->hash, blobs_.at(load->hash)}, out); });
@@ -174,7 +184,10 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   EXPECT_EQ(count<job::JobOver>(), 1u);
   const wire::pb::JobRecord* record = peer_->past().find(job);
   ASSERT_NE(record, nullptr);
-  const job::JobSnapshot over = job::snapshot_of(*record);
+  EXPECT_EQ(record->exit_code(), 3u);
+  wire::pb::JobRecord details;
+  ASSERT_TRUE(details.ParseFromString(appends_.back().entry.bytes));
+  const job::JobSnapshot over = job::snapshot_of(details);
   EXPECT_EQ(over.record.exit_code(), 3u);
   EXPECT_EQ(over.ended, 2u);
   ASSERT_EQ(over.threads.size(), 2u);
@@ -183,7 +196,47 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   EXPECT_EQ(over.peers.at(0).finished, 2u);
 }
 
-// What is lost with a host is the work since the image before: it must not wait for some other timer.
+TEST_F(LonelyPeer, TakesOneAnswerOfTheDiskForAllBatchesBeforeIt) {
+  answers_disk_ = false;
+  submit(1);
+  submit(2);
+  EXPECT_GE(unanswered_, 2u);  // a batch of each, at least
+  EXPECT_EQ(count<job::JobAccepted>(), 0u);
+  answer_disk();
+  EXPECT_EQ(count<job::JobAccepted>(), 2u);
+}
+
+TEST_F(LonelyPeer, AFullDiskTakesNothingNewAndWhatRunsGoesOnWhenThereIsRoom) {
+  const auto set_full = [&](bool full) { give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, DiskRoom{full}, out); }); };
+  const JobId job = submit(1);
+  tick(milliseconds(2000));
+  wire::pb::FromWorker loaded;
+  loaded.mutable_loaded();
+  say(loaded);
+  set_full(true);
+  EXPECT_NE(submit(2), job);
+  EXPECT_EQ(count<job::JobRefused>(), 1u);
+  EXPECT_EQ(count<job::JobAccepted>(), 1u);
+  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "nobody shall ask for slots here";
+  say(end_of(job::kMainThread, 0));
+  EXPECT_EQ(count<job::JobOver>(), 0u) << "an effect was taken";
+  set_full(false);
+  tick(milliseconds(3000));
+  EXPECT_EQ(count<job::JobOver>(), 1u);
+}
+
+TEST_F(LonelyPeer, ForgetsAJobThatIsOverOnRequest) {
+  const JobId job = submit(1);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Forget{job}, out); });
+  EXPECT_TRUE(peer_->homes().contains(job)) << "it runs";
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Cancel{job}, out); });
+  ASSERT_NE(peer_->past().find(job), nullptr);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Forget{job}, out); });
+  EXPECT_EQ(peer_->past().find(job), nullptr);
+  EXPECT_TRUE(std::ranges::any_of(others_, [](const Action& action) { return std::holds_alternative<job::DropOutput>(action); }));
+}
+
+// A lost host costs the work since the last image, so an image that is due must not wait for another timer.
 TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
   checkpoint_every_ = milliseconds(130);
   submit(1);
@@ -213,7 +266,7 @@ class PeerWithInput : public LonelyPeer {
     run();
   }
 
-  // Until the worker is there, in a new life of the peer or the first.
+  // Runs until the worker has started, in the first boot of the peer or a later one.
   void run() {
     tick(milliseconds(3000));
     wire::pb::FromWorker loaded;
@@ -229,7 +282,7 @@ class PeerWithInput : public LonelyPeer {
   void supply(std::uint64_t piece, const std::string& bytes) {
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SupplyInput{job_, piece, bytes}, out); });
   }
-  // What the worker was given since the last call.
+  // The input given to the worker since the last call.
   std::vector<std::string> take_input() {
     std::vector<std::string> pieces;
     for (const Action& action : std::exchange(others_, {}))
@@ -245,7 +298,7 @@ TEST_F(PeerWithInput, GivesAPieceWhenItIsWantedAndNotBefore) {
   EXPECT_EQ(count<job::InputWanted>(), 0u);
   want(0);
   EXPECT_EQ(count<job::InputWanted>(), 1u);
-  tick(milliseconds(5000));  // asked again, and people are not told again
+  tick(milliseconds(5000));  // asked again, and users are not notified again
   EXPECT_EQ(count<job::InputWanted>(), 1u);
   EXPECT_TRUE(take_input().empty());
   supply(0, "first");
@@ -274,7 +327,7 @@ TEST_F(PeerWithInput, GivesTheSamePiecesToAReplay) {
   EXPECT_EQ(take_input(), std::vector<std::string>{"next"});
 }
 
-TEST_F(PeerWithInput, RefusesWhatIsNotNextOrNotReadByAnybody) {
+TEST_F(PeerWithInput, RefusesInputThatIsNotNextOrHasNoReader) {
   supply(4, "too early");
   EXPECT_EQ(count<job::InputRefused>(), 1u);
   job_ = {sha256(as_bytes("another job"))};
@@ -392,7 +445,7 @@ TEST_F(LonelyPeer, AnswersInTheGridItIsAskedIn) {
   EXPECT_FALSE(peer_->grids().find(wire::open_grid("one"))->alive(peer_id(7)));
 }
 
-TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
+TEST_F(LonelyPeer, ARestartedPeerDialsTheRememberedAddresses) {
   const overlay::TestSigner other(overlay::test_key(7));
   PeerMessage message;
   message.mutable_overlay()->set_grid(wire::open_grid("one").bytes());
@@ -410,7 +463,7 @@ TEST_F(LonelyPeer, ANewLifeAsksThoseTheLastOneKnew) {
   }));
 }
 
-TEST_F(LonelyPeer, RefusesAPeerThatSpeaksForAThreadItDoesNotHost) {
+TEST_F(LonelyPeer, RefusesAPeerThatSendsForAThreadItDoesNotHost) {
   const JobId job = submit(1);
   tick(milliseconds(2000));
   JobMessage message;
@@ -445,7 +498,7 @@ TEST_F(LonelyPeer, RefusesAMessageOfAnOlderLife) {
   EXPECT_EQ(refusals()[1], "it sent a message of its life 2, which is over");
 }
 
-TEST_F(LonelyPeer, KillsAWorkerThatSpeaksForAThreadItWasNotGiven) {
+TEST_F(LonelyPeer, KillsAWorkerThatSendsForAThreadItWasNotGiven) {
   submit(1);
   tick(milliseconds(2000));
   wire::pb::FromWorker loaded;
@@ -456,7 +509,7 @@ TEST_F(LonelyPeer, KillsAWorkerThatSpeaksForAThreadItWasNotGiven) {
   EXPECT_TRUE(std::ranges::any_of(others_, [](const Action& action) { return std::holds_alternative<job::KillWorker>(action); }));
 }
 
-// --- what a disk has lost
+// --- lost blobs and records
 
 TEST_F(LonelyPeer, ADamagedRecordEndsItsJobAndNoOther) {
   const JobId broken = submit(3);

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/reached.h"
-#include "wire/overlay_messages.h"
+#include "wire/messages/overlay_messages.h"
 
 namespace gw::peer {
 namespace {
@@ -40,7 +40,7 @@ Reachability::Reachability(Config config, ContactOf contact_of, Rng rng)
       address_(config_.address),
       pause_(config_.retry_after) {}
 
-// --- who is connected
+// --- connections
 
 void Reachability::on_connected(Time now, const PeerId& peer, Link link) {
   if (links_.size() >= config_.links && !links_.contains(peer)) return;
@@ -48,7 +48,7 @@ void Reachability::on_connected(Time now, const PeerId& peer, Link link) {
   links_.try_emplace(peer, Linked{link, now}).first->second.link = link;
   if (link == Link::relayed && contact_of_(peer).reach == Reach::open) ++in_vain_;
   if (link == Link::dialled) in_vain_ = 0;
-  if (link == Link::accepted && reach_ == Reach::unknown) reach_ = Reach::open;  // until those who are asked know better
+  if (link == Link::accepted && reach_ == Reach::unknown) reach_ = Reach::open;  // until dial-backs decide
   if (port_ != 0 && decide_at_ == job::kNever && (first || (last_asked_ < config_.ask && askable().size() > last_asked_)))
     check_at_ = std::min(check_at_, now + config_.soon);
   renew_contact(now);
@@ -58,7 +58,7 @@ void Reachability::on_disconnected(Time now, const PeerId& peer) {
   if (links_.erase(peer) > 0) renew_contact(now);
 }
 
-// Those who can see where this peer is: open ones before others, who may be neighbours in a network of our own; whoever was asked longest
+// Peers to ask for a dial-back: open ones first, since others may be in the same private network; among them the one asked longest
 // ago first.
 std::vector<PeerId> Reachability::askable() const {
   struct Candidate {
@@ -83,7 +83,7 @@ void Reachability::begin_check(Time now, Actions& out) {
   check_at_ = job::kNever;
   std::vector<PeerId> peers = askable();
   peers.resize(std::min(peers.size(), config_.ask));
-  if (peers.empty()) return;  // the next connection begins one
+  if (peers.empty()) return;  // the next connection begins a check
   asked_.clear();
   last_asked_ = peers.size();
   for (const PeerId& peer : peers) {
@@ -98,7 +98,7 @@ void Reachability::begin_check(Time now, Actions& out) {
 
 void Reachability::on_answer(Time now, const PeerId& from, const job::PeerMessage::DialedBack& answer) {
   const auto found = asked_.find(from);
-  if (found == asked_.end() || found->second || answer.address().empty()) return;  // nobody asked, or it cannot know
+  if (found == asked_.end() || found->second || answer.address().empty()) return;  // not asked, or it does not know the address
   found->second = Answer{answer.address(), answer.reached()};
   const auto said = [&](bool reached) {
     return static_cast<std::size_t>(
@@ -127,7 +127,7 @@ void Reachability::decide(Time now) {
     pause_ = config_.every;
     noes_ = 0;
   } else {
-    // It may have been the network: again soon, then less and less often; and one voice does not decide.
+    // A failed dial-back may be the network's fault: one alone does not decide. The next check comes soon, then at growing intervals.
     pause_ = noes_ == 0 ? config_.retry_after : std::min(2 * pause_, config_.every);
     noes_ += missed;
     if (noes_ > 1) confirm_reach(Reach::outbound, config_.address);
@@ -138,7 +138,8 @@ void Reachability::decide(Time now) {
   renew_contact(now);
 }
 
-// Of what those saw who have reached it. Neighbours on the same machine see its loopback, which is of no use to others.
+// The address seen by most peers that have reached this one. Peers on the same machine see its loopback address, which is useless to
+// others.
 std::string Reachability::best_of(const std::map<std::string, std::size_t>& seen) const {
   std::string best = config_.address;
   std::size_t most = 0;
@@ -158,7 +159,7 @@ void Reachability::confirm_reach(Reach reach, const std::string& address) {
   address_ = address;
 }
 
-// --- what is said of it
+// --- the published contact
 
 std::vector<wire::Anchor> Reachability::choose_anchors() const {
   std::vector<std::pair<Time, PeerId>> oldest;
@@ -198,7 +199,7 @@ Time Reachability::next_deadline() const { return std::min({check_at_, decide_at
 
 void Reachability::on_dial_back(Time now, const PeerId& from, std::uint16_t port, Actions& out) {
   std::erase_if(errands_, [&](const auto& errand) { return errand.second <= now; });
-  if (errands_.contains(from) || errands_.size() >= config_.links || errands_under_way_ >= config_.errands) return;  // it asks again
+  if (errands_.contains(from) || errands_.size() >= config_.links || errands_under_way_ >= config_.errands) return;  // the peer asks again
   errands_[from] = now + config_.errand_pause;
   ++errands_under_way_;
   out.add(job::DialBack{from, port});

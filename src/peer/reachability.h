@@ -1,5 +1,24 @@
 #pragma once
-// Whether others can dial this peer, and whom they can ask if not.
+// Whether other peers can dial this peer, and through which peers they can reach it if not.
+//
+// The problem. A peer behind a NAT or firewall does not know its public address, nor whether a dial from outside arrives. A wrong contact
+// makes every other peer wait for dials that fail. Peers that answer questions about this one may lie, may be in the same private network,
+// or may have a bad connection at the moment.
+//
+// Ways that were rejected. Believing the configured address: it is often a private one. A hub that is set up by hand and tests a machine
+// once (SmartSockets): it has to be operated, and networks change; here any three connected peers do, repeatedly. Dialling an address that
+// the asking peer names: a peer could be made to dial a third party; the dial goes to the source address of the connection instead.
+//
+// Invariants.
+// 1. No peer is believed about itself, and no single peer about this one: the majority of the asked peers decides (up to Config::ask), and
+//    a single failed dial-back never makes this peer outbound.
+// 2. A published address was observed by a peer that has reached it, or is the configured one. A loopback address is never taken from an
+//    observation.
+// 3. A peer that is not confirmed open names up to Config::anchors anchors: open, connected peers, longest connected first. A lost anchor
+// is
+//    replaced at once.
+// 4. A dial for another peer goes to the address its connection comes from, at most once per Config::errand_pause and peer.
+// 5. A changed contact is published once (take_change()).
 
 #include <functional>
 #include <map>
@@ -18,47 +37,43 @@ using job::PeerId;
 using job::Time;
 using wire::Contact;
 
-// How a connection came about.
+// How a connection was made.
 enum class Link : std::uint8_t {
-  dialled,   // from here, at the address that the other side names
-  accepted,  // the other side has dialled
-  reversed,  // one side has dialled because the other had it asked to
-  relayed,   // because this side wanted it
-  carried,   // relayed, because the other side did
+  dialled,   // this side dialled the address that the other side publishes
+  accepted,  // the other side dialled
+  reversed,  // one side dialled because the other asked it to, through an anchor
+  relayed,   // through a relay, at the wish of this side
+  carried,   // through a relay, at the wish of the other side
 };
 inline bool is_relayed(Link link) { return link == Link::relayed || link == Link::carried; }
 
-// Has this peer dialled by others, and says accordingly where it is; docs/design/006-connectivity.md. No peer is believed about itself,
-// and none about this one: what most of those asked say counts. A peer that nobody could dial names anchors, open peers that it stays
-// connected to; one that is lost is replaced at once.
-//
-// Difference from SmartSockets: there a hub is set up by hand and tests a machine once; here any three peers do, again and again.
-// Limits: Config; what others ask for is done at a limited rate. A machine without I/O or threads.
+// Asks connected peers to dial this one and publishes the result as its contact; docs/design/006-connectivity.md, "Knowing oneself".
+// Limits: Config; dials for others are limited in number and rate. A machine without I/O or threads.
 class Reachability {
  public:
-  enum class Address : std::uint8_t { observed, given };  // given: people have said so, and it is published as it is
+  enum class Address : std::uint8_t { observed, given };  // given: the user has configured it, and it is published unchanged
   struct Config {
-    std::string address;  // where it listens, as far as it knows; empty: nowhere
+    std::string address;  // where this peer listens, as far as it knows; empty: nowhere
     Address kind = Address::observed;
     std::size_t ask = 3;
     std::size_t anchors = 3;
-    std::size_t links = 4096;  // that it remembers
+    std::size_t links = 4096;  // connections that are remembered
     Time soon = std::chrono::milliseconds(200);
     Time patience = std::chrono::seconds(5);
-    Time retry_after = std::chrono::seconds(5);  // when the answers did not agree, and after the first no; doubled after each further one
+    Time retry_after = std::chrono::seconds(5);  // after a tie, and after the first negative result; doubles with each further one
     Time every = std::chrono::minutes(10);
     std::size_t errands = 16;                     // dials for others at once
     Time errand_pause = std::chrono::seconds(1);  // between two for the same peer
-    std::size_t in_vain = 3;                      // open peers that could be reached by relay only, before it is said to be the only way
+    std::size_t in_vain = 3;                      // open peers reached by relay only, after which this peer publishes relay_only
   };
-  // What peers say of themselves.
+  // The contact that a peer publishes.
   using ContactOf = std::function<Contact(const PeerId&)>;
 
   Reachability(Config config, ContactOf contact_of, Rng rng);
 
   void on_connected(Time now, const PeerId& peer, Link link);
   void on_disconnected(Time now, const PeerId& peer);
-  // Somebody asks to be dialled; that has been done; somebody has done so for us.
+  // A peer asks to be dialled; this peer has dialled it; another peer has dialled this one.
   void on_dial_back(Time now, const PeerId& from, std::uint16_t port, Actions& out);
   void on_dialled(const PeerId& peer, const job::PeerMessage::DialedBack& result, Actions& out);
   void on_answer(Time now, const PeerId& from, const job::PeerMessage::DialedBack& answer);
@@ -66,19 +81,19 @@ class Reachability {
   Time next_deadline() const;
 
   const Contact& contact() const { return contact_; }
-  // What those said who were asked last.
+  // The answers of the peers asked last.
   struct Verdict {
     std::size_t reached = 0, missed = 0;
   };
   const Verdict& verdict() const { return verdict_; }
-  // Where it is from now on, if that has changed since the last call.
+  // The new contact of this peer, if it has changed since the last call.
   std::optional<Contact> take_change();
 
  private:
   struct Linked {
     Link link;
     Time since;
-    Time asked{0};  // the last time
+    Time asked{0};  // when it was last asked to dial back
   };
   struct Answer {
     std::string address;
@@ -101,18 +116,18 @@ class Reachability {
   Verdict verdict_;
   bool changed_ = false;
   Reach reach_ = Reach::unknown;
-  bool confirmed_ = false;  // by those who were asked
+  bool confirmed_ = false;  // by dial-backs
   std::string address_;
   std::map<PeerId, Linked> links_;
   std::map<PeerId, std::optional<Answer>> asked_;
   std::size_t last_asked_ = 0;
   std::size_t in_vain_ = 0;
-  std::size_t noes_ = 0;  // since somebody has reached it
+  std::size_t noes_ = 0;  // failed dial-backs since the last success
   Time pause_;            // until the next check
   Time check_at_ = job::kNever;
   Time decide_at_ = job::kNever;
-  Time review_at_ = job::kNever;    // anchors: whoever is connected may have turned out to be open
-  std::map<PeerId, Time> errands_;  // when the next one for that peer may begin
+  Time review_at_ = job::kNever;    // of the anchors: a connected peer may have become open
+  std::map<PeerId, Time> errands_;  // when the next dial for that peer may begin
   std::size_t errands_under_way_ = 0;
 };
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "overlay/test_peers.h"
+#include "overlay/test/test_peers.h"
 
 namespace gw::peer {
 namespace {
@@ -20,7 +20,7 @@ class ReachabilityTest : public testing::Test {
     self_.on_connected(now_, test_id(number), link);
   }
 
-  // Whom it asks to dial it, in the next `time`.
+  // The peers asked for a dial-back in the next `time`.
   std::vector<PeerId> asked_within(Time time) {
     std::vector<PeerId> asked;
     for (const Time until = now_ + time; now_ < until;) {
@@ -70,7 +70,7 @@ TEST_F(ReachabilityTest, TwoOfThreeDecideAndWhatTheySawIsPublished) {
   EXPECT_FALSE(self_.take_change());
 }
 
-TEST_F(ReachabilityTest, WhatNeighboursOnOneMachineSeeIsNotPublished) {
+TEST_F(ReachabilityTest, ALoopbackAddressIsNotPublished) {
   for (const std::uint64_t peer : {1, 2}) meet(peer);
   asked_within(seconds(1));
   answer(1, Outcome::reached, "127.0.0.1:4000");
@@ -78,7 +78,7 @@ TEST_F(ReachabilityTest, WhatNeighboursOnOneMachineSeeIsNotPublished) {
   EXPECT_EQ(self_.contact(), (Contact{"10.0.0.2:4000", Reach::open, {}}));
 }
 
-TEST_F(ReachabilityTest, WhoCannotBeDialledHasAnchorsAndReplacesALostOne) {
+TEST_F(ReachabilityTest, APeerThatCannotBeDialledNamesAnchorsAndReplacesALostOne) {
   for (const std::uint64_t peer : {1, 2, 3, 4}) meet(peer);
   meet(5, Link::dialled, Reach::outbound);
   meet(6, Link::relayed);
@@ -134,7 +134,7 @@ TEST_F(ReachabilityTest, AsksAgainEveryTenMinutesAndSoonIfAnswersDoNotAgree) {
   EXPECT_FALSE(asked_within(minutes(4)).empty());
 }
 
-TEST_F(ReachabilityTest, OneNoDoesNotDecide) {
+TEST_F(ReachabilityTest, ASingleFailedDialBackDoesNotDecide) {
   meet(1);
   asked_within(seconds(1));
   answer(1, Outcome::missed);
@@ -158,7 +158,7 @@ TEST_F(ReachabilityTest, AfterANoItAsksAgainSoonThenLessOften) {
   EXPECT_EQ(self_.contact().reach, Reach::outbound);
 }
 
-TEST_F(ReachabilityTest, SilenceOfThoseAskedSaysNothing) {
+TEST_F(ReachabilityTest, SilenceOfTheAskedPeersDecidesNothing) {
   meet(1);
   EXPECT_EQ(asked_within(seconds(2)).size(), 1u);
   EXPECT_FALSE(asked_within(seconds(20)).empty()) << "it asks again";
@@ -170,7 +170,7 @@ TEST_F(ReachabilityTest, ARelayCannotSeeWhereAPeerIs) {
   EXPECT_TRUE(asked_within(seconds(30)).empty());
 }
 
-TEST_F(ReachabilityTest, WhoGetsNowhereButByRelayIsRelayOnly) {
+TEST_F(ReachabilityTest, APeerThatReachesOthersOnlyByRelayIsRelayOnly) {
   for (const std::uint64_t peer : {1, 2}) meet(peer);
   asked_within(seconds(1));
   for (const std::uint64_t peer : {1, 2}) answer(peer, Outcome::missed);
@@ -199,7 +199,7 @@ TEST_F(ReachabilityTest, DialsForOthersAtALimitedRate) {
   EXPECT_EQ(out.now.size(), 17u);
 }
 
-TEST(Reachability, WhoDoesNotListenNeedNotAsk) {
+TEST(Reachability, APeerThatDoesNotListenDoesNotAsk) {
   Reachability self({}, [](const PeerId&) { return Contact{}; }, Rng(1));
   self.on_connected(seconds(1), test_id(1), Link::dialled);
   Actions out;

@@ -7,15 +7,27 @@ namespace gw::peer {
 using job::Actions;
 using job::Time;
 
+namespace {
+
+const job::JobId kNoJob{};  // no peer can read blobs in the name of this job
+
+}  // namespace
+
+Error Uploads::no_room(std::string_view what) {
+  return fail(Kind::overloaded, "the disk of the daemon is full, so it takes {}: free some space, for example with 'godwit job prune'",
+              what);
+}
+
 void Uploads::add(Time now, job::Blob blob, Actions& out) {
   const Hash256 hash = blob.hash;
   auto found = uploads_.find(hash);
   if (found == uploads_.end()) {
+    if (blobs_.disk_full()) return out.notify(job::BlobRefused{hash, no_room("no data for new jobs")});
     if (uploads_.size() >= config_.blobs)
       return out.notify(job::BlobRefused{
           hash, fail(Kind::overloaded, "{} blobs wait for a job to be submitted, which is the limit: submit one, or wait", config_.blobs)});
     found = uploads_.emplace(hash, Upload{}).first;
-    blobs_.put(std::move(blob), out);
+    blobs_.put(std::move(blob), kNoJob, out);
   }
   found->second = {.until = now + config_.keep};
   look_at_ = std::min(look_at_, found->second.until);
@@ -40,7 +52,7 @@ void Uploads::on_tick(Time now, Actions& out) {
       look_at_ = std::min(look_at_, entry.second.until);
       return false;
     }
-    blobs_.release(entry.first, out);
+    blobs_.release(entry.first, kNoJob, out);
     return true;
   });
 }

@@ -1,14 +1,15 @@
 #pragma once
-// Blobs that people have brought for a job they are about to submit.
+// Blobs that users have uploaded for a job they are about to submit.
 
 #include <map>
 
 #include "job/actions.h"
-#include "job/blob_references.h"
+#include "job/images/blob_references.h"
 
 namespace gw::peer {
 
-// Holds each blob for a while, so that it is there when its job comes; a job that was accepted holds it itself. Forgotten in a restart.
+// Holds each blob for a limited time, so that it is here when its job is submitted; an accepted job holds its blobs itself. Uploads do not
+// survive a restart.
 //
 // Limits: Config. A machine without I/O or threads.
 class Uploads {
@@ -19,7 +20,10 @@ class Uploads {
   };
   Uploads(Config config, job::BlobReferences& blobs) : config_(config), blobs_(blobs) {}
 
-  // Answered by BlobUploaded when it is on disk, or by BlobRefused. REQUIRES: the hash is that of the bytes.
+  // The error for a request while the disk is full; `what` is refused.
+  static Error no_room(std::string_view what);
+
+  // Answered by BlobUploaded when the blob is on disk, or by BlobRefused. REQUIRES: the hash is that of the bytes.
   void add(job::Time now, job::Blob blob, job::Actions& out);
   void on_stored(const Hash256& hash, job::Actions& out);
   void on_tick(job::Time now, job::Actions& out);
@@ -36,7 +40,7 @@ class Uploads {
   const Config config_;
   job::BlobReferences& blobs_;
   std::map<Hash256, Upload> uploads_;
-  job::Time look_at_ = job::kNever;  // nothing ends before
+  job::Time look_at_ = job::kNever;  // no upload expires before
 };
 
 }  // namespace gw::peer

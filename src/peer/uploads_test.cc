@@ -20,10 +20,20 @@ std::size_t count(const Actions& out) {
 
 class UploadsTest : public testing::Test {
  protected:
-  job::BlobReferences blobs_{{}};
+  job::BlobReferences blobs_{{}, [](const job::JobId&) { return std::vector<job::PeerId>(); }};
   Uploads uploads_{{.keep = minutes(10), .blobs = 2}, blobs_};
   Actions out_;
 };
+
+TEST_F(UploadsTest, AFullDiskTakesNothing) {
+  blobs_.set_disk_full(true);
+  uploads_.add(minutes(0), blob("a"), out_);
+  EXPECT_EQ(count<job::BlobRefused>(out_), 1u);
+  EXPECT_EQ(blobs_.size(), 0u);
+  blobs_.set_disk_full(false);
+  uploads_.add(minutes(0), blob("a"), out_);
+  EXPECT_EQ(blobs_.size(), 1u);
+}
 
 TEST_F(UploadsTest, SaysWhenABlobIsOnDisk) {
   uploads_.add(minutes(0), blob("a"), out_);

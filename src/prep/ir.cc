@@ -73,6 +73,12 @@ std::array<Shape, kMaxExpressionIds> make_shapes() {
       fixed(Node::memory_copy, GW_CHILD(MemoryCopy, Dest), GW_CHILD(MemoryCopy, Source), GW_CHILD(MemoryCopy, Size));
   t[BinaryenMemoryFillId()] = fixed(Node::memory_fill, GW_CHILD(MemoryFill, Dest), GW_CHILD(MemoryFill, Value), GW_CHILD(MemoryFill, Size));
   t[BinaryenUnreachableId()] = fixed(Node::unreachable);
+  t[BinaryenTryId()] = with_list(fixed(Node::try_catch, GW_CHILD(Try, Body)), BinaryenTryGetNumCatchBodies, BinaryenTryGetCatchBodyAt,
+                                 BinaryenTrySetCatchBodyAt);
+  t[BinaryenThrowId()] =
+      with_list({.node = Node::throw_tag}, BinaryenThrowGetNumOperands, BinaryenThrowGetOperandAt, BinaryenThrowSetOperandAt);
+  t[BinaryenRethrowId()] = fixed(Node::rethrow);
+  t[BinaryenPopId()] = fixed(Node::pop);
   t[BinaryenNopId()] = fixed(Node::other);
   t[BinaryenMemoryInitId()] = fixed(Node::other, GW_CHILD(MemoryInit, Dest), GW_CHILD(MemoryInit, Offset), GW_CHILD(MemoryInit, Size));
   t[BinaryenDataDropId()] = fixed(Node::other);

@@ -16,7 +16,7 @@ using Expr = BinaryenExpressionRef;
 using Type = BinaryenType;
 using Local = BinaryenIndex;
 
-// The nodes a module may contain. Everything else (atomics, exceptions, GC, changes of tables) is `unsupported`.
+// The nodes a module may contain. Everything else (atomics, GC, changes of tables) is `unsupported`.
 enum class Node : std::uint8_t {
   unsupported,
   block,
@@ -43,6 +43,10 @@ enum class Node : std::uint8_t {
   memory_copy,
   memory_fill,
   unreachable,
+  try_catch,  // these four only until exceptions.h has replaced them
+  throw_tag,
+  rethrow,
+  pop,    // what a clause has caught
   other,  // has children but no meaning of its own for us
 };
 

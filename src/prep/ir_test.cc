@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "prep/test_support.h"
+#include "prep/test/test_support.h"
 
 namespace gw::prep {
 namespace {

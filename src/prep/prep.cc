@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "prep/bulk_memory.h"
-#include "prep/engine_hints.h"
-#include "prep/inline.h"
-#include "prep/known_targets.h"
-#include "prep/mobility.h"
-#include "prep/nans.h"
-#include "prep/polls.h"
+#include "prep/analysis/known_targets.h"
+#include "prep/mobility/mobility.h"
+#include "prep/mobility/two_bodies.h"
+#include "prep/passes/bulk_memory.h"
+#include "prep/passes/engine_hints.h"
+#include "prep/passes/inline.h"
+#include "prep/passes/nans.h"
+#include "prep/passes/polls.h"
 #include "prep/source_module.h"
-#include "prep/two_bodies.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::prep {
 namespace {
@@ -70,7 +70,6 @@ void make_module_mobile(const SourceModule& source, const Options& options, wire
   make_mobile(source.ref(), plan, report);
   info.poll = plan.poll;
   info.poll_cell = plan.poll_cell;
-  info.unwind_base = plan.unwind.placement == UnwindArea::Placement::reserved ? plan.unwind.base : 0;
   info.unwind_bytes = plan.unwind.bytes;
   info.globals = export_state_globals(source.ref());
 }

@@ -9,13 +9,13 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "wire/module_info.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::prep {
 
-// Size of the unwind stack, fixed by the ABI: what the guest runtime reserves at link time, and what is put behind the memory of a
-// module that was linked without it.
-inline constexpr std::uint32_t kUnwindBytes = 8u << 20;
+// Size of the unwind stack behind the memory of a module: that of the stack on which an engine runs it (isolate/engine/pool_thread.h). What
+// a frame saves, the engine had to keep there too, so that whatever runs can be suspended. Only what is used costs memory.
+inline constexpr std::uint32_t kUnwindBytes = 64u << 20;
 
 enum class PollChoice {
   automatic,  // the cell where the module was linked with our runtime, else the counter
@@ -59,7 +59,7 @@ struct Output {
 
 // REQUIRES: `wasm` is a well-formed module (libbinaryen ends the process when it cannot parse one; callers with foreign input run this in a
 // child process, see toolchain). Modules we cannot make mobile are refused with a sentence. Deterministic.
-// Not thread-safe: libbinaryen keeps its options in globals.
+// Must run on one thread at a time: libbinaryen keeps its options in globals.
 Result<Output> process(ByteView wasm, const Options& options);
 
 }  // namespace gw::prep

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/hash.h"
-#include "prep/test_support.h"
+#include "prep/test/test_support.h"
 
 namespace gw::prep {
 namespace {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "prep/two_bodies.h"
-#include "wire/wasm_binary.h"
+#include "prep/exceptions/exceptions.h"
+#include "prep/mobility/two_bodies.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::prep {
 namespace {
 
 constexpr const char* kStartExport = "_start";
 constexpr const char* kPollCellSymbol = "godwit_poll_cell";
-constexpr const char* kUnwindStackSymbol = "godwit_unwind_stack";
 constexpr std::uint64_t kMaxPages = 65536;
 
 // Everything V8 and the browsers have without a flag and that we know how to suspend.
@@ -34,7 +34,7 @@ Result<Bytes> larger_memory_section(const wire::MemoryType& memory, std::uint32_
   return wire::make_section(wire::SectionId::memory, payload.view());
 }
 
-// What the transformation adds starts or ends like this; see two_bodies.h, unwind_stack.h.
+// The names that the transformation adds start or end like this; see mobility/two_bodies.h, mobility/unwind_stack.h.
 bool is_reserved_name(std::string_view name) { return name.starts_with("gw$") || is_rewind_name(name); }
 
 Status check_not_mobile_yet(ByteView wasm) {
@@ -46,38 +46,33 @@ Status check_not_mobile_yet(ByteView wasm) {
   return ok();
 }
 
-bool has_export(const std::vector<wire::Export>& exports, std::string_view name) {
-  return std::ranges::any_of(exports, [&](const wire::Export& symbol) { return symbol.name == name; });
-}
-
 struct Prepared {
   Bytes wasm;
   std::optional<std::uint32_t> start_function;
-  std::optional<UnwindArea> behind_memory;  // made, unless the linker reserved one
+  UnwindArea unwind_area;  // none at level off
+  bool has_tags = false;   // exception tags
 };
 
 // Binaryen's C API can neither read the start function nor change the size of the memory, so both are seen to before it parses the module.
 Result<Prepared> prepare(ByteView wasm, wire::Level level) {
   GW_TRY(auto sections, wire::read_sections(wasm));
   GW_TRY(auto names, wire::read_function_names(wasm));
-  GW_TRY(auto exports, wire::read_exports(wasm));
-  // Names are for people only: a module that uses ours goes without.
+  // Names are for display only: drop those of a module that uses reserved names.
   const bool names_collide = std::ranges::any_of(names, [](const auto& entry) { return is_reserved_name(entry.second); });
-  const bool reserved = has_export(exports, kPollCellSymbol) && has_export(exports, kUnwindStackSymbol);
   Prepared prepared;
   ByteWriter out;
   out.bytes(wasm.first(wire::kModuleHeaderBytes));
   for (const wire::Section& section : sections) {
     if (section.name == "name" && names_collide) continue;
+    prepared.has_tags |= section.id == wire::SectionId::tag;
     if (section.id == wire::SectionId::start) {
       ByteReader reader(section.payload);
       GW_TRY(prepared.start_function, reader.leb_u32());
-    } else if (section.id == wire::SectionId::memory && !reserved && level != wire::Level::off) {
+    } else if (section.id == wire::SectionId::memory && level != wire::Level::off) {
       GW_TRY(auto memory, wire::read_memory(wasm));
       GW_TRY(auto larger, larger_memory_section(memory, kUnwindPages));
       out.bytes(larger);
-      prepared.behind_memory = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes,
-                                UnwindArea::Placement::behind_memory};
+      prepared.unwind_area = {static_cast<std::uint32_t>(memory.min_pages) * kWasmPageBytes, kUnwindBytes};
     } else {
       out.bytes(section.whole);
     }
@@ -96,15 +91,6 @@ std::optional<std::uint32_t> exported_address(BinaryenModuleRef module, const ch
   return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
-Result<UnwindArea> reserved_area(BinaryenModuleRef module) {
-  const auto cell = exported_address(module, kPollCellSymbol);
-  const auto base = exported_address(module, kUnwindStackSymbol);
-  if (!cell || !base || *cell == 0 || *base == 0)
-    return fail(Kind::invalid, "the module exports {} or {} as something else than the address of data", kPollCellSymbol,
-                kUnwindStackSymbol);
-  return UnwindArea{*base, kUnwindBytes, UnwindArea::Placement::reserved};
-}
-
 }  // namespace
 
 Result<SourceModule> SourceModule::parse(ByteView wasm, wire::Level level) {
@@ -112,14 +98,15 @@ Result<SourceModule> SourceModule::parse(ByteView wasm, wire::Level level) {
   GW_TRY(auto prepared, prepare(wasm, level));
   SourceModule source(BinaryenModuleRead(reinterpret_cast<char*>(prepared.wasm.data()), prepared.wasm.size()));
   source.features_ = allowed_features();
-  BinaryenModuleSetFeatures(source.module_, source.features_);
+  BinaryenModuleSetFeatures(source.module_, source.features_ | (prepared.has_tags ? BinaryenFeatureExceptionHandling() : 0));
   GW_TRY_VOID(source.check_contents());
   if (!BinaryenModuleValidate(source.module_))
     return fail(Kind::unsupported, "the module uses wasm features that cannot be moved (see the lines above): build it without them");
   GW_TRY_VOID(source.call_start_function_from_start_export(prepared.start_function));
-  if (level != wire::Level::off) {
-    GW_TRY(source.unwind_area_, prepared.behind_memory ? Result<UnwindArea>(*prepared.behind_memory) : reserved_area(source.module_));
-  }
+  if (prepared.has_tags) GW_TRY_VOID(source.replace_exceptions());
+  source.unwind_area_ = prepared.unwind_area;
+  if (BinaryenGetExport(source.module_, kPollCellSymbol) && source.poll_cell().value_or(0) == 0)
+    return fail(Kind::invalid, "the module exports {} as something else than the address of data", kPollCellSymbol);
   return source;
 }
 
@@ -153,10 +140,17 @@ Status SourceModule::check_contents() const {
       return fail(Kind::unsupported, "function {} returns several values: build the module without multivalue", name);
     bool supported = true;
     if (Expr body = BinaryenFunctionGetBody(function)) walk(body, [&](Expr e) { supported &= !is(e, Node::unsupported); });
-    if (!supported)
-      return fail(Kind::unsupported, "function {} uses threads, exceptions, references or GC types: build the module without them", name);
+    if (!supported) return fail(Kind::unsupported, "function {} uses threads, references or GC types: build the module without them", name);
   }
   return ok();
+}
+
+Status SourceModule::replace_exceptions() {
+  GW_TRY_VOID(lower_exceptions(module_));
+  BinaryenModuleSetFeatures(module_, features_);
+  if (BinaryenModuleValidate(module_)) return ok();
+  return fail(Kind::internal,
+              "the replacement of exceptions made an invalid module (see the lines above): please report it with the module");
 }
 
 Status SourceModule::call_start_function_from_start_export(std::optional<std::uint32_t> index) {
@@ -174,8 +168,6 @@ Status SourceModule::call_start_function_from_start_export(std::optional<std::ui
   return ok();
 }
 
-std::optional<std::uint32_t> SourceModule::poll_cell() const {
-  return unwind_area_.placement == UnwindArea::Placement::reserved ? exported_address(module_, kPollCellSymbol) : std::nullopt;
-}
+std::optional<std::uint32_t> SourceModule::poll_cell() const { return exported_address(module_, kPollCellSymbol); }
 
 }  // namespace gw::prep

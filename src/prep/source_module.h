@@ -1,5 +1,5 @@
 #pragma once
-// The module as it comes in: checked, stripped of what the transformation replaces, and parsed.
+// The module as it comes in: checked, stripped of what the transformation replaces, parsed, and without exception instructions.
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "prep/ir.h"
-#include "prep/unwind_stack.h"
-#include "wire/module_info.h"
+#include "prep/mobility/unwind_stack.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::prep {
 
@@ -25,14 +25,15 @@ class SourceModule {
 
   BinaryenModuleRef ref() const { return module_; }
   std::uint32_t features() const { return features_; }  // bits of Binaryen's feature set that are switched on
-  // Reserved by the linker, if the module was linked with our guest runtime; else made room for behind its memory. Level off has none.
+  // Behind the memory of the module, which has been made so much larger. Level off has none.
   const UnwindArea& unwind_area() const { return unwind_area_; }
-  // Its address, if the module was linked with our guest runtime.
+  // The address of the poll cell, if the module was linked with our guest runtime.
   std::optional<std::uint32_t> poll_cell() const;
 
  private:
   explicit SourceModule(BinaryenModuleRef module) : module_(module) {}
   Status check_contents() const;
+  Status replace_exceptions();
   // The start function becomes the first thing _start does: instantiation must not run guest code.
   Status call_start_function_from_start_export(std::optional<std::uint32_t> index);
 

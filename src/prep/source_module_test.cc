@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "prep/test_support.h"
+#include "prep/test/test_support.h"
 
 namespace gw::prep {
 namespace {
@@ -23,7 +23,7 @@ TEST(SourceModule, RefusesWhatItCannotMove) {
               HasSubstr("two returns several values"));
   EXPECT_THAT(refusal("(module (memory 1) (global $g (mut v128) (v128.const i32x4 0 0 0 0)))"), HasSubstr("vector type"));
   EXPECT_THAT(refusal("(module (memory 1) (func $f (drop (i32.atomic.rmw.add (i32.const 0) (i32.const 1)))))"), HasSubstr("threads"));
-  EXPECT_THAT(refusal("(module (memory 65500))"), HasSubstr("no room"));
+  EXPECT_THAT(refusal("(module (memory 65000))"), HasSubstr("no room"));
   EXPECT_THAT(refusal("(module (memory 1) (func $f) (export \"godwit.unwinding\" (func $f)))"), HasSubstr("reserved"));
 }
 
@@ -37,35 +37,27 @@ TEST(SourceModule, TheStartFunctionBecomesTheFirstThingStartDoes) {
   EXPECT_THAT(test::calls_in(body), ElementsAre("init", "main"));
 }
 
-TEST(SourceModule, MakesRoomForFramesBehindAForeignMemory) {
+TEST(SourceModule, MakesRoomForFramesBehindTheMemory) {
   const Bytes wasm = test::assemble("(module (memory 3 10))");
   auto mobile = SourceModule::parse(wasm, Level::fine);
   ASSERT_TRUE(mobile) << mobile.error().detail;
   EXPECT_EQ(mobile->unwind_area().base, 3 * kWasmPageBytes);
   EXPECT_EQ(mobile->unwind_area().bytes, kUnwindBytes);
-  EXPECT_EQ(mobile->unwind_area().placement, UnwindArea::Placement::behind_memory);
   EXPECT_FALSE(mobile->poll_cell());
   auto plain = SourceModule::parse(wasm, Level::off);
   ASSERT_TRUE(plain);
   EXPECT_EQ(plain->unwind_area().bytes, 0u);
 }
 
-constexpr const char* kReserving = R"((module (memory 200)
-  (global $cell i32 (i32.const 64)) (global $stack i32 (i32.const 65536))
-  (export "godwit_poll_cell" (global $cell)) (export "godwit_unwind_stack" (global $stack))))";
-
-TEST(SourceModule, UsesWhatTheLinkerReserved) {
-  auto source = SourceModule::parse(test::assemble(kReserving), Level::fine);
+TEST(SourceModule, FindsThePollCellOfTheGuestRuntime) {
+  auto source = SourceModule::parse(
+      test::assemble("(module (memory 1) (global $cell i32 (i32.const 64)) (export \"godwit_poll_cell\" (global $cell)))"), Level::fine);
   ASSERT_TRUE(source) << source.error().detail;
   EXPECT_EQ(source->poll_cell(), 64u);
-  EXPECT_EQ(source->unwind_area().base, 65536u);
-  EXPECT_EQ(source->unwind_area().placement, UnwindArea::Placement::reserved);
 }
 
-TEST(SourceModule, RefusesAReservationThatIsNoAddress) {
-  EXPECT_THAT(refusal(R"((module (memory 200)
-    (global $cell (mut i32) (i32.const 64)) (global $stack i32 (i32.const 65536))
-    (export "godwit_poll_cell" (global $cell)) (export "godwit_unwind_stack" (global $stack))))"),
+TEST(SourceModule, RefusesAPollCellThatIsNoAddress) {
+  EXPECT_THAT(refusal("(module (memory 1) (global $cell (mut i32) (i32.const 64)) (export \"godwit_poll_cell\" (global $cell)))"),
               HasSubstr("something else than the address"));
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "wire/wasi_imports.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/wasi_imports.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::toolchain {
 namespace {
@@ -31,9 +31,6 @@ std::string_view name(ExternKind kind) {
 Status check_sections(ByteView wasm) {
   GW_TRY(auto sections, wire::read_sections(wasm));
   for (const wire::Section& section : sections) {
-    if (section.id == wire::SectionId::tag) {
-      return fail(Kind::invalid, "the module uses wasm exceptions, which cannot be suspended: build it without -fwasm-exceptions");
-    }
     if (section.id == wire::SectionId::custom && section.name == wire::kModuleInfoSection) {
       return fail(Kind::invalid, "the module was already built by 'godwit build': build the original");
     }

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "wire/module_info.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/module_info.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::toolchain {
 namespace {
@@ -18,7 +18,6 @@ struct Parts {
   Bytes imports{0};
   Bytes functions{1, 0};
   Bytes memory{1, 0, 1};
-  Bytes tags;
   Bytes exports{2, 6, '_', 's', 't', 'a', 'r', 't', 0, 0, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0};
   Bytes code{1, 2, 0, 0x0b};
   Bytes custom;
@@ -38,7 +37,6 @@ Bytes module_of(const Parts& parts) {
   section(SectionId::import, parts.imports);
   section(SectionId::function, parts.functions);
   section(SectionId::memory, parts.memory);
-  section(SectionId::tag, parts.tags);
   section(SectionId::export_, parts.exports);
   section(SectionId::code, parts.code);
   section(SectionId::custom, parts.custom);
@@ -59,7 +57,6 @@ TEST(Admission, RefusesWithOneSentence) {
       {"shared memory (threads)", [](Parts& p) { p.memory = {1, 3, 1, 2}; }},
       {"2 memories", [](Parts& p) { p.memory = {2, 0, 1, 0, 1}; }},
       {"no memory", [](Parts& p) { p.memory = {}; }},
-      {"wasm exceptions", [](Parts& p) { p.tags = {1, 0, 0}; }},
       {"GC types", [](Parts& p) { p.types = {1, 0x5f, 0}; }},
       {"GC types", [](Parts& p) { p.types = {1, 0x60, 1, 0x6e, 0}; }},
       {" env.f env.g;", [](Parts& p) { p.imports = {2, 3, 'e', 'n', 'v', 1, 'f', 0, 0, 3, 'e', 'n', 'v', 1, 'g', 0, 0}; }},

@@ -7,15 +7,16 @@
 #include <optional>
 
 #include "base/hash.h"
-#include "os/file.h"
+#include "os/files/file.h"
 #include "toolchain/admission.h"
 #include "toolchain/build_cache.h"
 #include "toolchain/build_memo.h"
 #include "toolchain/compiler.h"
+#include "toolchain/launcher.h"
 #include "toolchain/output_codec.h"
 #include "toolchain/pipeline_version.h"
 #include "toolchain/prep_child.h"
-#include "wire/wasm_binary.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::toolchain {
 namespace {
@@ -32,7 +33,9 @@ Result<Language> language_of(const fs::path& input) {
   if (extension == ".c") return Language::c;
   constexpr std::array<std::string_view, 4> kCxx = {".cc", ".cpp", ".cxx", ".C"};
   if (std::ranges::find(kCxx, extension) != kCxx.end()) return Language::cxx;
-  return fail(Kind::invalid, "{} is neither a wasm module nor C or C++ source (.c .cc .cpp .cxx)", input.string());
+  return fail(Kind::invalid,
+              "{} is neither a wasm module nor C or C++ source (.c .cc .cpp .cxx); scripts are run, not built: see 'godwit language list'",
+              input.string());
 }
 
 // Everything that decides the result, each part behind its length so that no two lists of parts look the same.
@@ -75,12 +78,19 @@ Result<Input> open_module(const BuildRequest& request, Bytes content) {
   return Input{file.string(), std::move(content), std::nullopt, hash};
 }
 
+// The content of a file; for a program that godwit-cc has linked, the module in it.
+Result<Bytes> read_input(const fs::path& file) {
+  GW_TRY(Bytes content, os::read_file(file, kMaxInputBytes));
+  const ByteView module = without_launcher(content);
+  return module.size() == content.size() ? std::move(content) : Bytes(module.begin(), module.end());
+}
+
 bool is_module(const fs::path& file, ByteView content) { return wire::is_wasm(content) || file.extension() == ".wasm"; }
 
 Result<std::vector<Source>> open_sources(const BuildRequest& request) {
   std::vector<Source> sources;
   for (const fs::path& file : request.inputs) {
-    GW_TRY(Bytes content, os::read_file(file, kMaxInputBytes));
+    GW_TRY(Bytes content, read_input(file));
     if (is_module(file, content))
       return fail(Kind::invalid, "{} is a wasm module and cannot be combined with other inputs: build it alone", file.string());
     GW_TRY(Language language, language_of(file));
@@ -93,7 +103,7 @@ Result<Input> open_input(const BuildRequest& request) {
   if (request.inputs.empty()) return fail(Kind::invalid, "there is nothing to build: name a source or a wasm module");
   const fs::path& first = request.inputs.front();
   if (request.inputs.size() == 1) {
-    GW_TRY(Bytes content, os::read_file(first, kMaxInputBytes));
+    GW_TRY(Bytes content, read_input(first));
     if (is_module(first, content)) return open_module(request, std::move(content));
   }
   GW_TRY(std::vector<Source> sources, open_sources(request));
@@ -124,7 +134,7 @@ std::optional<fs::path> folder_of(const std::string& flag) {
   return std::nullopt;
 }
 
-// What a build read: sources and headers, folders searched for them, the compiler itself.
+// The files a build has read: sources and headers, folders searched for them, the compiler itself.
 std::vector<fs::path> files_of(const BuildRequest& request, const Compilation& compilation) {
   std::vector<fs::path> files = compilation.files();
   for (const std::string& flag : request.extra_flags) {
@@ -152,7 +162,7 @@ Result<Compilation::Linked> linked_module(const BuildCache& cache, Compilation& 
   if (const auto stored = cache.find(key)) {
     if (auto known = decode_linked(*stored)) return known;
   }
-  GW_TRY(Compilation::Linked linked, compilation.compile_and_link());
+  GW_TRY(Compilation::Linked linked, compilation.compile_and_link(cache));
   GW_TRY_VOID(cache.store(key, encode(linked)));
   return linked;
 }
@@ -171,11 +181,6 @@ Result<Product> make_product(const BuildCache& cache, const prep::Options& mobil
   return Product{*std::move(mobile), std::move(linked.warnings)};
 }
 
-Result<BuildCache> open_cache() {
-  GW_TRY(fs::path root, os::cache_dir());
-  return BuildCache::open(root / "build");
-}
-
 Result<BuildMemo> open_memo() {
   GW_TRY(fs::path root, os::cache_dir());
   return BuildMemo::open(root / "notes");
@@ -192,7 +197,7 @@ std::optional<Product> find_product(const BuildCache& cache, const Hash256& key)
 }  // namespace
 
 Result<BuildOutput> build(const BuildRequest& request) {
-  GW_TRY(BuildCache cache, open_cache());
+  GW_TRY(BuildCache cache, BuildCache::open_default());
   GW_TRY(BuildMemo memo, open_memo());
   const Hash256 question = question_of(request);
   Origin origin = Origin::cached;

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <vector>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::toolchain {
 namespace {
@@ -46,6 +46,11 @@ Result<BuildCache> BuildCache::open(fs::path folder, std::uintmax_t limit_bytes)
   fs::create_directories(folder, error);
   if (error) return fail(Kind::internal, "cannot create the build cache {}: {}", folder.string(), error.message());
   return BuildCache(std::move(folder), limit_bytes);
+}
+
+Result<BuildCache> BuildCache::open_default() {
+  GW_TRY(std::filesystem::path root, os::cache_dir());
+  return open(root / "build");
 }
 
 std::optional<Bytes> BuildCache::find(const Hash256& key) const {

@@ -18,6 +18,9 @@ class BuildCache {
   // Creates the folder if it is missing.
   static Result<BuildCache> open(std::filesystem::path folder, std::uintmax_t limit_bytes = kDefaultLimit);
 
+  // In the cache folder of the user.
+  static Result<BuildCache> open_default();
+
   std::optional<Bytes> find(const Hash256& key) const;
   Status store(const Hash256& key, ByteView content) const;
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::toolchain {
 namespace {

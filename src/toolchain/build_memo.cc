@@ -21,7 +21,7 @@ std::uint64_t nanoseconds(const timespec& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What the file system says about one file or folder; all zero if it is not there.
+// The metadata of a file or folder; all zero if it does not exist.
 using Mark = std::array<std::uint64_t, 5>;  // device, inode, size, modified, changed
 
 Mark mark_of(const std::string& path) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::toolchain {
 namespace {
@@ -15,7 +15,7 @@ class BuildMemoTest : public testing::Test {
     fs::create_directories(path.parent_path());
     EXPECT_TRUE(os::write_file_atomic(path, as_bytes(text)));
   }
-  // As if everything there had been written long before.
+  // Remembers the build with a time an hour ahead, so that all files look old.
   void remember() const {
     memo_.remember(kQuestion, kProduct, {source_, header_}, BuildMemo::WallTime::clock::now() + std::chrono::hours(1));
   }

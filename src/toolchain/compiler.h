@@ -1,5 +1,5 @@
 #pragma once
-// clang and wasm-ld for guests.
+// C and C++ sources of a guest, compiled and linked.
 
 #include <filesystem>
 #include <set>
@@ -8,11 +8,12 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "os/file.h"
+#include "os/files/file.h"
+#include "toolchain/build_cache.h"
+#include "toolchain/clang.h"
+#include "toolchain/guest_runtime.h"
 
 namespace gw::toolchain {
-
-enum class Language { c, cxx };
 
 struct Source {
   std::filesystem::path path;
@@ -22,7 +23,8 @@ struct Source {
 // Sources on their way to one linked module, in a folder of their own. Steps in this order: preprocess, compile_and_link.
 //
 // Preprocessing only expands the includes. Its result is the whole input of the compiler: the cache key is taken from it, and it alone is
-// compiled, so a header that changes in between cannot give a wrong cache entry. Sources are handled several at a time.
+// compiled, so a header that changes in between cannot give a wrong cache entry. Sources are handled several at a time. C++ that may throw
+// is compiled in two halves with LLVM bitcode in between, which handler_fix.h corrects.
 class Compilation {
  public:
   static constexpr std::size_t kMaxSources = 4096;
@@ -40,35 +42,37 @@ class Compilation {
     Bytes wasm;
     std::string warnings;
   };
-  Result<Linked> compile_and_link();
+  // Compiled parts of the guest runtime are kept in the cache.
+  Result<Linked> compile_and_link(const BuildCache& cache);
 
-  // Everything else that decides the result: tool versions and flags.
+  // Everything else that decides the result, besides our own sources: the version of the compiler and the flags of the user.
   const std::string& settings() const { return settings_; }
 
  private:
   Compilation(os::TempDir dir, std::vector<Source> sources) : dir_(std::move(dir)), sources_(std::move(sources)) {}
 
-  std::string driver() const;  // the one that links
-  std::vector<std::string> compile_command(Language language) const;
-  Status write_sdk() const;
+  Language language() const;       // C++ if any source is
+  LibraryUse library_use() const;  // REQUIRES: preprocess() has succeeded
+  bool goes_through_bitcode(std::size_t index) const;
+  enum class Step { expand, compile };
+  Words command_for(Language language, Step step) const;  // up to the name of the source
   struct Expanded {
     Hash256 hash;
     std::set<std::string> files;
   };
   Result<Expanded> preprocess_source(std::size_t index) const;
   Result<std::string> compile_source(std::size_t index) const;
-  Status compile_runtime() const;
+  Status generate_object(std::size_t index) const;
   Result<Bytes> link() const;
 
   os::TempDir dir_;
   std::vector<Source> sources_;
-  std::vector<std::string> compile_flags_;  // of the user
-  std::vector<std::string> link_flags_;     // of the user
+  Words compile_flags_;  // of the user
+  Words link_flags_;     // of the user
+  Exceptions exceptions_ = Exceptions::on;
+  std::string compiler_version_;
   std::string settings_;
   std::vector<std::filesystem::path> files_;
 };
-
-// Where the compiler's programs are found, in the order of PATH; those that are missing are left out.
-std::vector<std::filesystem::path> compiler_programs();
 
 }  // namespace gw::toolchain

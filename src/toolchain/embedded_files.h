@@ -1,17 +1,16 @@
 #pragma once
 // Files of sdk/guest inside this program, so that it builds guests wherever it is. Written by cmake/embed_text.cmake.
 
+#include <span>
 #include <string_view>
 
 namespace gw::toolchain {
 
-std::string_view runtime_source();          // godwit_runtime.c, linked into every guest
-std::string_view reserved_memory_header();  // reserved_memory.h, which it includes
+struct EmbeddedFile {
+  std::string_view path;  // below sdk/guest: runtime/godwit_runtime.c, include/godwit/godwit.h
+  std::string_view text;
+};
 
-// For guests: godwit/godwit.h, task.h, godwit.hpp, task.hpp.
-std::string_view guest_header();
-std::string_view guest_task_header();
-std::string_view guest_cxx_header();
-std::string_view guest_cxx_task_header();
+std::span<const EmbeddedFile> guest_sdk();
 
 }  // namespace gw::toolchain

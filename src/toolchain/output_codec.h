@@ -1,6 +1,6 @@
 #pragma once
-// What a build produces, as bytes: for the pipe from the child that pre-processes, and for the cache. Never leaves this machine, and both
-// ends are the same version of this program.
+// The encoding of a build's output: for the pipe from the child that pre-processes, and for the cache. The bytes never leave this machine,
+// and both ends are the same version of this program.
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "os/process.h"
+#include "os/process/process.h"
 #include "toolchain/output_codec.h"
 
 namespace gw::toolchain {

@@ -32,7 +32,7 @@ Result<std::string> body_of(const std::string& text) {
   while (!error && !parser.is_done() && used < text.size()) used += parser.put(asio::buffer(text.data() + used, text.size() - used), error);
   if (!parser.got_some()) return fail(Kind::corrupt, "the tracker closed the connection without an answer");
   if (!error && !parser.is_done()) parser.put_eof(error);
-  if (error || !parser.is_done()) return fail(Kind::corrupt, "what came back from the tracker is no answer: {}", error.message());
+  if (error || !parser.is_done()) return fail(Kind::corrupt, "the tracker's answer is malformed: {}", error.message());
   if (parser.get().result_int() >= 300) return httpd::error_of(parser.get().result_int(), parser.get().body());
   return std::move(parser.get().body());
 }
@@ -42,7 +42,7 @@ asio::awaitable<Result<std::string>> ask(Where where, std::string request) {
   beast::basic_stream<httpd::Tcp> stream(co_await asio::this_coro::executor);
   stream.expires_after(kInquiryPatience);
   auto [refused] = co_await stream.async_connect(where.endpoint, kAsTuple);
-  if (refused) co_return fail(Kind::disconnected, "nobody answers at {}: {}", where.host, refused.message());
+  if (refused) co_return fail(Kind::disconnected, "no tracker answers at {}: {}", where.host, refused.message());
   auto [failed, sent] = co_await asio::async_write(stream, asio::buffer(request), kAsTuple);
   if (failed) co_return broken(failed);
   std::string text, piece(kPieceBytes, '\0');

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 #include "transport/asio.h"
 #include "wire/tracker.pb.h"
 

@@ -1,7 +1,7 @@
 #include "tracker/peer_directory.h"
 
-#include "wire/overlay_messages.h"
-#include "wire/peer_messages.h"
+#include "wire/messages/overlay_messages.h"
+#include "wire/messages/peer_messages.h"
 
 namespace gw::tracker {
 

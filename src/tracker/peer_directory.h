@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 #include "wire/tracker.pb.h"
 
 namespace gw::tracker {

@@ -1,5 +1,5 @@
 #pragma once
-// One connection to a tracker.
+// A connection to a tracker.
 
 #include "tracker/tracker.h"
 

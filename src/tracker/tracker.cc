@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "httpd/error_answer.h"
 #include "os/clock.h"
-#include "os/file.h"
+#include "os/files/file.h"
 #include "tracker/session.h"
 #include "tracker/tracker_json.h"
-#include "transport/identity.h"
+#include "transport/identity/identity.h"
 
 namespace gw::tracker {
 namespace {

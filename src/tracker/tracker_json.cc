@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "wire/overlay_messages.h"
+#include "wire/messages/overlay_messages.h"
 
 namespace gw::tracker {
 namespace {
@@ -55,7 +55,7 @@ Result<wire::pb::Announcement> parse_announcement(std::string_view text) {
   return announcement;
 }
 
-// The address is for people only.
+// The address is for display only.
 std::string list_text(const std::vector<wire::pb::Descriptor>& peers) {
   Json list = Json::array();
   for (const wire::pb::Descriptor& peer : peers)
@@ -66,7 +66,7 @@ std::string list_text(const std::vector<wire::pb::Descriptor>& peers) {
 Result<std::vector<wire::pb::Descriptor>> parse_list(std::string_view text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("peers") || !json["peers"].is_array())
-    return fail(Kind::corrupt, "what came back is no list of peers");
+    return fail(Kind::corrupt, "the tracker's answer is not a list of peers");
   std::vector<wire::pb::Descriptor> peers;
   for (const Json& one : json["peers"]) {
     if (peers.size() >= kMaxListed) break;

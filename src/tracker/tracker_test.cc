@@ -4,11 +4,11 @@
 
 #include <boost/asio/write.hpp>
 
-#include "os/file.h"
-#include "overlay/test_peers.h"
+#include "os/files/file.h"
+#include "overlay/test/test_peers.h"
 #include "tracker/inquiry.h"
 #include "tracker/tracker_json.h"
-#include "transport/identity.h"
+#include "transport/identity/identity.h"
 #include "transport/task_group.h"
 
 namespace gw::tracker {
@@ -125,7 +125,7 @@ class TrackerOnLoopback : public testing::Test {
     tracker.reset();
   }
 
-  // Says `text` to whoever asks, once, and closes; without end if it is `endless`.
+  // Answers the first client with `text` and closes; repeats the text without end if `endless`.
   asio::awaitable<void> lie(asio::ip::tcp::acceptor& acceptor, std::string text, bool endless) {
     auto [error, socket] = co_await acceptor.async_accept(httpd::kAsTuple);
     if (error) co_return;
@@ -189,7 +189,7 @@ TEST_F(TrackerOnLoopback, SilentConnectionsDoNotKeepPeersOut) {
   run(talk());
 }
 
-TEST_F(TrackerOnLoopback, WhoAsksTooOftenIsTold) {
+TEST_F(TrackerOnLoopback, TooManyRequestsAreRefused) {
   open();
   const auto talk = [&]() -> asio::awaitable<void> {
     Status last = ok();
@@ -203,7 +203,7 @@ TEST_F(TrackerOnLoopback, WhoAsksTooOftenIsTold) {
   run(talk());
 }
 
-TEST_F(TrackerOnLoopback, ALiarIsHarmless) {
+TEST_F(TrackerOnLoopback, ALyingTrackerIsHarmless) {
   EXPECT_FALSE(asked_of_liar(""));
   EXPECT_FALSE(asked_of_liar("garbage\r\n\r\n"));
   EXPECT_FALSE(asked_of_liar("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{}"));

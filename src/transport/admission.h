@@ -31,7 +31,7 @@ class Admission {
   void release(const std::string& address, Stage stage);
 
   std::size_t connections() const { return connections_; }
-  // There is no room for anybody, whoever it is: whoever waits for longest without a reason should go.
+  // No connection from any address fits: the one that has been idle for longest should be closed.
   bool full() const { return connections_ >= config_.connections; }
   bool full_of_handshakes() const { return handshakes_ >= config_.handshakes; }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/duplicate.h"
+#include "transport/connection/duplicate.h"
 
 namespace gw::transport {
 namespace {
@@ -19,7 +19,7 @@ TEST(Admission, LimitsOneAddressNotTheOthers) {
   EXPECT_TRUE(admission.admit("a"));
 }
 
-TEST(Admission, LimitsThoseWhoHaveNotSaidWhoTheyAre) {
+TEST(Admission, LimitsConnectionsInTheHandshake) {
   Admission admission({.handshakes = 1});
   ASSERT_TRUE(admission.admit("a"));
   EXPECT_FALSE(admission.admit("b"));
@@ -53,12 +53,12 @@ TEST(Duplicate, BothSidesKeepTheSameOne) {
   PeerId small{}, large{};
   large.bytes[0] = 1;
   Candidate by_small{small, 1, Way::direct}, by_large{large, 1, Way::direct};
-  // Whatever order they come in, and the order may differ between the two sides, the one of the smaller id is left.
+  // In any order, which may differ between the two sides, the connection dialled by the smaller id stays.
   EXPECT_TRUE(replaces(by_small, by_large));
   EXPECT_FALSE(replaces(by_large, by_small));
 }
 
-TEST(Duplicate, WhoDialsAgainHasLostTheOneBefore) {
+TEST(Duplicate, ASecondDialOfTheSameSideReplacesTheFirst) {
   PeerId small{}, large{};
   large.bytes[0] = 1;
   EXPECT_TRUE(replaces({large, 1, Way::direct}, {large, 1, Way::direct}));
@@ -66,7 +66,7 @@ TEST(Duplicate, WhoDialsAgainHasLostTheOneBefore) {
   EXPECT_FALSE(replaces({small, 1, Way::direct}, {large, 2, Way::direct})) << "something late from an earlier life";
 }
 
-TEST(Duplicate, ARelayGivesWayWhoeverDialled) {
+TEST(Duplicate, ADirectConnectionReplacesARelayedOneOfEitherSide) {
   PeerId small{}, large{};
   large.bytes[0] = 1;
   EXPECT_TRUE(replaces({large, 1, Way::direct}, {small, 1, Way::relayed}));

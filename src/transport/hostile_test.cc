@@ -20,7 +20,7 @@ class Hostile : public Grid {
     EXPECT_EQ(node.inbox.messages[0].from, honest.id());
   }
 
-  // What becomes of one who says hello properly, then this.
+  // The end of a connection whose peer says hello properly, then `bytes`.
   Ended fate_after(Bytes bytes, Transport::Config config = {}) {
     Node& node = start(config);
     Bytes all = hello();
@@ -81,13 +81,13 @@ TEST_F(Hostile, GarbageInsteadOfTls) {
   expect_undisturbed(node);
 }
 
-TEST_F(Hostile, NothingAtAllUntilTheDeadline) {
+TEST_F(Hostile, ASilentConnectionIsClosedAtTheDeadline) {
   Node& node = start({.connection = {.liveness = {.handshake = milliseconds(50)}}});
   auto outcome = plain_stranger(node, {});
   EXPECT_TRUE(until([&] { return static_cast<bool>(outcome->end); }));
 }
 
-TEST_F(Hostile, OneWhoIsSlowGivesWayToOthers) {
+TEST_F(Hostile, ASlowHandshakeGivesWayToOthers) {
   Node& node = start({.connection = {.liveness = {.handshake = std::chrono::minutes(10)}}, .admission = {.handshakes = 1}});
   auto outcome = plain_stranger(node, {});
   Node& honest = start();
@@ -138,7 +138,7 @@ TEST_F(Hostile, HalfAFrameAndThenSilence) {
   EXPECT_EQ(ended.cause, Cause::silent);
 }
 
-TEST_F(Hostile, OneWhoAsksTwiceUnderOneNumber) {
+TEST_F(Hostile, ARepeatedRequestNumberEndsTheConnection) {
   Bytes frames, payload{1};
   for (int i = 0; i < 2; ++i) append_frame(frames, {.kind = FrameKind::request, .stream = 7, .payload = payload});
   Node& node = start();
@@ -150,7 +150,7 @@ TEST_F(Hostile, OneWhoAsksTwiceUnderOneNumber) {
   EXPECT_EQ(node.inbox.disconnected[0].second.cause, Cause::broke_rules);
 }
 
-TEST_F(Hostile, OneWhoAsksTooMuchIsRefusedBeyondTheLimit) {
+TEST_F(Hostile, RequestsBeyondTheLimitAreRefused) {
   Node& node = start({.connection = {.open_requests = 2}});
   node.inbox.mute = true;
   Bytes all = hello(), payload{1};
@@ -160,7 +160,7 @@ TEST_F(Hostile, OneWhoAsksTooMuchIsRefusedBeyondTheLimit) {
   EXPECT_TRUE(node.inbox.disconnected.empty());
 }
 
-TEST_F(Hostile, OneWhoSendsFasterThanAllowedIsReadSlowlyAndNotLost) {
+TEST_F(Hostile, APeerThatSendsTooFastIsReadSlowly) {
   constexpr std::size_t kMessages = 60;
   Node& node = start({.connection = {.read_frames = {.per_second = 100, .burst = 10}}});
   Bytes all = hello(), payload(1000);
@@ -168,12 +168,12 @@ TEST_F(Hostile, OneWhoSendsFasterThanAllowedIsReadSlowlyAndNotLost) {
   const auto began = std::chrono::steady_clock::now();
   stranger(node, tls_of(Identity::make().value()), std::move(all));
   ASSERT_TRUE(until([&] { return node.inbox.messages.size() == kMessages; }));
-  // What came with the last read is free: it is owed by what would come next.
+  // The bytes of the last read are free: the next read pays for them.
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(300));
   EXPECT_TRUE(node.inbox.disconnected.empty());
 }
 
-TEST_F(Hostile, OneWhoGivesCreditForWhatItWasNotSent) {
+TEST_F(Hostile, CreditForBytesThatWereNotSentEndsTheConnection) {
   ByteWriter taken;
   taken.u64(1);
   Bytes frame;
@@ -181,7 +181,7 @@ TEST_F(Hostile, OneWhoGivesCreditForWhatItWasNotSent) {
   EXPECT_EQ(fate_after(std::move(frame)).cause, Cause::broke_rules);
 }
 
-TEST_F(Hostile, OneWhoNeverReads) {
+TEST_F(Hostile, APeerThatNeverReadsIsDisconnected) {
   Node& node = start({.connection = {.liveness = {.write = milliseconds(100)}, .queue = {.bulk_bytes = 4u << 20}}});
   stranger(node, tls_of(Identity::make().value()), hello(), Manner::ignores);
   ASSERT_TRUE(until([&] { return node.inbox.connected.size() == 1; }));
@@ -189,7 +189,7 @@ TEST_F(Hostile, OneWhoNeverReads) {
   auto send = [&] { return node.transport->send(lazy, Lane::bulk, Bytes(1u << 20)); };
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(send());
   EXPECT_EQ(send().error().kind, Kind::overloaded);
-  // It takes what fits into the kernel's buffers; when they are full, the deadline passes.
+  // The connection takes what fits into the kernel's buffers; when they are full, the deadline passes.
   ASSERT_TRUE(until([&] { return (void)send(), node.inbox.disconnected.size() == 1; }));
   EXPECT_EQ(node.inbox.disconnected[0].second.cause, Cause::silent);
 }
@@ -208,7 +208,7 @@ TEST_F(Hostile, TooManyConnectionsFromOneAddress) {
 }
 
 TEST_F(Hostile, AServerThatIsNoPeer) {
-  // It accepts, and answers TLS with something else.
+  // The other side accepts, and answers TLS with something else.
   Node& node = start({.connection = {.liveness = {.handshake = milliseconds(100)}}});
   asio::ip::tcp::acceptor acceptor(io, Endpoint(asio::ip::address_v4::loopback(), 0));
   std::optional<Result<PeerId>> result;

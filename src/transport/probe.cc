@@ -5,7 +5,7 @@
 namespace gw::transport {
 namespace {
 
-// What a probe works on; closing the socket ends whatever it waits for.
+// The state of a probe; closing the socket ends every wait of it.
 struct Probe {
   TlsStream stream;
   PeerCheck check;
@@ -23,7 +23,7 @@ asio::awaitable<void> close_late(Probe& probe) {
 
 asio::awaitable<Status> dial_and_check(Probe& probe, Endpoint where) {
   auto [refused] = co_await probe.stream.socket().async_connect(where, kAsTuple);
-  if (refused == asio::error::connection_refused) co_return fail(Kind::not_found, "nobody listens there");
+  if (refused == asio::error::connection_refused) co_return fail(Kind::not_found, "no process listens there");
   if (refused) co_return fail(Kind::timeout, "it cannot be reached: {}", refused.message());
   const error_code failed = co_await probe.stream.handshake(TlsStream::Side::client);
   if (!failed) co_return ok();

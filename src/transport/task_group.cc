@@ -38,7 +38,7 @@ void TaskGroup::spawn(std::string name, asio::awaitable<void> body) {
 }
 
 void TaskGroup::stop() {
-  // What a cancelled operation does comes later, through the executor, so the list does not change under us.
+  // Handlers of cancelled operations run later, through the executor, so the list does not change under us.
   for (auto& task : tasks_) task.stop.emit(asio::cancellation_type::all);
 }
 

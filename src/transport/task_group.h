@@ -1,5 +1,5 @@
 #pragma once
-// Coroutines that belong to somebody.
+// A group of coroutines with an owner.
 
 #include <list>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace gw::transport {
 
-// Owns running coroutines: nothing is detached. spawn() starts one, stop() asks all to end, wait() is over when all have.
+// Owns running coroutines: none is detached. spawn() starts one, stop() asks all to end, wait() returns when all have ended.
 //
-// After stop() the operation a coroutine waits for fails with operation_aborted, if it is one that can be cancelled; it must end then. An
-// exception that leaves a coroutine is a bug: it is logged and ends that coroutine only. Belongs to one thread, as do its coroutines.
-// REQUIRES: the last coroutine has ended before the group goes.
+// After stop() the operation for which a coroutine waits fails with operation_aborted, if it can be cancelled; the coroutine must end then.
+// An exception that leaves a coroutine is a bug: it is logged and ends that coroutine only. Belongs to one thread, as do its coroutines.
+// REQUIRES: the last coroutine has ended before the destructor.
 class TaskGroup {
  public:
   explicit TaskGroup(asio::any_io_executor executor) : executor_(std::move(executor)), all_ended_(executor_) {}
@@ -20,7 +20,7 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // The coroutine begins later, never inside this call. `name` is for the log.
+  // The coroutine starts later, never inside this call. `name` is for the log.
   void spawn(std::string name, asio::awaitable<void> body);
   // REQUIRES: called from a handler or coroutine of the executor. (From outside, Asio 1.81 would cancel later, a task that has ended by
   // then.)

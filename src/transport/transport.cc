@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "transport/duplicate.h"
+#include "transport/connection/duplicate.h"
 
 namespace gw::transport {
 namespace {
@@ -59,7 +59,7 @@ void add(Traffic& sum, const Traffic& one) {
   sum.messages_out += one.messages_out;
 }
 
-// What listens for both kinds of addresses shows those of IPv4 as ::ffff:a.b.c.d; nobody else shall see them so.
+// A socket that listens for both kinds of addresses shows those of IPv4 as ::ffff:a.b.c.d; the rest of the program sees plain ones.
 Endpoint plain(const Endpoint& remote) {
   const asio::ip::address& address = remote.address();
   if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return remote;
@@ -128,8 +128,8 @@ void Transport::admit(asio::ip::tcp::socket socket) {
   start({.socket = std::move(socket), .remote = remote, .dialer = Dialer::them});
 }
 
-// For the next who comes: the connection of others that has not been used for longest goes, or the handshake that takes longest. So
-// neither idle peers nor slow strangers can keep everybody else out.
+// Makes room for the next connection: closes the least recently used connection that another peer made, or the longest handshake. Therefore
+// neither idle peers nor slow strangers can keep other peers out.
 void Transport::make_room() {
   const bool only_handshakes = !admission_.full();
   if (only_handshakes && !admission_.full_of_handshakes()) return;  // one address has too many: let it wait
@@ -305,7 +305,7 @@ void Transport::keep(std::set<PeerId> anchors) {
   for (const auto& [peer, number] : by_peer_) set_loss_detection(*connections_.at(number));
 }
 
-// Somebody may have to be told something over it.
+// Whether an idle connection stays open because messages must be able to arrive over it.
 bool Transport::is_kept(const Connection& connection) const {
   if (connection.way() == Way::relayed || anchors_.contains(*connection.peer())) return true;
   const auto found = ends_.lower_bound({connection.number(), 0});

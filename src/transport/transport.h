@@ -1,5 +1,5 @@
 #pragma once
-// The network as a peer sees it: authenticated peers, messages to and from them.
+// The network interface of a peer: authenticated connections to other peers and messages over them.
 
 #include <array>
 #include <cstdint>
@@ -12,30 +12,30 @@
 #include <vector>
 
 #include "transport/admission.h"
-#include "transport/connection.h"
-#include "transport/identity.h"
-#include "transport/relay.h"
+#include "transport/connection/connection.h"
+#include "transport/identity/identity.h"
+#include "transport/relay/relay.h"
 
 namespace gw::transport {
 
-// Names a request that waits for our answer. The connection is part of it: after a new one there is nobody left who asked.
+// Names a request of another peer that waits for an answer. The connection is part of the name: a request ends with its connection.
 struct RequestId {
   PeerId peer;
   std::uint64_t connection;
   std::uint32_t stream;
 };
 
-// How a connection came about.
+// How a connection was made.
 struct ConnectionOrigin {
   Endpoint remote;  // relayed: the relay's
   Dialer dialer;
   Way way;
 };
 
-// Whoever uses the transport. Called on the node thread, never from inside a call of the transport.
+// The user of the transport. Called on the node thread, never from inside a call of the transport.
 class Receiver {
  public:
-  // Again when another way has taken the place of the first.
+  // Called again when a better way has replaced the first.
   virtual void on_connected(const PeerId& peer, const ConnectionOrigin& origin) = 0;
   virtual void on_message(const PeerId& from, Lane lane, Bytes message) = 0;
   // To be answered with Transport::answer, at any time while the peer is connected.
@@ -46,14 +46,15 @@ class Receiver {
   ~Receiver() = default;
 };
 
-// One connection per pair of peers, whoever opened it (duplicate.h). A message arrives once or is lost, in order within its lane; when a
-// connection ends, what was under way in it is lost and nobody is told which. Names are resolved by the caller: here are addresses only.
+// Connections to other peers: one per pair, whichever of the two opened it (duplicate.h). A message arrives once or is lost, in order
+// within its lane; when a connection ends, messages under way are lost without notice. The caller resolves names: this class takes
+// addresses only.
 //
-// A connection is made by one of three ways (ways.h). For the last two another peer is needed that both sides are connected to: `call` has
-// it tell the target to dial us; `connect_through` has it carry a circuit, in which the two ends run TLS as over any other connection.
-// Whoever is connected to this peer may ask the same of it, within the limits of Relay.
+// A connection is made by one of three ways (ways.h). The last two need another peer to which both sides are connected: call() asks it to
+// tell the target to dial this peer; connect_through() asks it to carry a circuit, in which the two ends run TLS as over any other
+// connection. A connected peer may ask the same of this one, within the limits of Relay.
 //
-// Belongs to the thread of its io_context. REQUIRES: stop() has returned before it goes; identity and receiver outlive it.
+// Belongs to the thread of its io_context. REQUIRES: stop() has returned before the destructor; identity and receiver outlive this object.
 class Transport final : Connection::Owner {
  public:
   struct Config {
@@ -65,7 +66,7 @@ class Transport final : Connection::Owner {
     std::size_t calls = 32;  // of others, being answered
     std::size_t probes = 32;
     TokenBucket::Config called{.per_second = 10, .burst = 30};  // calls of one peer that are handed on
-    // More are closed, those first that have not been used for longest, if that is `spare` at least: whoever needs one dials again.
+    // Beyond this, the least recently used connections are closed if they were unused for `spare`: a peer that needs one dials again.
     std::size_t kept = 256;
     std::chrono::milliseconds spare{30'000};
   };
@@ -74,32 +75,32 @@ class Transport final : Connection::Owner {
   Transport(asio::io_context& io, asio::ssl::context tls, const PeerId& self, Receiver& receiver, Config config);
   ~Transport();
 
-  // Where it listens now: port 0 becomes a real one. May be called for several addresses; [::] is those of IPv4 too. Kind::overloaded:
-  // somebody else has the port.
+  // Returns the address with its real port (port 0: any). May be called for several addresses; [::] includes those of IPv4.
+  // Kind::overloaded: another process has the port.
   Result<Endpoint> listen(const Endpoint& where);
 
   using Connected = std::function<void(Result<PeerId>)>;
-  // `done` is called once: with who is there, or Kind::not_found (nobody listens there), invalid (not `expected`, no peer at all),
+  // `done` is called once: with the id of the peer, or Kind::not_found (no process listens there), invalid (not `expected`, or not a peer),
   // disconnected, timeout, overloaded.
   void connect(const Endpoint& where, std::optional<PeerId> expected, Connected done);
 
   // The same over a circuit that `relay` carries. Kind::disconnected also: there is no connection to it, or it does not know the target.
   void connect_through(const PeerId& relay, const PeerId& target, Connected done);
-  // Has `anchor` tell the target to dial us, at `port` of the address it sees us at. on_connected() follows, or nothing.
-  // Kind::disconnected, Kind::overloaded.
+  // Asks `anchor` to tell the target to dial this peer, at `port` of the address from which the anchor sees it. on_connected() follows, or
+  // nothing. Kind::disconnected, Kind::overloaded.
   Status call(const PeerId& anchor, const PeerId& target, std::uint16_t port);
   using Probed = std::function<void(Status)>;
-  // Whether `expected` is there: a handshake and no more, so that neither side takes it for a connection. `done` is called once, later.
-  // Kind::not_found, invalid, timeout, overloaded.
+  // Checks whether `expected` answers there: only a handshake, so that neither side takes it for a connection. `done` is called once,
+  // later. Kind::not_found, invalid, timeout, overloaded.
   void probe(const Endpoint& where, const PeerId& expected, Probed done);
-  // Connections to these peers are watched closely and not closed for being unused; only from them calls are taken.
+  // The anchors of this peer: connections to them are watched closely and not closed when unused, and only their calls are answered.
   void keep(std::set<PeerId> anchors);
 
   // Kind::disconnected: there is no connection. Kind::overloaded: the peer does not keep up. Kind::invalid: too long.
   Status send(const PeerId& to, Lane lane, Bytes message);
   // `done` is called once, unless this fails: with the answer, the peer's refusal, or Kind::timeout or disconnected.
   Status request(const PeerId& to, Lane lane, Bytes message, std::chrono::milliseconds timeout, RequestTable::Done done);
-  // Kind::not_found, disconnected: nobody waits for it any more.
+  // Kind::not_found, disconnected: the request has ended meanwhile.
   Status answer(const RequestId& request, Lane lane, Result<Bytes> answer);
 
   // Ends the connection, if there is one; the peer is told the reason.
@@ -125,7 +126,7 @@ class Transport final : Connection::Owner {
   };
   Totals totals() const;
 
-  // Says goodbye to everybody and waits until all is closed; nothing new begins.
+  // Closes all connections in order and waits until they are closed; opens no new ones.
   asio::awaitable<void> stop();
 
  private:
@@ -148,7 +149,7 @@ class Transport final : Connection::Owner {
   bool is_kept(const Connection& connection) const;
   void set_loss_detection(Connection& connection);
 
-  // transport_circuits.cc
+  // Circuits through relays.
   Connection* carrier_to(const PeerId& peer) const;
   Status on_call(Connection& connection, const Frame& frame);
   Status on_called(Connection& connection, const Frame& frame);

@@ -1,4 +1,4 @@
-// The ways that need a third peer: what is asked of us, and what we ask of others.
+// The ways that need a third peer: requests of this peer, and requests of others to it.
 
 #include <algorithm>
 #include <utility>
@@ -43,7 +43,7 @@ void write_endpoint(ByteWriter& to, const Endpoint& endpoint) {
 Result<Endpoint> read_endpoint(ByteReader& reader, ByteView payload) {
   GW_TRY(const std::uint16_t port, reader.u16());
   const ByteView rest = payload.subspan(reader.position());
-  if (port == 0) return fail(Kind::invalid, "somebody wants to be dialled at port 0");
+  if (port == 0) return fail(Kind::invalid, "a peer asks to be dialled at port 0");
   if (asio::ip::address_v4::bytes_type v4; rest.size() == v4.size()) {
     std::ranges::copy(rest, v4.begin());
     return Endpoint(asio::ip::address_v4(v4), port);
@@ -56,7 +56,7 @@ Result<Endpoint> read_endpoint(ByteReader& reader, ByteView payload) {
 
 }  // namespace
 
-// --- asking others
+// --- requests of this peer
 
 void Transport::connect_through(const PeerId& relay, const PeerId& target, Connected done) {
   Connection* carrier = carrier_to(relay);
@@ -108,7 +108,7 @@ Connection* Transport::carrier_to(const PeerId& peer) const {
   return connection != nullptr && connection->way() != Way::relayed ? connection : nullptr;
 }
 
-// --- what others ask
+// --- requests of others
 
 Status Transport::on_circuit_frame(Connection& connection, const Frame& frame) {
   if (connection.way() == Way::relayed) return fail(Kind::invalid, "it wants a circuit inside a circuit");
@@ -136,7 +136,7 @@ Status Transport::on_call(Connection& connection, const Frame& frame) {
   const Time now = steady_now();
   TokenBucket& rate = call_rates_.try_emplace(*connection.peer(), config_.called, now).first->second;
   Connection* there = carrier_to(target);
-  if (there == nullptr || rate.paid(now) > now) return ok();  // it has other ways
+  if (there == nullptr || rate.paid(now) > now) return ok();  // the caller has other ways
   rate.take(now, 1);
   ByteWriter payload;
   payload.bytes(connection.peer()->bytes);
@@ -145,7 +145,7 @@ Status Transport::on_call(Connection& connection, const Frame& frame) {
   return ok();
 }
 
-// Whom we have not chosen could have us dial anybody.
+// Takes calls only from own anchors: another peer could make this one dial any address.
 Status Transport::on_called(Connection& connection, const Frame& frame) {
   ByteReader reader(frame.payload);
   GW_TRY(const PeerId caller, read_peer(reader));
@@ -159,7 +159,7 @@ Status Transport::on_called(Connection& connection, const Frame& frame) {
   return ok();
 }
 
-// Numbers of circuits are those of who opens them: odd ones of who dialled the connection.
+// The side that opens a circuit chooses its number: odd if that side has dialled the connection, even otherwise.
 bool Transport::is_free(const Connection& connection, const Port& port) const {
   const bool odd = port.stream % 2 == 1;
   return odd == (connection.dialer() == Dialer::them) && !relay_.carries(port) && !ends_.contains(port);

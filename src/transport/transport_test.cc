@@ -93,7 +93,7 @@ TEST_F(Grid, ToOneselfIsRefused) {
   EXPECT_TRUE(node.inbox.connected.empty());
 }
 
-TEST_F(Grid, NobodyThereIsToldFromSilence) {
+TEST_F(Grid, ARefusedDialIsDistinguishedFromSilence) {
   Node &first = start(), &gone = start();
   Endpoint where = gone.at;
   asio::ip::tcp::acceptor unused(io, Endpoint(where.address(), 0));
@@ -106,7 +106,7 @@ TEST_F(Grid, NobodyThereIsToldFromSilence) {
   EXPECT_EQ(connect(hasty, gone, gone.id()).error().kind, Kind::timeout);
 }
 
-TEST_F(Grid, WhatWasSentBeforeAGoodbyeArrives) {
+TEST_F(Grid, MessagesSentBeforeAGoodbyeArrive) {
   Node &first = start(), &second = start();
   connect(first, second);
   ASSERT_TRUE(first.transport->send(second.id(), Lane::control, bytes_of("I leave")));
@@ -140,7 +140,7 @@ TEST_F(Grid, AtTheLimitTheOneUnusedForLongestMakesRoom) {
   EXPECT_EQ(first.inbox.disconnected[0].second.cause, Cause::idle);
 }
 
-TEST_F(Grid, AGoodbyeIsToldFromABrokenConnection) {
+TEST_F(Grid, AnOrderlyCloseIsDistinguishedFromABrokenConnection) {
   Node &first = start(), &second = start();
   connect(first, second);
   first.transport->disconnect(second.id(), "work is done");
@@ -164,7 +164,7 @@ TEST_F(Grid, TwoWhoDialEachOtherAtOnceKeepOneConnection) {
   first.transport->connect(second.at, second.id(), done);
   second.transport->connect(first.at, first.id(), done);
   ASSERT_TRUE(until([&] { return dialled == 2 && first.transport->peers().size() == 1 && second.transport->peers().size() == 1; }));
-  // Whatever is sent now and lost with the connection that goes is sent again, as peers do.
+  // A message that is lost with the replaced connection is sent again, as peers do.
   auto send = [&] {
     (void)first.transport->send(second.id(), Lane::control, bytes_of("there"));
     (void)second.transport->send(first.id(), Lane::control, bytes_of("back"));

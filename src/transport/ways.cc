@@ -13,7 +13,7 @@ constexpr milliseconds kReverseOverlap{300};  // behind a dial that may just be 
 constexpr milliseconds kReverseHead{1'000};   // a call, a dial and a handshake over a long way
 constexpr milliseconds kDirectHead{1'500};    // a dial whose first packet was lost, too
 
-// Whether somebody who was asked to could dial us.
+// Whether a peer that was asked to could dial this one.
 bool takes_calls(Reach mine) { return mine == Reach::open || mine == Reach::unknown; }
 
 bool has_relay(const Situation& situation) { return situation.has_anchors || situation.own_anchors; }
@@ -24,7 +24,7 @@ std::vector<Step> by_reach(const Situation& situation) {
   switch (situation.theirs) {
     case Reach::open:
     case Reach::unknown: {
-      // Whoever gets nowhere but to its anchors need not wait to be sure of it.
+      // A peer that reaches only its anchors need not wait for a direct attempt to fail.
       const bool hopeless = situation.mine == Reach::relay_only && has_relay(situation);
       if (situation.has_address) steps.push_back({Way::direct, hopeless ? kDirectHead : kAtOnce});
       if (calls) steps.push_back({Way::reverse, situation.has_address ? kReverseOverlap : kAtOnce});

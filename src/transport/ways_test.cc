@@ -42,7 +42,7 @@ TEST(Ways, FollowTheTable) {
   for (const Row& row : rows) EXPECT_EQ(plan_ways(row.situation), row.expected) << row.what;
 }
 
-TEST(Ways, WhatWorkedLastIsTriedFirst) {
+TEST(Ways, TheWayThatWorkedLastIsTriedFirst) {
   Situation situation{.mine = Reach::open, .theirs = Reach::unknown, .has_address = true, .has_anchors = true, .worked = Way::relayed};
   EXPECT_EQ(plan_ways(situation),
             (std::vector<Step>{kRelayedNow, {Way::direct, milliseconds(1'500)}, {Way::reverse, milliseconds(1'500)}}));

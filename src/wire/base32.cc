@@ -35,7 +35,7 @@ Result<Bytes> parse_base32(std::string_view text) {
     bits -= kByteBits;
     bytes.push_back(static_cast<std::uint8_t>(held >> bits));
   }
-  // What is left over is shorter than a digit and zero, so every byte string has one spelling.
+  // The remaining bits must be fewer than a digit and zero, so that every byte string has one spelling.
   if (bits >= kBits || (held & ((1u << bits) - 1)) != 0) return fail(Kind::invalid, "the end is missing");
   return bytes;
 }

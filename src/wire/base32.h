@@ -1,5 +1,5 @@
 #pragma once
-// Base 32 of RFC 4648 in lower case, without padding: bytes that people paste, or read aloud.
+// Base 32 of RFC 4648 in lower case, without padding: for text that users paste or read aloud.
 
 #include <string>
 

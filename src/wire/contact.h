@@ -9,17 +9,17 @@
 
 namespace gw::wire {
 
-// An open peer that another one holds a connection to: whoever cannot dial that one asks here.
+// An open peer that another peer keeps a connection to. A peer that cannot dial the other one asks its anchor.
 struct Anchor {
   PeerId peer;
-  std::string address;  // numbers only: nobody asks for names to reach somebody else
+  std::string address;  // numeric only: a stranger's anchor must not cause name lookups
 
   auto operator<=>(const Anchor&) const = default;
 };
 
-// What one needs to know to reach a peer; docs/design/006-connectivity.md.
+// How to reach a peer; docs/design/006-connectivity.md.
 struct Contact {
-  std::string address;  // host:port. Empty: nowhere. Of a peer that is not open: where it is in its own network
+  std::string address;  // host:port; empty: none. For a peer that is not open: its address in its own network
   Reach reach = Reach::unknown;
   std::vector<Anchor> anchors;  // at most kMaxAnchors
 

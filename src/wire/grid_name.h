@@ -1,5 +1,5 @@
 #pragma once
-// Grids as people call them.
+// Names and ids of grids.
 
 #include <string_view>
 
@@ -8,13 +8,13 @@
 
 namespace gw::wire {
 
-// Of peers that were told of no other.
+// The grid of peers that are configured with no other.
 inline constexpr std::string_view kDefaultGrid = "open";
 
-// The id of a grid that is open to whoever knows its name.
+// The id of an open grid, which every peer that knows its name may join.
 GridId open_grid(std::string_view name);
 
-// The id of a grid that is open to those its key lets in.
+// The id of a private grid, whose key signs the memberships.
 GridId private_grid(const PublicKey& grid_key);
 
 // Kind::invalid unless it has 1 to 64 letters, digits, dots, dashes and underscores.

@@ -4,7 +4,7 @@
 
 #include "wire/base32.h"
 #include "wire/grid_name.h"
-#include "wire/overlay_messages.h"
+#include "wire/messages/overlay_messages.h"
 
 namespace gw::wire {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// One line that lets somebody into a private grid.
+// An invitation: a line of text with which a machine joins a private grid.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace gw::wire {
 
-// What a holder of a grid's key hands to people who may come in. Signed with that key, so whoever gets it knows that it is whole, and the
-// holder who is shown it knows that it made it, or another holder did. It is no secret of a person: whoever shows it first gets in.
+// A holder of a grid's key gives invitations to users. An invitation is signed with that key, so its receiver can check that it is whole,
+// and a holder that is shown it can check that a holder made it. It names no machine: the first machines that show it are admitted.
 //
 // As text: "godwit:", then base 32 of version (1), grid key (32), serial (8), until (8), uses (2), role (1), name and addresses (each with
 // a byte for its length, the addresses with one for their number), signature (64), and four bytes of SHA-256 over all that.
@@ -20,10 +20,10 @@ struct Invitation {
   enum class Role : std::uint8_t { member, holder };  // holder: is given the key of the grid, too
 
   PublicKey grid_key{};
-  std::string name;          // of the grid, as whoever invites calls it
-  std::uint64_t serial = 0;  // its last 16 bits are 0; memberships that come of it have the same number but for those
+  std::string name;          // of the grid at the holder that invites
+  std::uint64_t serial = 0;  // its last 16 bits are 0; memberships made from it differ only in those bits
   std::uint64_t until = 0;   // seconds since 1970
-  std::uint16_t uses = 1;    // so many may come with it
+  std::uint16_t uses = 1;    // how many machines may join with it
   Role role = Role::member;
   std::vector<std::string> addresses;  // host:port of holders, one at least
   Signature signature{};
@@ -42,8 +42,8 @@ inline bool looks_like_invitation(std::string_view text) { return text.starts_wi
 void sign(const SigningKey& grid, Invitation& invitation);
 std::string text_of(const Invitation& invitation);
 
-// Whatever comes back is within the limits and signed by the key it names; whether it is still good only a holder knows. Blanks around it
-// do not matter. Kind::invalid: no invitation; Kind::unsupported: of a later version; Kind::corrupt: not whole, or altered.
+// The result is within the limits and signed by the key it names; whether it is still valid only a holder knows. Blanks around the text are
+// ignored. Kind::invalid: not an invitation; Kind::unsupported: of a later version; Kind::corrupt: not whole, or altered.
 Result<Invitation> parse_invitation(std::string_view text);
 
 }  // namespace gw::wire

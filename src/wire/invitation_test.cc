@@ -51,8 +51,8 @@ TEST(Invitation, ComesBackAsItWasMade) {
   EXPECT_EQ(parse_invitation(" \n" + text_of(example()) + "\n").value(), example());
 }
 
-// Others have them on paper and in their mail: what was printed once must be understood for ever.
-TEST(Invitation, IsWrittenAsEver) {
+// Users have invitations on paper and in their mail: the format must not change.
+TEST(Invitation, TheTextFormatDoesNotChange) {
   EXPECT_EQ(text_of(example()),
             "godwit:ahveu3dd4kofecv66vihwezoyx4zkr3wv27l464siipou2iui3jcyaaavoihqvrucialgp3raaaaaaadaaaag3dbmiba4mjzgixdalr"
             "sfy3tunzugaybewzsgaydcotemi4duorrlu5donbqgcjtpcrkwz4qnmuc4bmi2a5x6prhaixsfjr7tc4rzqwosyaisfz7gbvd476simf3jnaj5"

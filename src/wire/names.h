@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/hash.h"
-#include "wire/peer_messages.h"
+#include "wire/messages/peer_messages.h"
 
 namespace gw::wire {
 
@@ -18,7 +18,7 @@ struct HashName {
   // REQUIRES: 32 bytes, as in every message that was decoded.
   static HashName from(const std::string& bytes) { return {hash_of(bytes)}; }
   std::string bytes() const { return bytes_of(hash); }
-  // Enough for people to tell them apart.
+  // The first 8 hexadecimal digits, for display.
   std::string brief() const { return hash.hex().substr(0, 8); }
   auto operator<=>(const HashName&) const = default;
 };
@@ -30,7 +30,7 @@ using PeerId = HashName<PeerTag>;  // SHA-256 of the peer's public key
 using GridId = HashName<GridTag>;
 using JobId = HashName<JobTag>;  // SHA-256 of the signed charter
 
-// Since an arbitrary origin that is the same for all calls in one life of a peer.
+// Time since an arbitrary origin, which is the same within one boot of a peer.
 using Time = std::chrono::nanoseconds;
 inline constexpr Time kNever = Time::max();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Text of strangers that people will read.
+// Makes text of strangers safe to print.
 
 #include <string>
 

@@ -14,8 +14,8 @@
 
 namespace gw::worker {
 
-// Asks the parent for what a guest wants to read, once, and keeps the chunks used last. A chunk that was dropped before its reader came is
-// asked for again. What cannot be had is remembered as an error.
+// Asks the parent for the chunks that a guest wants to read, once, and keeps the chunks used last. A chunk that was dropped before its
+// reader came is asked for again. A chunk that cannot be had is remembered as an error.
 class ChunkStore final : public isolate::ChunkSource {
  public:
   static constexpr std::size_t kMaxChunks = 64;
@@ -27,7 +27,7 @@ class ChunkStore final : public isolate::ChunkSource {
   Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) override;
   void wait(std::chrono::milliseconds timeout) override;
 
-  // The loop. Kind::invalid if nobody asked for it. The readers check the hash.
+  // Called by the loop. Kind::invalid if no reader asked for the chunk. The readers check the hash.
   Status on_chunk(const wire::pb::ToWorker::Chunk& frame);
 
  private:

@@ -42,7 +42,9 @@ Result<isolate::Limits> limits_of(const wire::pb::Limits& limits) {
   if (limits.memory_pages() != 0) result.memory_pages = static_cast<std::uint32_t>(limits.memory_pages());
   if (limits.cpu_time_ns() != 0) result.cpu_time = duration(limits.cpu_time_ns());
   if (limits.wall_time_ns() != 0) result.wall_time = duration(limits.wall_time_ns());
-  if (limits.file_bytes() != 0) result.file_bytes = limits.file_bytes();
+  // A program that was given more memory may write as much.
+  result.file_bytes =
+      limits.file_bytes() != 0 ? limits.file_bytes() : std::max(result.file_bytes, std::uint64_t{result.memory_pages} * wire::kPageBytes);
   if (limits.output_bytes() != 0) result.output_bytes = limits.output_bytes();
   return result;
 }

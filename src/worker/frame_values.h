@@ -1,9 +1,9 @@
 #pragma once
-// From the messages of worker.proto to the types of the isolate and back.
+// Converts between the messages of worker.proto and the types of the isolate.
 
 #include "isolate/isolate.h"
 #include "isolate/limits.h"
-#include "wire/worker_frames.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::worker {
 

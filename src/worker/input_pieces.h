@@ -2,30 +2,27 @@
 // Standard input of one virtual thread, as it comes in from the parent.
 
 #include <condition_variable>
-#include <cstddef>
-#include <deque>
 #include <mutex>
 
 #include "isolate/wasi/stdio.h"
+#include "job/host/input_queue.h"
 #include "worker/outgoing_frames.h"
 #include "worker/thread_gate.h"
 
 namespace gw::worker {
 
-// Numbered pieces; the guest takes each as a whole, so that what a read returns does not depend on when pieces came, and the gate counts
-// them. Asks the parent for a piece when the guest wants it and it is not here.
+// A job::InputQueue with a lock. The guest takes each piece as a whole, so that what a read returns does not depend on when pieces came,
+// and the gate counts them. Asks the parent for a piece when the guest wants it and it is not here.
 class InputPieces final : public isolate::InputSource {
  public:
-  static constexpr std::size_t kMaxUnread = 64;
-
   InputPieces(std::uint64_t thread, ThreadGate& gate, OutgoingFrames& outgoing)
-      : thread_(thread), gate_(gate), outgoing_(outgoing), next_number_(gate.input_pieces()) {}
+      : thread_(thread), gate_(gate), outgoing_(outgoing), queue_(gate.input_pieces()) {}
 
   // The pool thread.
   Result<Read> read(std::span<std::uint8_t> buffer) override;
   void wait(std::chrono::milliseconds timeout) override;
 
-  // The loop. Kind::invalid if it is not the next piece, or too many are unread.
+  // The loop. Kind::invalid as of InputQueue::on_piece().
   Status on_piece(const wire::pb::ToWorker::Input& piece);
 
  private:
@@ -34,10 +31,7 @@ class InputPieces final : public isolate::InputSource {
   OutgoingFrames& outgoing_;
   std::mutex mutex_;
   std::condition_variable came_;
-  std::deque<std::string> unread_;  // guarded by mutex_, like all below; an empty one is the end
-  std::uint64_t next_number_;       // of the piece that comes next
-  bool ended_ = false;              // the last piece is here
-  bool asked_ = false;              // for it
+  job::InputQueue queue_;  // guarded by mutex_
 };
 
 }  // namespace gw::worker

@@ -1,5 +1,5 @@
 #pragma once
-// One pool thread and the virtual threads that take turns on it.
+// A pool thread and the virtual threads that take turns on it.
 
 #include <chrono>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace gw::worker {
 class VirtualThread;
 
 // Runs what is ready, round robin, one step at a time. A step that takes longer than a slice is asked to give way if, and only if, another
-// thread of the same lane is ready: a suspension costs little, but nothing is gained by one when nobody waits.
+// thread of the same lane is ready: a suspension costs little, but nothing is gained by one when no thread waits.
 //
 // Any thread. Outlives its virtual threads' steps: stop() comes first.
 class Lane {
@@ -27,12 +27,12 @@ class Lane {
   static Result<std::unique_ptr<Lane>> make(isolate::Engine& engine, OutgoingFrames& outgoing);
 
   isolate::PoolThread& pool_thread() { return *thread_; }
-  // The thread shall make a step. It is in here at most once at a time; it sees to that itself.
+  // Lets the thread make a step. REQUIRES: the thread is not in the queue.
   void enqueue(std::shared_ptr<VirtualThread> thread);
 
   // --- the loop
 
-  // When the step in progress has to give way; none if nobody waits.
+  // When the step in progress has to give way; none if no thread waits.
   std::optional<Time> slice_ends() const;
   void on_tick(Time now);
 

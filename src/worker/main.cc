@@ -13,7 +13,8 @@
 #include "isolate/engine/compile_main.h"
 #include "isolate/engine/engine.h"
 #include "isolate/memory/memory_watch.h"
-#include "os/cage.h"
+#include "os/cage/cage.h"
+#include "wire/messages/protobuf_log.h"
 #include "worker/warm_up.h"
 #include "worker/worker.h"
 
@@ -22,7 +23,7 @@ namespace {
 using gw::Result;
 using gw::Status;
 
-// As in node/worker/worker_process.cc.
+// The descriptors that node/worker/worker_process.cc passes.
 constexpr int kSocket = 3, kCounter = 4;
 constexpr int kFailed = 1, kUsage = 2;
 
@@ -46,7 +47,7 @@ Status serve() {
                              .held_by = cage.held_by()});
   Status ended = worker.run();
   if (!ended) std::fprintf(stderr, "the worker was asked something it cannot do: %s\n", ended.error().detail.c_str());
-  // Not through destructors: guests may be in the middle of a run.
+  // The process ends without destructors: guests may be in the middle of a run.
   ::_exit(ended ? 0 : kFailed);
 }
 
@@ -61,6 +62,7 @@ Result<int> compile(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  gw::wire::log_protobuf_quietly();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments[0] == "--compile") {
     auto done = compile({arguments.begin() + 1, arguments.end()});

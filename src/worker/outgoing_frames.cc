@@ -23,7 +23,7 @@ void OutgoingFrames::put_now(const wire::pb::FromWorker& frame) {
 
 void OutgoingFrames::append_locked(const wire::pb::FromWorker& frame, std::vector<os::UniqueFd> descriptors) {
   auto bytes = wire::encode(frame);
-  GW_ASSERT(bytes.has_value());  // whoever makes a frame keeps it short
+  GW_ASSERT(bytes.has_value());  // the maker of a frame keeps it short
   waiting_.push_back({*std::move(bytes), std::move(descriptors)});
 }
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "os/message_socket.h"
-#include "wire/worker_frames.h"
+#include "os/sockets/message_socket.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::worker {
 

@@ -12,8 +12,8 @@
 
 namespace gw::worker {
 
-// When to wake whom: the last deadline that each thread has given, so there are as many entries as threads. One whose thread has gone, or
-// goes on for another reason, stays until its time has come or forget(): waking without need does no harm. Any thread.
+// The threads that sleep, with the last deadline that each has given, so there are as many entries as threads. An entry whose thread has
+// gone, or goes on for another reason, stays until its time has come or forget(): waking without need does no harm. Any thread.
 class SleepingThreads {
  public:
   using Time = std::chrono::nanoseconds;  // os::monotonic_now()

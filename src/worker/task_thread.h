@@ -13,7 +13,7 @@ namespace gw::worker {
 // A warm isolate on a lane's pool thread; calls wait there for their turn, beside the steps of other threads. What tasks print or report
 // are effects of this thread. At most kMaxWaiting calls wait.
 //
-// Made and called by the loop; goes when the worker does.
+// The loop makes and calls it; it is destroyed with the worker.
 class TaskThread final : private isolate::ThreadHost {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;

@@ -14,11 +14,14 @@ constexpr std::size_t kMaxUnstableImages = 64;  // older ones are forgotten: a l
 
 job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_cast<job::Determinant::Kind>(kind); }
 
+// REQUIRES: it is one of effects.
+const job::Stream& stream_of(Outlet outlet) { return outlet == Outlet::log ? job::kLogStream : job::kHomeStream; }
+
 }  // namespace
 
 bool ThreadGate::has_room_locked(Outlet outlet) const {
   if (abandoned_) return true;
-  return outlet == Outlet::determinants ? !gate_.determinants_full() : !gate_.full();
+  return outlet == Outlet::determinants ? !gate_.determinants_full() : !gate_.full(stream_of(outlet));
 }
 
 bool ThreadGate::has_room(Outlet outlet) const {
@@ -28,7 +31,7 @@ bool ThreadGate::has_room(Outlet outlet) const {
 
 bool ThreadGate::is_roomy(Outlet outlet) const {
   std::lock_guard lock(mutex_);
-  return abandoned_ || (outlet == Outlet::determinants ? gate_.determinants_roomy() : gate_.roomy());
+  return abandoned_ || (outlet == Outlet::determinants ? gate_.determinants_roomy() : gate_.roomy(stream_of(outlet)));
 }
 
 void ThreadGate::wait_for_room(Outlet outlet, std::chrono::milliseconds timeout) {
@@ -45,14 +48,14 @@ void ThreadGate::emit(job::Effect effect) {
   outgoing_.wake();
 }
 
-std::uint64_t ThreadGate::next_sequence() const {
+std::uint64_t ThreadGate::next_spawn() const {
   std::lock_guard lock(mutex_);
-  return gate_.next_sequence();
+  return gate_.next_sequence(job::kLogStream);
 }
 
 job::ThreadId ThreadGate::next_child() const {
   std::lock_guard lock(mutex_);
-  return job::child_of(gate_.thread(), gate_.next_sequence());
+  return job::child_of(gate_.thread(), gate_.next_sequence(job::kLogStream));
 }
 
 job::EffectGate ThreadGate::fork(job::ThreadId child) const {
@@ -60,11 +63,21 @@ job::EffectGate ThreadGate::fork(job::ThreadId child) const {
   return gate_.fork(child);
 }
 
-void ThreadGate::emit_output(std::uint32_t stream, ByteView bytes) {
+std::uint64_t ThreadGate::spawns() const {
+  std::lock_guard lock(mutex_);
+  return gate_.spawns();
+}
+
+bool ThreadGate::fork_was_refused() const {
+  std::lock_guard lock(mutex_);
+  return gate_.fork_was_refused();
+}
+
+void ThreadGate::emit_output(std::uint32_t descriptor, ByteView bytes) {
   while (!bytes.empty()) {
     const ByteView piece = bytes.first(std::min(bytes.size(), kOutputPiece));
     job::Effect effect;
-    effect.mutable_output()->set_stream(stream);
+    effect.mutable_output()->set_descriptor(descriptor);
     effect.mutable_output()->set_bytes(piece.data(), piece.size());
     emit(std::move(effect));
     bytes = bytes.subspan(piece.size());
@@ -77,6 +90,7 @@ Result<std::optional<std::uint64_t>> ThreadGate::recorded(isolate::DeterminantKi
 }
 
 Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) {
+  if (recording_ == Recording::off) return ok();
   Status status = ok();
   {
     std::lock_guard lock(mutex_);
@@ -135,10 +149,11 @@ std::vector<wire::pb::FromWorker> ThreadGate::take_frames() {
   }
 }
 
-Status ThreadGate::on_stored(std::uint64_t sequence) {
+Status ThreadGate::on_stored(const job::StreamMarks& marks) {
   std::lock_guard lock(mutex_);
   changed_.notify_all();
-  return gate_.on_stored(sequence);
+  for (const auto& [stream, sequence] : marks) GW_TRY_VOID(gate_.on_stored(stream, sequence));
+  return ok();
 }
 
 Status ThreadGate::on_determinants_stable(std::uint64_t count) {

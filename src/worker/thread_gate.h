@@ -12,7 +12,7 @@
 #include "isolate/determinants.h"
 #include "isolate/thread_host.h"
 #include "isolate/wasi/stdio.h"
-#include "job/effect_gate.h"
+#include "job/effects/effect_gate.h"
 #include "worker/outgoing_frames.h"
 
 namespace gw::worker {
@@ -21,7 +21,10 @@ namespace gw::worker {
 // without; only one that cannot park waits, in wait_for_room().
 class ThreadGate final : public isolate::Determinants {
  public:
-  ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing) : outgoing_(outgoing), epoch_(gate.epoch()), gate_(std::move(gate)) {}
+  // Without recording nothing is written down for a replay: the thread is never to run again from where it was.
+  enum class Recording : std::uint8_t { on, off };
+  ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing, Recording recording = Recording::on)
+      : outgoing_(outgoing), epoch_(gate.epoch()), recording_(recording), gate_(std::move(gate)) {}
 
   // --- the pool thread
 
@@ -30,12 +33,18 @@ class ThreadGate final : public isolate::Determinants {
   // Always possible; back-pressure is has_room().
   void emit(job::Effect effect);
   std::uint64_t epoch() const { return epoch_; }
-  std::uint64_t next_sequence() const;
-  // The name of the child, if the next effect is its fork; and its gate.
+  // The number of the next spawn, the name of its child, and the gate of that.
+  std::uint64_t next_spawn() const;
   job::ThreadId next_child() const;
   job::EffectGate fork(job::ThreadId child) const;
-  // As many effects as it takes.
-  void emit_output(std::uint32_t stream, ByteView bytes);
+  // Spawns that home has not stored.
+  std::uint64_t spawns() const;
+  // Whether a fork was refused here in an earlier run; it is refused again.
+  bool fork_was_refused() const;
+  // Kind::guest_fault: it was not.
+  Status refuse_fork() { return given(isolate::DeterminantKind::fork_refused, 0, next_spawn()); }
+  // Emits as many effects as the bytes need. Descriptor: 1 stdout, 2 stderr.
+  void emit_output(std::uint32_t descriptor, ByteView bytes);
   Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;
   Status given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) override;
   std::uint64_t input_pieces() const;
@@ -46,13 +55,13 @@ class ThreadGate final : public isolate::Determinants {
 
   // --- the loop
 
-  // So much room that it pays to resume a thread that is parked for it.
+  // The outlet has enough free space that resuming a thread parked for it is worth its cost.
   bool is_roomy(isolate::Outlet outlet) const;
-  // What is emitted from here on is forgotten, and there is room for it: the thread is elsewhere, or over.
+  // Drops everything that is emitted from here on, and always has room for it: the thread is elsewhere, or over.
   void abandon();
-  // What may leave: determinants first, then effects.
+  // The frames that may leave: determinants first, then effects.
   std::vector<wire::pb::FromWorker> take_frames();
-  Status on_stored(std::uint64_t sequence);
+  Status on_stored(const job::StreamMarks& marks);
   Status on_determinants_stable(std::uint64_t count);
   Status on_image_stable(const Hash256& image);
   bool all_stored() const;
@@ -62,6 +71,7 @@ class ThreadGate final : public isolate::Determinants {
 
   OutgoingFrames& outgoing_;
   const std::uint64_t epoch_;
+  const Recording recording_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   job::EffectGate gate_;  // guarded by mutex_, like all below
@@ -72,15 +82,15 @@ class ThreadGate final : public isolate::Determinants {
 // A guest's stdout or stderr: everything becomes effects.
 class GateOutput final : public isolate::OutputSink {
  public:
-  GateOutput(ThreadGate& gate, std::uint32_t stream) : gate_(gate), stream_(stream) {}
+  GateOutput(ThreadGate& gate, std::uint32_t descriptor) : gate_(gate), descriptor_(descriptor) {}
   Status write(ByteView bytes) override {
-    gate_.emit_output(stream_, bytes);
+    gate_.emit_output(descriptor_, bytes);
     return ok();
   }
 
  private:
   ThreadGate& gate_;
-  std::uint32_t stream_;
+  std::uint32_t descriptor_;
 };
 
 }  // namespace gw::worker

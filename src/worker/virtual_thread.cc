@@ -11,7 +11,7 @@ using wire::pb::FromWorker;
 
 // Programs with coarse mobility may take long to reach a point where they can stop; the parent is told when it takes longer than this.
 constexpr std::chrono::seconds kPatience{20};
-// Never paused: a paused guest would hold its pool thread. It goes on until it reaches a poll.
+// A guest is never paused, because it would hold its pool thread: it goes on until it reaches a poll.
 constexpr std::chrono::hours kNoPause{24 * 365};
 
 }  // namespace
@@ -20,9 +20,8 @@ VirtualThread::VirtualThread(ThreadEnvironment& environment, Lane& lane, job::Ef
     : environment_(environment),
       lane_(lane),
       id_(gate.thread().value()),
-      gate_(std::move(gate), environment.outgoing),
+      gate_(std::move(gate), environment.outgoing, environment.recording),
       input_(id_, gate_, environment.outgoing),
-      forked_(std::holds_alternative<FromFork>(start_source)),
       start_source_(std::move(start_source)) {}
 
 // --- requests
@@ -143,14 +142,17 @@ void VirtualThread::step() {
 Status VirtualThread::make_isolate() {
   if (!start_source_) return ok();
   StartSource start_source = *std::exchange(start_source_, std::nullopt);
-  const bool started = std::holds_alternative<FromStart>(start_source);
+  const auto* image = std::get_if<FromImage>(&start_source);
+  const bool restored = std::holds_alternative<FromParent>(start_source) || (image != nullptr && !image->begins);
+  const bool begins = std::holds_alternative<FromStart>(start_source) || (image != nullptr && image->begins);
   GW_TRY(auto made, make_from(std::move(start_source)));
   {
     std::lock_guard lock(mutex_);
     isolate_ = std::move(made);
   }
   // From here on every change is relative to an image that home has.
-  if (started && environment_.keep_images && environment_.module->mobile()) GW_TRY_VOID(save(FromWorker::Image::CHECKPOINT));
+  if (restored) tracked_ = tracks_writes();
+  if (begins && tracks_writes()) GW_TRY_VOID(save(FromWorker::Image::CHECKPOINT));
   return ok();
 }
 
@@ -158,21 +160,15 @@ Result<std::unique_ptr<isolate::Isolate>> VirtualThread::make_from(StartSource s
   isolate::PoolThread& thread = lane_.pool_thread();
   if (auto* start = std::get_if<FromStart>(&start_source))
     return isolate::Isolate::make(environment_.engine, thread, environment_.module, std::move(start->config), host());
-  if (auto* fork = std::get_if<FromFork>(&start_source))
-    return isolate::Isolate::make(environment_.engine, thread, std::move(fork->point), host());
-  const auto& from = std::get<FromImage>(start_source);
-  return isolate::Isolate::restore(environment_.engine, thread, environment_.module, {from.image, from.ancestors}, environment_.limits,
+  if (auto* parent = std::get_if<FromParent>(&start_source))
+    return isolate::Isolate::make(environment_.engine, thread, std::move(parent->point), host());
+  auto& from = std::get<FromImage>(start_source);
+  const auto track = tracks_writes() ? isolate::SaveOptions::Track::yes : isolate::SaveOptions::Track::no;
+  return isolate::Isolate::restore(environment_.engine, thread, environment_.module, {from.image, from.packs, track}, environment_.limits,
                                    host());
 }
 
-// Home knows a child by its fork, and waits for its end; nobody else is known before it is made.
 void VirtualThread::not_made(const Error& error) {
-  if (forked_) {
-    Effect::End end;
-    end.set_reason(Effect::End::TRAPPED);
-    end.set_sentence("could not be forked: " + error.detail);
-    return say_end(std::move(end));
-  }
   fail_request(ThreadFate::gone, error);
   moved_ = true;
 }
@@ -202,7 +198,7 @@ VirtualThread::Next VirtualThread::follow(const isolate::Stop& stop) {
   return end(stop);
 }
 
-// Looks again after it has said what it waits for: what came before that has woken nobody.
+// Checks again after it has registered what it waits for: room that came before that woke no thread.
 VirtualThread::Next VirtualThread::wait_for_room(isolate::Outlet outlet) {
   std::lock_guard lock(mutex_);
   waits_for_room_ = outlet;
@@ -214,10 +210,7 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
     environment_.sleeping_threads.add(sleep->deadline, id_);
     environment_.outgoing.wake();
   }
-  if (std::holds_alternative<isolate::ForkRequested>(wait)) {
-    fork_child();
-    return Next::run_again;
-  }
+  if (std::holds_alternative<isolate::ForkRequested>(wait)) return fork();
   if (const auto* room = std::get_if<isolate::AwaitRoom>(&wait)) return wait_for_room(room->outlet);
   std::lock_guard lock(mutex_);
   waits_for_chunk_ = std::holds_alternative<isolate::AwaitChunk>(wait);
@@ -226,42 +219,47 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
   return Next::run_again;
 }
 
-// The child's name comes from the number of the effect that announces it, so nothing may be emitted in between.
-void VirtualThread::fork_child() {
-  {
-    std::lock_guard lock(mutex_);
-    if (abandoned_) return isolate_->refuse_fork();  // no children of a thread that is elsewhere
+// The child's name comes from the number of the spawn that announces it, so no other spawn may be emitted in between. The child itself
+// begins wherever home places it.
+VirtualThread::Next VirtualThread::fork() {
+  if (!may_fork()) return refuse_fork();
+  const job::ThreadId child = gate_.next_child();
+  Effect effect;
+  effect.mutable_spawn()->set_child(child.value());
+  if (gate_.next_spawn() <= spawns_before_) {
+    isolate_->answer_fork(child.value());
+  } else {
+    const auto image = save_child(child);
+    if (!image) return refuse_fork();
+    effect.mutable_spawn()->set_image(image->bytes.data(), image->bytes.size());
+    if (auto point = isolate_->fork(child.value()))
+      environment_.spawned_children.put(os::monotonic_now(), *image, *std::move(point));
+    else
+      isolate_->answer_fork(child.value());
   }
-  const job::ThreadId id = gate_.next_child();
-  if (gate_.next_sequence() <= stored_before_) {
-    isolate_->repeat_fork(id.value());
-    Effect effect;
-    effect.mutable_fork()->set_child(id.value());
-    return gate_.emit(std::move(effect));
-  }
-  if (!environment_.forked_threads.reserve()) return isolate_->refuse_fork();
-  auto point = isolate_->fork(id.value());
-  if (!point) {
-    environment_.forked_threads.release(1);
-    return isolate_->refuse_fork();
-  }
-  start_child(id, *std::move(point));
+  gate_.emit(std::move(effect));
+  return Next::run_again;
 }
 
-// Where images are kept, home must have the child's first one before it hears of the child: then it is born here, else where there is
-// room.
-void VirtualThread::start_child(job::ThreadId id, isolate::ForkPoint point) {
-  Lane& lane = environment_.keep_images ? lane_ : environment_.next_lane();
-  auto child = std::make_shared<VirtualThread>(environment_, lane, gate_.fork(id), FromFork{std::move(point)});
-  child->tracked_ = tracked_;  // its pages are the parent's, and home has those
-  Effect effect;
-  effect.mutable_fork()->set_child(id.value());
-  if (environment_.keep_images && child->make_isolate()) {
-    if (const auto image = child->save(FromWorker::Image::FORKED))
-      effect.mutable_fork()->set_image(image->bytes.data(), image->bytes.size());
+bool VirtualThread::may_fork() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (abandoned_) return false;  // no children of a thread that is elsewhere
   }
-  environment_.forked_threads.put(std::move(child));
-  gate_.emit(std::move(effect));
+  if (gate_.fork_was_refused()) return false;
+  return gate_.next_spawn() <= spawns_before_ || environment_.children + gate_.spawns() < environment_.most_children;
+}
+
+// A refusal is recorded: a replay, perhaps in a worker with fewer threads, has to see it too. Where the earlier run forked, a thread that
+// cannot fork here is given back: it can do so elsewhere.
+VirtualThread::Next VirtualThread::refuse_fork() {
+  if (const Status refused = gate_.refuse_fork(); !refused) {
+    fail_request(ThreadFate::gone, fail(Kind::overloaded, "the thread forks as it did before, and there is no room for its child here"));
+    moved_ = true;
+    return Next::over;
+  }
+  isolate_->refuse_fork();
+  return Next::run_again;
 }
 
 Status VirtualThread::report(ByteView bytes) {
@@ -290,12 +288,31 @@ bool VirtualThread::answer_requests() {
 }
 
 Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
+  FromWorker frame;
+  frame.mutable_image()->set_why(why);
+  GW_TRY(const Hash256 id,
+         send_image(std::move(frame), gate_.save(), [this](const isolate::SaveOptions& options) { return isolate_->save(options); }));
+  gate_.on_saved(id);
+  return id;
+}
+
+Result<Hash256> VirtualThread::save_child(job::ThreadId child) {
+  FromWorker frame;
+  frame.mutable_image()->set_why(FromWorker::Image::SPAWNED);
+  frame.mutable_image()->set_spawn(gate_.next_spawn());
+  return send_image(std::move(frame), gate_.fork(child).save(),
+                    [&](const isolate::SaveOptions& options) { return isolate_->save_child(child.value(), options); });
+}
+
+Result<Hash256> VirtualThread::send_image(FromWorker frame, Bytes gate, const SaveIsolate& save_isolate) {
   using isolate::SaveOptions;
-  // What may leave leaves before the image, so that a program that is suspended has printed what it wrote.
-  for (const FromWorker& frame : gate_.take_frames()) environment_.outgoing.put(frame);
+  // Effects that may leave are sent before the image, so that a program that is suspended has printed what it wrote.
+  for (const FromWorker& before : gate_.take_frames()) environment_.outgoing.put(before);
+  // A program that forks once does so again: the next image is to have the changes only.
+  const bool track = environment_.keep_images || tracked_ || frame.image().why() == FromWorker::Image::SPAWNED;
   SaveOptions options{.pages = tracked_ ? SaveOptions::Pages::changed : SaveOptions::Pages::all,
-                      .track = environment_.keep_images ? SaveOptions::Track::yes : SaveOptions::Track::no,
-                      .job_state = gate_.save()};
+                      .track = track ? SaveOptions::Track::yes : SaveOptions::Track::no,
+                      .job_state = std::move(gate)};
   // The image is written to the memory that goes to the parent: a second copy could be as large as the program.
   std::shared_ptr<os::UnsealedMemory> room;
   options.make_memory = [&](std::size_t bytes) -> Result<wire::ImageMemory> {
@@ -303,18 +320,17 @@ Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
     room = std::make_shared<os::UnsealedMemory>(std::move(made));
     return wire::ImageMemory{room->bytes(), room};
   };
+  // If anything fails, the writes that should have been saved are not tracked any more: the next image has all pages.
+  tracked_ = false;
   Hash256 id;
   {
-    GW_TRY(const wire::Image image, isolate_->save(options));
+    GW_TRY(const wire::Image image, save_isolate(options));
     id = image.id();
   }
-  tracked_ = environment_.keep_images;
-  gate_.on_saved(id);
   GW_TRY(const os::SealedMemory memory, std::move(*room).seal());
   GW_TRY(os::UniqueFd descriptor, memory.share());
-  FromWorker frame;
+  tracked_ = track;
   frame.mutable_image()->set_thread(id_);
-  frame.mutable_image()->set_why(why);
   frame.mutable_image()->set_id(id.bytes.data(), id.bytes.size());
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
@@ -347,7 +363,7 @@ void VirtualThread::say_end(Effect::End end) {
   gate_.emit(std::move(effect));
 }
 
-// A program that has ended cannot be suspended: whoever asks for it sees the end instead.
+// A program that has ended cannot be suspended: the requester sees the end instead.
 VirtualThread::Next VirtualThread::hand_out_files() {
   {
     std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 #pragma once
-// One virtual thread in this worker: an isolate, its gate, and what it is asked to do.
+// A virtual thread in this worker: an isolate, its gate, and the requests for it.
 
 #include <atomic>
 #include <cstdint>
@@ -14,31 +14,33 @@
 #include "isolate/fork_point.h"
 #include "isolate/isolate.h"
 #include "isolate/thread_host.h"
-#include "job/effect_gate.h"
-#include "os/shared_counter.h"
+#include "job/effects/effect_gate.h"
+#include "os/process/shared_counter.h"
 #include "worker/chunk_store.h"
-#include "worker/forked_threads.h"
 #include "worker/frame_values.h"
 #include "worker/input_pieces.h"
 #include "worker/lane.h"
 #include "worker/outgoing_frames.h"
 #include "worker/sleeping_threads.h"
+#include "worker/spawned_children.h"
 #include "worker/thread_gate.h"
 
 namespace gw::worker {
 
-// What all threads of the worker share. Outlives them.
+// The objects that all threads of the worker share. Outlives them.
 struct ThreadEnvironment {
   isolate::Engine& engine;
   std::shared_ptr<const isolate::Module> module;
   isolate::Limits limits;
   bool keep_images = false;  // save incrementally, and once before the first instruction
+  ThreadGate::Recording recording = ThreadGate::Recording::on;
   OutgoingFrames& outgoing;
   ChunkStore& chunks;
   SleepingThreads& sleeping_threads;
-  ForkedThreads& forked_threads;
-  std::function<Lane&()> next_lane;   // for a child; any thread
   os::SharedCounter& guests_running;  // the parent looks at it when this process has died
+  SpawnedChildren& spawned_children;
+  std::uint64_t most_children = 0;          // of forks, in the whole job, that have not ended: beyond them fork() fails
+  std::atomic<std::uint64_t> children = 0;  // as home has said
 };
 
 // Lives on its lane's pool thread, step by step: the first step makes the isolate, each further one does what was asked (save, stop) and
@@ -56,17 +58,17 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   };
   struct FromImage {
     wire::Image image;
-    std::vector<wire::Image> ancestors;
+    std::vector<wire::BlobPack> packs;  // where its pages are
+    bool begins = false;                // its pages are nowhere else
   };
-  struct FromFork {
+  struct FromParent {  // spawned in this worker
     isolate::ForkPoint point;
   };
-  using StartSource = std::variant<FromStart, FromImage, FromFork>;
+  using StartSource = std::variant<FromStart, FromImage, FromParent>;
 
   VirtualThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, StartSource start_source);
 
   std::uint64_t id() const override { return id_; }
-  bool forked() const { return forked_; }
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
 
@@ -75,26 +77,26 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   void start() { enqueue(); }
   // Each run stops at the (n+1)-th poll, and it is suspended there. REQUIRES: not started.
   void stop_after_polls(std::uint32_t polls) { polls_ = polls; }
-  // So many of its effects are stored since a life before: the child of a fork among them lives elsewhere. REQUIRES: not started.
-  void set_stored_before(std::uint64_t sequence) { stored_before_ = sequence; }
-  // It is elsewhere, or over: what it does has no effect any more, and nobody is told of its end.
+  // The number of its spawns that are stored since an earlier run: home has their children. REQUIRES: not started.
+  void set_spawns_before(std::uint64_t spawns) { spawns_before_ = spawns; }
+  // The thread is elsewhere, or over: its effects and its end are not sent any more.
   void abandon();
   void request_suspend();
   void request_checkpoint();
   void request_terminate();
-  // Whatever it waits for may be there: time or input.
+  // Enqueues the thread: the time or input that it waits for may be there.
   void wake();
-  // The same, if it waits for a chunk.
+  // Enqueues the thread if it waits for a chunk.
   void wake_from_chunk();
-  // The same, if it waits for room and its gate has some.
+  // Enqueues the thread if it waits for room and its gate has some.
   void wake_for_room();
-  // Another thread wants its turn.
+  // Another thread wants a turn on the lane.
   void give_way();
-  // A request it should have stopped for long ago is given up. Returns whether there was one.
+  // Gives up a request for which the thread should have stopped long ago. Returns whether there was one.
   bool give_up_requests(Time now);
   std::optional<Time> request_deadline() const;
   bool gone() const;
-  // Nothing of it is needed here any more: it has moved away, or all its effects are stored.
+  // The worker needs nothing of the thread any more: it has moved away, or all its effects are stored.
   bool finished() const;
 
   // --- the lane
@@ -113,8 +115,10 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   isolate::Stop resume();
   Next follow(const isolate::Stop& stop);
   Next follow_wait(const isolate::Wait& wait);
-  void fork_child();
-  void start_child(job::ThreadId id, isolate::ForkPoint point);
+  Next fork();
+  bool may_fork() const;
+  Next refuse_fork();
+  Result<Hash256> save_child(job::ThreadId child);
   Next wait_for_room(isolate::Outlet outlet);
   Next hand_out_files();
   Status report(ByteView bytes) override;
@@ -122,7 +126,11 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout) override { gate_.wait_for_room(outlet, timeout); }
   // False: it has left.
   bool answer_requests();
+  bool tracks_writes() const { return environment_.keep_images && environment_.module->mobile(); }
   Result<Hash256> save(wire::pb::FromWorker::Image::Why why);
+  // Saves by `save_isolate` and sends the image with `frame`, which says what it is of.
+  using SaveIsolate = std::function<Result<wire::Image>(const isolate::SaveOptions& options)>;
+  Result<Hash256> send_image(wire::pb::FromWorker frame, Bytes gate, const SaveIsolate& save_isolate);
   Next end(const isolate::Stop& stop);
   void say_end(wire::pb::Effect::End end);
   void fail_request(ThreadFate fate, const Error& error);
@@ -132,20 +140,18 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Lane& lane_;
   const std::uint64_t id_;
   std::optional<std::uint32_t> polls_;
-  std::uint64_t stored_before_ = 0;
+  std::uint64_t spawns_before_ = 0;
   ThreadGate gate_;
   InputPieces input_;
   GateOutput output_{gate_, 1}, errors_{gate_, 2};
   isolate::SystemClock clock_;
-
-  const bool forked_;
 
   // --- the pool thread only
   std::optional<StartSource> start_source_;     // until the isolate is made
   std::atomic<bool> moved_ = false;             // its effects are in an image, or are not wanted
   bool tracked_ = false;                        // an image was saved, so that the next one may hold the changes only
   std::optional<isolate::OutputWalk> outputs_;  // has exited, and hands out what it leaves
-  wire::pb::Effect::End end_;                   // what it says after that
+  wire::pb::Effect::End end_;                   // sent after that
 
   mutable std::mutex mutex_;
   // All guarded by mutex_. The isolate is set and destroyed on the pool thread; others only ask it to stop, and only while running_.

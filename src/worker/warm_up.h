@@ -1,9 +1,9 @@
 #pragma once
-// What has to happen once before the cage is shut.
+// Initialization that has to happen once before the cage is shut.
 
 namespace gw::worker {
 
-// Libraries that open files when they are first used do so now.
+// Makes libraries that open files on first use open them now.
 void warm_up();
 
 }  // namespace gw::worker

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "os/clock.h"
-#include "os/io.h"
+#include "os/files/io.h"
 #include "os/sealed_memory.h"
 #include "worker/frame_values.h"
 
@@ -17,11 +17,14 @@ namespace {
 using wire::pb::FromWorker;
 using wire::pb::ToWorker;
 
-constexpr std::uint64_t kDefaultThreads = 1024;
+constexpr std::uint64_t kDefaultChildren = 1024;
 constexpr std::size_t kMaxNativeBytes = 512u << 20;
 constexpr std::size_t kMaxImageBytes = 64ull << 30;
+constexpr std::size_t kMaxPacks = 8192;  // of one image
 // While so much waits for a parent that does not read, effects stay in the gates, which make their guests wait.
 constexpr std::size_t kMaxUnsentBytes = 16u << 20;
+
+std::uint64_t spawns_in(const wire::MarkList& stored) { return wire::mark_of(wire::marks_of(stored), job::kLogStream); }
 
 }  // namespace
 
@@ -58,6 +61,7 @@ Result<Worker::Flow> Worker::turn() {
   const Time now = os::monotonic_now();
   for (const auto& lane : lanes_) lane->on_tick(now);
   wake_sleeping_threads(now);
+  spawned_children_.on_tick(now);
   give_up_late_requests(now);
   remove_finished();
   return ready > 0 && watched[0].revents != 0 ? read_frames() : Flow::on;
@@ -68,6 +72,7 @@ int Worker::poll_timeout(Time now) const {
   const auto sooner = [&](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
   };
+  sooner(spawned_children_.next());
   for (const auto& lane : lanes_) sooner(lane->slice_ends());
   for (const auto& [id, thread] : threads_) sooner(thread->request_deadline());
   if (!next) return -1;
@@ -76,7 +81,6 @@ int Worker::poll_timeout(Time now) const {
 
 Status Worker::write_frames() {
   auto messages = outgoing_.take();
-  adopt_children();  // before anybody can hear of them
   for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
   for (const auto& [id, thread] : threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   for (const auto& [id, thread] : task_threads_) GW_TRY_VOID(queue_effects(thread->gate()));
@@ -106,11 +110,11 @@ void Worker::give_up_late_requests(Time now) {
 }
 
 void Worker::remove_finished() {
-  forked_threads_.release(std::erase_if(threads_, [this](const auto& entry) {
+  std::erase_if(threads_, [this](const auto& entry) {
     if (!entry.second->finished()) return false;
     sleeping_threads_.forget(entry.first);
     return true;
-  }));
+  });
 }
 
 Result<Worker::Flow> Worker::read_frames() {
@@ -156,6 +160,9 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
       return go_on(on_request(frame.terminate(), &VirtualThread::request_terminate));
     case ToWorker::kDrop:
       return go_on(on_drop(frame.drop()));
+    case ToWorker::kChildren:
+      environment_->children = frame.children().unfinished();
+      return Flow::on;
     case ToWorker::kShutdown:
       return Flow::end;
     case ToWorker::kCallTask:
@@ -192,17 +199,10 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
     lanes_.push_back(std::move(lane));
   }
   GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
-  forked_threads_.set_limit(request.limits().threads() == 0 ? kDefaultThreads : request.limits().threads());
-  environment_.emplace(ThreadEnvironment{.engine = engine_,
-                                         .module = std::move(module),
-                                         .limits = limits,
-                                         .keep_images = request.keep_images(),
-                                         .outgoing = outgoing_,
-                                         .chunks = chunks_,
-                                         .sleeping_threads = sleeping_threads_,
-                                         .forked_threads = forked_threads_,
-                                         .next_lane = [this]() -> Lane& { return *lanes_[next_lane_++ % lanes_.size()]; },
-                                         .guests_running = guests_running_});
+  environment_.emplace(engine_, std::move(module), limits, request.keep_images(),
+                       request.never_replayed() ? ThreadGate::Recording::off : ThreadGate::Recording::on, outgoing_, chunks_,
+                       sleeping_threads_, guests_running_, spawned_children_,
+                       request.limits().threads() == 0 ? kDefaultChildren : request.limits().threads());
   return ok();
 }
 
@@ -213,45 +213,29 @@ Status Worker::check_new(std::uint64_t id) const {
 
 void Worker::add(NewThread new_thread) {
   const std::uint64_t id = new_thread.gate.thread().value();
-  const std::uint64_t epoch = new_thread.gate.epoch();
-  if (!forked_threads_.reserve()) return not_made(id, epoch, fail(Kind::guest_fault, "the job has as many threads as it may"));
-  auto thread = std::make_shared<VirtualThread>(*environment_, environment_->next_lane(), std::move(new_thread.gate),
-                                                std::move(new_thread.start_source));
-  thread->set_stored_before(new_thread.stored_before);
+  auto thread = std::make_shared<VirtualThread>(*environment_, next_lane(), std::move(new_thread.gate), std::move(new_thread.start_source));
+  thread->set_spawns_before(new_thread.spawns_before);
   if (new_thread.stop_after_polls) thread->stop_after_polls(*new_thread.stop_after_polls);
   threads_[id] = thread;
   thread->start();
 }
 
-// It may take a while to stop; its name is free at once.
+// The thread may take a while to stop; its name is free at once.
 void Worker::drop(std::uint64_t id) {
   VirtualThread* thread = find(id);
   if (thread == nullptr) return;
   thread->abandon();
   threads_.erase(id);
   sleeping_threads_.forget(id);
-  forked_threads_.release(1);
 }
 
 Status Worker::on_drop(const ToWorker::Thread& which) {
   restoring_.erase(which.thread());
-  adopt_children();
   drop(which.thread());
   return ok();
 }
 
-void Worker::adopt_children() {
-  for (Thread& child : forked_threads_.take()) {
-    // A fork that is replayed, of a child that goes on from an image of its own: this one never runs.
-    if (!threads_.try_emplace(child->id(), child).second) {
-      forked_threads_.release(1);
-      continue;
-    }
-    child->start();
-  }
-}
-
-// What a thread cannot be made of is that thread's failure, not the worker's: others run here.
+// A thread that cannot be made fails alone: the worker runs others.
 Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> descriptors) {
   GW_TRY_VOID(check_new(start.thread()));
   const std::uint64_t epoch = std::max<std::uint64_t>(start.epoch(), 1);
@@ -261,15 +245,12 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
   if (!gate) return not_made(start.thread(), epoch, gate.error()), ok();
   gate->set_job(start.job());
   if (start.task_host()) {
-    if (!forked_threads_.reserve())
-      return not_made(start.thread(), epoch, fail(Kind::guest_fault, "the job has as many threads as it may")), ok();
-    task_threads_[start.thread()] =
-        std::make_unique<TaskThread>(*environment_, environment_->next_lane(), *std::move(gate), *std::move(config));
+    task_threads_[start.thread()] = std::make_unique<TaskThread>(*environment_, next_lane(), *std::move(gate), *std::move(config));
     return ok();
   }
   add({.gate = *std::move(gate),
        .start_source = VirtualThread::FromStart{*std::move(config)},
-       .stored_before = start.stored(),
+       .spawns_before = spawns_in(start.stored()),
        .stop_after_polls = start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt});
   return ok();
 }
@@ -280,15 +261,21 @@ Result<isolate::IsolateConfig> Worker::open_config(os::UniqueFd descriptor) cons
   return config_of(config, environment_->limits);
 }
 
-Result<std::vector<wire::Image>> Worker::open_images(std::vector<os::UniqueFd> descriptors) {
-  std::vector<wire::Image> images;
+// The first descriptor of a restore is the image; the others, also those of later frames, are packs with its pages.
+Status Worker::open_images(std::vector<os::UniqueFd> descriptors, Restoring& restoring) {
   for (os::UniqueFd& fd : descriptors) {
+    if (restoring.from && restoring.from->packs.size() >= kMaxPacks) return fail(Kind::overloaded, "an image in too many pieces");
     GW_TRY(auto opened, os::SealedMemory::open_sealed(std::move(fd), kMaxImageBytes));
+    opened.close_descriptor();  // a large image comes in more pieces than a process may have descriptors
     const auto memory = std::make_shared<const os::SealedMemory>(std::move(opened));
-    GW_TRY(auto image, wire::Image::decode(memory->bytes(), memory));
-    images.push_back(std::move(image));
+    if (restoring.from) {
+      GW_TRY(restoring.from->packs.emplace_back(), wire::BlobPack::decode(memory->bytes(), memory));
+    } else {
+      GW_TRY(auto image, wire::Image::decode(memory->bytes(), memory));
+      restoring.from.emplace(VirtualThread::FromImage{std::move(image), {}, restoring.begins});
+    }
   }
-  return images;
+  return ok();
 }
 
 Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors) {
@@ -296,25 +283,28 @@ Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::Uniq
   auto found = restoring_.find(id);
   if (found == restoring_.end()) {
     if (descriptors.empty()) return fail(Kind::invalid, "thread {} is to be restored, but there is no image", id);
-    auto images = open_images(std::move(descriptors));
-    if (!images) return not_made(id, restore.epoch(), images.error()), ok();
-    VirtualThread::FromImage from{images->front(), {images->begin() + 1, images->end()}};
-    found = restoring_.emplace(id, Restoring{restore.epoch(), std::move(from), {}, restore.stored(), {}}).first;
+    found = restoring_
+                .emplace(id, Restoring{.epoch = restore.epoch(), .spawns_before = spawns_in(restore.stored()), .begins = restore.begins()})
+                .first;
     if (restore.has_stop_after_polls()) found->second.stop_after_polls = restore.stop_after_polls();
-  } else if (!descriptors.empty() || restore.epoch() != found->second.epoch) {
-    return fail(Kind::invalid, "more determinants of thread {} were expected", id);
+  } else if (restore.epoch() != found->second.epoch) {
+    return fail(Kind::invalid, "more of thread {} was expected", id);
   }
-  auto& list = found->second.determinants;
+  Restoring& restoring = found->second;
+  if (!restoring.failure)
+    if (Status opened = open_images(std::move(descriptors), restoring); !opened) restoring.failure = opened.error();
+  auto& list = restoring.determinants;
   // The gate refuses too many, and this thread alone is not made then.
   if (list.size() <= job::EffectGate::kMaxReplay) list.insert(list.end(), restore.determinants().begin(), restore.determinants().end());
   if (restore.more()) return ok();
-  Restoring complete = std::move(found->second);
+  Restoring complete = std::move(restoring);
   restoring_.erase(found);
+  if (complete.failure) return not_made(id, complete.epoch, *complete.failure), ok();
   return finish_restore(id, std::move(complete));
 }
 
 Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
-  const Bytes& state = restoring.from.image.content().job_state;
+  const Bytes& state = restoring.from->image.content().job_state;
   // Without a state it comes from a program that ran alone, without a gate.
   auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch))
                             : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
@@ -323,15 +313,12 @@ Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
     not_made(id, restoring.epoch, fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value()));
     return ok();
   }
-  adopt_children();
-  if (VirtualThread* replayed = find(id)) {
-    // Its parent, restored before it, has replayed the fork already: the image knows more.
-    if (!replayed->forked()) return fail(Kind::invalid, "thread {} is here already", id);
-    drop(id);
-  }
+  GW_TRY_VOID(check_new(id));
+  auto here = spawned_children_.take(restoring.from->image.id());
   add({.gate = *std::move(gate),
-       .start_source = std::move(restoring.from),
-       .stored_before = restoring.stored_before,
+       .start_source = here ? VirtualThread::StartSource(VirtualThread::FromParent{*std::move(here)})
+                            : VirtualThread::StartSource(*std::move(restoring.from)),
+       .spawns_before = restoring.spawns_before,
        .stop_after_polls = restoring.stop_after_polls});
   return ok();
 }
@@ -364,7 +351,7 @@ Status Worker::on_input(const ToWorker::Input& input) {
 
 Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
   GW_TRY_VOID(chunks_.on_chunk(chunk));
-  // Those that wait for something else look once and wait again.
+  // Threads that wait for something else look once and wait again.
   for (const auto& [id, thread] : threads_) thread->wake_from_chunk();
   return ok();
 }
@@ -372,7 +359,7 @@ Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
 Status Worker::on_stored(const ToWorker::Stored& stored) {
   ThreadGate* gate = find_gate(stored.thread());
   if (gate == nullptr) return ok();
-  GW_TRY_VOID(gate->on_stored(stored.sequence()));
+  GW_TRY_VOID(gate->on_stored(wire::marks_of(stored.streams())));
   wake_for_room(stored.thread());
   return ok();
 }
@@ -401,7 +388,7 @@ Status Worker::on_image_stable(const ToWorker::ImageStable& stable) {
 
 Status Worker::on_request(const ToWorker::Thread& which, void (VirtualThread::*request)()) {
   VirtualThread* thread = find(which.thread());
-  if (thread == nullptr || thread->gone()) return ok();  // it has ended, and its parent will see
+  if (thread == nullptr || thread->gone()) return ok();  // the thread has ended, and the parent will see
   if (!environment_->module->mobile() && request != &VirtualThread::request_terminate) {
     not_done(*thread, fail(Kind::guest_fault, "the program was built with --mobile=off and cannot be suspended"));
     return ok();

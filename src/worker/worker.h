@@ -1,7 +1,6 @@
 #pragma once
 // The worker process: carries out what its parent asks, for the threads of one job.
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -11,14 +10,14 @@
 #include <vector>
 
 #include "isolate/engine/engine.h"
-#include "os/message_socket.h"
-#include "os/shared_counter.h"
-#include "wire/worker_frames.h"
+#include "os/process/shared_counter.h"
+#include "os/sockets/message_socket.h"
+#include "wire/messages/worker_frames.h"
 #include "worker/chunk_store.h"
-#include "worker/forked_threads.h"
 #include "worker/lane.h"
 #include "worker/outgoing_frames.h"
 #include "worker/sleeping_threads.h"
+#include "worker/spawned_children.h"
 #include "worker/task_thread.h"
 #include "worker/virtual_thread.h"
 
@@ -41,23 +40,25 @@ class Worker {
 
   explicit Worker(Parts parts);
 
-  // Until the parent says so or is gone. Returns what it did wrong, if anything.
+  // Runs until the parent says so or is gone. The error says what the parent did wrong.
   Status run();
 
  private:
   using Time = std::chrono::nanoseconds;
   using Thread = std::shared_ptr<VirtualThread>;  // shared with its lane while it has a step to make
-  struct Restoring {                              // more determinants are to come
-    std::uint64_t epoch;
-    VirtualThread::FromImage from;
-    std::vector<job::Determinant> determinants;
-    std::uint64_t stored_before;
-    std::optional<std::uint32_t> stop_after_polls;
+  struct Restoring {                              // more packs and determinants are to come
+    std::uint64_t epoch = 0;
+    std::uint64_t spawns_before = 0;
+    bool begins = false;
+    std::optional<VirtualThread::FromImage> from = {};
+    std::vector<job::Determinant> determinants = {};
+    std::optional<std::uint32_t> stop_after_polls = {};
+    std::optional<Error> failure = {};  // the image cannot be read; said when all is here
   };
   struct NewThread {  // of a thread in this worker
     job::EffectGate gate;
     VirtualThread::StartSource start_source;
-    std::uint64_t stored_before;
+    std::uint64_t spawns_before;
     std::optional<std::uint32_t> stop_after_polls;
   };
   enum class Flow : std::uint8_t { on, end };
@@ -90,9 +91,9 @@ class Worker {
   Status check_new(std::uint64_t id) const;
   void add(NewThread new_thread);
   void drop(std::uint64_t id);
-  void adopt_children();
-  Result<std::vector<wire::Image>> open_images(std::vector<os::UniqueFd> descriptors);
-  // None: it has ended and its parent may not know yet.
+  Lane& next_lane() { return *lanes_[next_lane_++ % lanes_.size()]; }
+  static Status open_images(std::vector<os::UniqueFd> descriptors, Restoring& restoring);
+  // None: the thread has ended and the parent may not know yet.
   VirtualThread* find(std::uint64_t id);
   ThreadGate* find_gate(std::uint64_t id);
   void wake_for_room(std::uint64_t id);
@@ -106,10 +107,10 @@ class Worker {
   OutgoingFrames outgoing_;
   ChunkStore chunks_{outgoing_};
   SleepingThreads sleeping_threads_;
+  SpawnedChildren spawned_children_;
   std::optional<ThreadEnvironment> environment_;  // set by Load
-  ForkedThreads forked_threads_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::atomic<std::size_t> next_lane_ = 0;
+  std::size_t next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;
   std::map<std::uint64_t, std::unique_ptr<TaskThread>> task_threads_;
   std::map<std::uint64_t, Restoring> restoring_;

@@ -1,13 +1,10 @@
 #include "grid.h"
 
-#include <fstream>
-
-#include "toolchain/build.h"
+#include "../guest_module.h"
 
 namespace gw::node {
 namespace {
 
-constexpr std::size_t kChunk = 1u << 20;
 constexpr std::chrono::seconds kFarTooLong{150};
 
 Endpoint loopback(std::uint16_t port) { return {asio::ip::make_address("127.0.0.1"), port}; }
@@ -43,11 +40,12 @@ void Grid::start(TestPeer& test_peer, std::uint32_t slots, const char* worker) {
       Driver::Parts{io_,
                     *test_peer.identity,
                     code_,
-                    {std::move(records), std::move(blobs), SegmentStore::open(test_peer.state.path() / "jobs").value()}},
+                    {std::move(records), std::move(blobs), SegmentStore::open(test_peer.state.path() / "jobs").value(),
+                     SpareRoom(test_peer.state.path() / "spare")}},
       std::move(config));
   const Status started = test_peer.driver->start();
   ASSERT_TRUE(started) << started.error().detail;
-  test_peer.at = parse_endpoint(test_peer.driver->node().addresses.front()).value();
+  test_peer.at = parse_endpoint(test_peer.driver->control().node().addresses.front()).value();
 }
 
 asio::awaitable<void> Grid::shut_down(Driver& driver, bool& done) {
@@ -79,38 +77,25 @@ void Grid::until_all_see_all() {
     for (const auto& test_peer : test_peers_) {
       if (!test_peer->driver) continue;
       std::size_t alive = 0;
-      for (const PeerView& peer : test_peer->driver->peers()) alive += peer.state != PeerView::State::silent ? 1 : 0;
+      for (const PeerView& peer : test_peer->driver->control().peers()) alive += peer.state != PeerView::State::silent ? 1 : 0;
       if (alive < test_peers_.size()) return false;
     }
     return true;
   });
 }
 
-Bytes Grid::build(const char* source) {
-  const auto file = folder_.path() / "guest.c";
-  std::ofstream(file) << source;
-  auto built = toolchain::build({.inputs = {file}});
-  GW_ASSERT(built.has_value());
-  return std::move(built->wasm);
-}
-
 void Grid::store(Driver& driver, const std::string& bytes) {
   std::optional<Status> stored;
-  driver.store_blob(sha256(as_bytes(bytes)), bytes, [&](Status status) { stored = std::move(status); });
+  driver.control().store_blob(sha256(as_bytes(bytes)), bytes, [&](Status status) { stored = std::move(status); });
   until([&] { return stored.has_value(); });
   ASSERT_TRUE(*stored) << stored->error().detail;
 }
 
 job::JobId Grid::submit(TestPeer& home, const Work& work) {
-  const Bytes module = build(work.source);
+  const Bytes module = build_guest(folder_.path(), work.source);
   wire::pb::Manifest manifest;
-  manifest.mutable_module()->set_hash(wire::bytes_of(sha256(module)));
-  manifest.mutable_module()->set_size(module.size());
-  for (std::size_t at = 0; at < module.size(); at += kChunk) {
-    const ByteView chunk = ByteView(module).subspan(at, std::min(kChunk, module.size() - at));
-    store(*home.driver, std::string(as_text(chunk)));
-    manifest.mutable_module()->add_chunks(wire::bytes_of(sha256(chunk)));
-  }
+  *manifest.mutable_module() = job::Manifest::describe(module);
+  for (const ByteView piece : job::Manifest::pieces_of(module)) store(*home.driver, std::string(as_text(piece)));
   manifest.mutable_config()->add_args("guest");
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   for (std::uint32_t task = 0; task < work.tasks; ++task) manifest.add_tasks()->add_args(std::to_string(task));
@@ -120,26 +105,35 @@ job::JobId Grid::submit(TestPeer& home, const Work& work) {
   const Bytes bytes = job::Manifest::encode(manifest);
   wire::pb::JobCharter charter;
   charter.set_nonce(++nonce_);
-  charter.set_first_home(home.driver->node().id.bytes());
+  charter.set_first_home(home.driver->control().node().id.bytes());
   if (!work.grid.empty()) charter.set_grid(wire::open_grid(work.grid).bytes());
   charter.set_manifest(wire::bytes_of(sha256(bytes)));
   std::optional<Result<job::JobId>> accepted;
-  home.driver->submit(job::Charter::sign(charter, SigningKey({1})), bytes, [&](Result<job::JobId> id) { accepted = std::move(id); });
+  home.driver->control().submit(job::Charter::sign(charter, SigningKey({1})), bytes,
+                                [&](Result<job::JobId> id) { accepted = std::move(id); });
   until([&] { return accepted.has_value(); });
   EXPECT_TRUE(*accepted) << accepted->error().detail;
   return **accepted;
 }
 
+JobView Grid::view(TestPeer& home, const job::JobId& id) {
+  std::optional<Result<JobView>> shown;
+  home.driver->control().job(id, [&](Result<JobView> got) { shown = std::move(got); });
+  until([&] { return shown.has_value(); });
+  return shown->value();
+}
+
 Grid::TestPeer* Grid::host_of_main(TestPeer& home, const job::JobId& id) {
-  const JobView view = home.driver->job(id).value();
+  const JobView shown = view(home, id);
+  if (shown.threads.empty()) return nullptr;
   for (const auto& test_peer : test_peers_)
-    if (test_peer->driver && view.threads.front().host == test_peer->driver->node().id) return test_peer.get();
+    if (test_peer->driver && shown.threads.front().host == test_peer->driver->control().node().id) return test_peer.get();
   return nullptr;
 }
 
 std::string Grid::story(TestPeer& home, const job::JobId& id) {
   std::string text;
-  const auto events = home.driver->events(id, 0, 1000).value();
+  const auto events = home.driver->control().events(id, 0, 1000).value();
   for (const JobEvent& event : events) {
     const auto about = [&](std::string_view what, const auto& one) { text += fmt::format("{} {:x}", what, one.thread.value()); };
     text += fmt::format("\n{}: ", event.number & 0xffff);
@@ -162,7 +156,7 @@ std::string Grid::output(TestPeer& home, const job::JobId& id) {
   std::string text;
   for (bool end = false; !end;) {
     std::optional<Result<OutputPiece>> piece;
-    home.driver->read_output(id, Stream::output, text.size(), 1000, [&](Result<OutputPiece> got) { piece = std::move(got); });
+    home.driver->control().read_output(id, Stream::output, text.size(), 1000, [&](Result<OutputPiece> got) { piece = std::move(got); });
     if (!until([&] { return piece.has_value(); })) break;
     EXPECT_TRUE(*piece) << piece->error().detail;
     if (!*piece) break;

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "base/signature.h"
-#include "job/charter.h"
-#include "job/manifest.h"
+#include "job/authority/charter.h"
+#include "job/authority/manifest.h"
 #include "node/driver/driver.h"
-#include "os/file.h"
+#include "os/files/file.h"
+#include "wire/grid_name.h"
 
 namespace gw::node {
 
@@ -47,12 +48,13 @@ class Grid : public testing::Test {
 
   job::JobId submit(TestPeer& home, const Work& work);
   std::string output(TestPeer& home, const job::JobId& id);
+  JobView view(TestPeer& home, const job::JobId& id);
   // Where the first thread of a job is, or was last; nullptr: nowhere yet.
   TestPeer* host_of_main(TestPeer& home, const job::JobId& id);
-  // What happened, for a test that failed.
+  // The events of a job, for the message of a failed test.
   std::string story(TestPeer& home, const job::JobId& id);
-  JobSummary summary(TestPeer& home, const job::JobId& id) { return home.driver->job(id).value().summary; }
-  bool over(TestPeer& home, const job::JobId& id) { return summary(home, id).state != JobState::running; }
+  JobSummary summary(TestPeer& home, const job::JobId& id) { return home.driver->control().job_summary(id).value(); }
+  bool over(TestPeer& home, const job::JobId& id) { return is_over(summary(home, id).state); }
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> open_{io_.get_executor()};
@@ -63,7 +65,6 @@ class Grid : public testing::Test {
   transport::TaskGroup tasks_{io_.get_executor()};
 
  private:
-  Bytes build(const char* source);
   asio::awaitable<void> shut_down(Driver& driver, bool& done);
   void store(Driver& driver, const std::string& bytes);
   std::uint64_t nonce_ = 0;

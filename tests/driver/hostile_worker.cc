@@ -3,8 +3,9 @@
 
 #include <poll.h>
 
-#include "os/message_socket.h"
-#include "wire/worker_frames.h"
+#include "os/sockets/message_socket.h"
+#include "wire/messages/streams.h"
+#include "wire/messages/worker_frames.h"
 
 namespace {
 
@@ -27,8 +28,9 @@ void answer(os::MessageSocket& socket, const wire::pb::ToWorker& frame) {
     effect.set_thread(frame.start().thread() + 1);
     effect.set_epoch(1);
     effect.set_sequence(1);
-    effect.mutable_output()->set_stream(1);
+    effect.mutable_output()->set_descriptor(1);
     effect.mutable_output()->set_bytes("forged");
+    wire::set_stream(effect);
   }
   if (said.kind_case() != wire::pb::FromWorker::KIND_NOT_SET) say(socket, said);
 }

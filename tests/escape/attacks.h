@@ -1,14 +1,14 @@
 #pragma once
-// What a guest that has broken out of the engine would try, as native code in the caged process.
+// Attacks of a guest that has broken out of the engine, as native code in the caged process.
 
 #include <span>
 #include <string_view>
 
 namespace gw::test {
 
-// What the attacks are aimed at; prepared by the test, outside.
+// The targets of the attacks; the test prepares them outside the cage.
 struct Targets {
-  int tcp_port;               // somebody listens there, on 127.0.0.1
+  int tcp_port;               // of a listener on 127.0.0.1
   const char* folder;         // where this user may write; stands for the folder of the code cache
   int parent;                 // process
   const void* parent_memory;  // an address that is mapped there
@@ -24,7 +24,7 @@ struct Attack {
 
 std::span<const Attack> attacks();
 
-// What the process may use, so that exhausting it takes no time.
+// Small limits of the process, so that exhausting them takes no time.
 inline constexpr unsigned long kDataBytes = 256u << 20, kFileBytes = 64u << 20;
 inline constexpr unsigned kThreads = 32, kDescriptors = 128, kCpuSeconds = 1;
 

@@ -12,10 +12,10 @@
 #include <csignal>
 
 #include "attacks.h"
-#include "os/cage.h"
-#include "os/child_process.h"
-#include "os/file.h"
-#include "os/system_calls.h"
+#include "os/cage/cage.h"
+#include "os/cage/system_calls.h"
+#include "os/files/file.h"
+#include "os/process/child_process.h"
 
 namespace gw::test {
 namespace {
@@ -64,7 +64,7 @@ const Case kCases[] = {
     {"exhaust_cpu", {Lock::limits}},
 };
 
-// A port where somebody listens, and a folder that everybody may write to.
+// A port with a listener, and a folder that every user may write to.
 class Escape : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "attacks.h"
-#include "os/cage.h"
+#include "os/cage/cage.h"
 
 int main(int argc, char** argv) {
   using namespace gw;

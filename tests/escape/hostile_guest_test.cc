@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "os/file.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/process/process.h"
 #include "worker_driver.h"
 
 namespace gw::test {

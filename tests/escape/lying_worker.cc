@@ -8,9 +8,10 @@
 #include <map>
 #include <string>
 
-#include "os/message_socket.h"
 #include "os/sealed_memory.h"
-#include "wire/worker_frames.h"
+#include "os/sockets/message_socket.h"
+#include "wire/messages/streams.h"
+#include "wire/messages/worker_frames.h"
 
 namespace {
 
@@ -46,6 +47,7 @@ void send_file(const std::string& path) {
   effect.set_epoch(1);
   effect.set_sequence(1);
   effect.mutable_file()->set_path(path);
+  gw::wire::set_stream(effect);
   send(frame);
 }
 

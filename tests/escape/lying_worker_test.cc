@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "os/file.h"
+#include "os/files/file.h"
 #include "worker_driver.h"
 
 namespace gw::test {
@@ -43,7 +43,7 @@ TEST(LyingWorker, IsEndedForEveryLie) {
   }
 }
 
-// Its words are read to an end and forgotten; then nobody listens, and writing them ends it.
+// The daemon reads stderr up to a limit and drops the rest; then it closes the pipe, and the next write ends the worker.
 TEST(LyingWorker, AFloodOnStderrEndsIt) {
   auto folder = os::TempDir::make();
   WorkerDriver driver = lying(*folder, "flood");

@@ -1,4 +1,4 @@
-// Walks up and down a stack of 100,000 frames for ever.
+// Walks up and down a stack of 100,000 frames without end.
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// "write": fills its memory with a pattern and waits for input. "search": looks for that pattern in all of its memory, then beyond its end.
-// "both": writes it, and then searches in the same memory.
+// "write": fills its memory with a pattern and waits for input. "search": looks for that pattern in all it can read, which is its memory
+// and the unwind stack behind it, and then reads on behind that. "both": writes it, and then searches in the same memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ int main(int argc, char** argv) {
     return !is_pattern(memory);
   }
   int found = 0;
-  char* end = (char*)(__builtin_wasm_memory_size(0) * 65536ul);
+  enum { kUnwindBytes = 64 << 20 };
+  char* end = (char*)(__builtin_wasm_memory_size(0) * 65536ul + kUnwindBytes);
   for (char* at = (char*)1024; at + kBytes < end; at++) found += is_pattern(at);
   puts(found == 0 ? "nothing found" : "found");
   fflush(stdout);

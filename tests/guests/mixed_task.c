@@ -1,8 +1,8 @@
 // One task of an array. Its number says what it does: compute (0 and 3 of 4), read clocks (1), fork (2). Arguments: steps of a line, lines,
 // milliseconds of sleep after a line.
 //
-// Built natively, it prints what every run must print: a forked thread is then a process whose lines go to stderr. What clocks say nobody
-// can know before, so each line of a clock reader carries a digest of all it has read and said, which shows a value that changed
+// Built natively, it prints what every run must print: a forked thread is then a process whose lines go to stderr. Clock readings cannot be
+// known in advance, so each line of a clock reader carries a digest of all it has read and printed, which shows a value that changed
 // afterwards.
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>

@@ -1,5 +1,5 @@
 #pragma once
-// What the target sent back.
+// Counts the target's answers.
 
 #include <map>
 #include <string>

@@ -81,7 +81,8 @@ bool Flood::fire(const Shot& shot) {
   return true;
 }
 
-// Whoever was hung up on comes back as somebody else, and so with another job: it tells who takes part, reserves a slot and claims it.
+// After a disconnection the stranger returns with another identity, and so with another job: it sends a roster, reserves a slot and claims
+// it.
 Status Flood::come_as_leader() {
   GW_TRY_VOID(stranger_.ensure_connected());
   if (own_identity_ == stranger_.identities()) return ok();

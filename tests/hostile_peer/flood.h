@@ -8,7 +8,7 @@
 
 namespace gw::hostile {
 
-// As somebody who has no right to say anything, or as the leader of a job of its own, which the target then hosts and keeps threads of.
+// Sends as a stranger without rights, or as the leader of a job of its own, whose threads the target then hosts and keeps.
 class Flood {
  public:
   enum class As : std::uint8_t { stranger, leader };

@@ -1,8 +1,8 @@
 // godwit-hostile-peer HOST:PORT [--option VALUE]...
 //
 // A stranger with a key of its own, and what it has found out (--job, --peer, --grid, --thread, --protocol), against one daemon.
-// --attack flood: every kind of message with every field out of range, or --messages of them, drawn by --seed, as somebody who has no
-// right.
+// --attack flood: every kind of message with every field out of range, or --messages of them, drawn by --seed, as a stranger without
+// rights.
 // --attack lead: the same as the leader of a job of its own. --attack baseline, lead-baseline: each kind once with nothing wrong in it.
 // --attack fill-disk, hold-slots: as the leader of jobs of its own, without end.
 // Prints one line for each kind of message that came back, then a summary. Exit code 1: the target is gone.

@@ -161,7 +161,7 @@ void Mutator::fill(pb::Message& message, int depth) {
   }
 }
 
-// What the stranger can sign itself.
+// Fills in proofs that the stranger can sign itself.
 bool Mutator::fill_proof(pb::Message& message) {
   if (own_ == nullptr) return false;
   const std::string& type = message.GetDescriptor()->name();

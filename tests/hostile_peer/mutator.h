@@ -11,7 +11,7 @@
 
 namespace gw::hostile {
 
-// What the stranger has heard: values that are somebody's.
+// Values that the stranger has received: ids and numbers of real peers and jobs.
 struct Knowledge {
   std::uint32_t protocol = 0;
   std::vector<std::string> jobs;  // 32 bytes each, as are the next two

@@ -1,5 +1,5 @@
 #pragma once
-// What the stranger is told to do.
+// The command-line options of the stranger.
 
 #include <cstdint>
 #include <string>

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "base/bytes.h"
+
 namespace gw::hostile {
 namespace {
 
@@ -33,17 +37,24 @@ Status Overuse::lead(std::uint64_t nonce) {
   return stranger_.send(roster->SerializeAsString());
 }
 
-// The hash of an image's description; its pages are there to be asked for.
+// The root of an image of one node, as in docs/image-format.md; its pages are there to be asked for.
 std::string Overuse::image() {
   OwnJob& job = jobs_.begin()->second;
-  const auto manifest = protocol_.make("ImageManifest");
-  set(*manifest, "metadata", std::string(64, 'm'));
+  std::string node(32, '\0');
+  std::fill_n(node.begin(), kPagesOfImage / 8, '\xff');
   for (std::uint64_t i = 0; i < kPagesOfImage; ++i) {
     std::string page(kPageBytes, '\0');
-    for (char& byte : page) byte = static_cast<char>(rng_.next());
-    add(*manifest, "pages", job.add_blob(std::move(page)));
+    for (char& byte : page) byte = static_cast<char>(rng_.next() | 1);
+    node += job.add_blob(std::move(page));
   }
-  return job.add_blob(manifest->SerializeAsString());
+  ByteWriter root;
+  root.u16(4);
+  root.u8(2);
+  root.u8(1);
+  root.bytes(Bytes(32, 'm'));
+  for (const std::uint32_t field : {static_cast<std::uint32_t>(kPagesOfImage), 0u, 0u, 0u, 0u, 1u, 0u}) root.u32(field);
+  root.bytes(as_bytes(job.add_blob(std::move(node))));
+  return job.add_blob(std::string(as_text(root.view())));
 }
 
 int Overuse::fill_disk() {

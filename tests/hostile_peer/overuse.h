@@ -1,5 +1,5 @@
 #pragma once
-// Rights that anybody has, used without end.
+// Attacks that use the rights of every peer without end.
 
 #include "answers.h"
 #include "options.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "protocol.h"
-#include "transport/identity.h"
+#include "transport/identity/identity.h"
 
 namespace gw::hostile {
 

@@ -14,7 +14,7 @@ namespace gw::hostile {
 
 namespace pb = google::protobuf;
 
-// One kind of message: the fields to set on the way from PeerMessage down to it.
+// A kind of message: the fields to set on the path from PeerMessage down to it.
 struct MessageKind {
   std::vector<const pb::FieldDescriptor*> path;
 

@@ -54,7 +54,7 @@ Status Stranger::send(const std::string& message) {
   return fail(Kind::disconnected, "the target takes nothing any more");
 }
 
-// A request in the same lane is answered after the message was dealt with. Whoever is hung up on has been listened to.
+// A request in the same lane is answered after the message was handled. A disconnection shows too that the message was handled.
 Status Stranger::deliver(const std::string& message) {
   const auto lane = message.size() > kLongMessage ? transport::Lane::bulk : transport::Lane::control;
   GW_TRY_VOID(transport_->send(*peer_, lane, Bytes(message.begin(), message.end())));

@@ -1,5 +1,5 @@
 #pragma once
-// A peer that has a key and a connection, and no manners.
+// A peer that has a key and a connection and breaks every rule.
 
 #include <chrono>
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace gw::hostile {
 
-// Sends bytes to one peer and counts what comes back. When the other side has had enough of it, it comes again under another key.
-// One thread, which drives everything from inside the calls.
+// Sends bytes to one peer and counts the answers. When the other side disconnects, it returns with another key. Belongs to one thread,
+// which drives everything from inside the calls.
 class Stranger final : transport::Receiver {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,7 +24,7 @@ class Stranger final : transport::Receiver {
   Stranger& operator=(const Stranger&) = delete;
 
   // Connects if there is no connection, and returns when the target has dealt with the message: what it sends back, and whether it has hung
-  // up, is known then. Kind::timeout, disconnected: nobody is there. Kind::invalid: the message is longer than any may be.
+  // up, is known then. Kind::timeout, disconnected: the target is down. Kind::invalid: the message is longer than the limit.
   Status send(const std::string& message);
   // The same, without waiting. Nothing happens if there is no connection.
   void send_at_once(const std::string& message);
@@ -33,7 +33,7 @@ class Stranger final : transport::Receiver {
   const transport::PeerId& target() const { return *peer_; }
   // Listens for a while.
   void listen(std::chrono::milliseconds duration);
-  // The next message comes from somebody else.
+  // The next message is sent with another identity.
   void leave();
   const transport::Identity& identity() const { return *identity_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What lies between the ports of the switch: which frame arrives where, and when.
+// The medium between the ports of the switch: which frame arrives where, and when.
 
 #include <array>
 #include <chrono>
@@ -18,7 +18,7 @@ namespace gw::network_switch {
 
 using Time = std::chrono::steady_clock::time_point;
 
-// Of one ordered pair of ports.
+// The properties of the path from one port to another.
 struct Link {
   std::chrono::microseconds delay{0};
   std::chrono::microseconds jitter{0};  // up to so much more, evenly
@@ -46,7 +46,7 @@ class Fabric {
     Port to;
     std::shared_ptr<const Bytes> frame;  // shared by all ports a broadcast goes to
   };
-  // What has arrived by now, one at a time.
+  // Returns the next frame that has arrived by `now`.
   std::optional<Arrival> take(Time now);
   Time next_arrival() const { return under_way_.empty() ? Time::max() : under_way_.top().at; }
 

@@ -1,6 +1,6 @@
 // A switch between network namespaces, with delay, jitter and loss for each ordered pair of them: the kernels we test on have no netem.
 //
-// Told what to do on standard input, a command a line, each answered by `ok` or one sentence; ends with it.
+// Reads commands from standard input, one a line, and answers each with `ok` or one sentence; ends at the end of input.
 //
 //   port NAMESPACE                              plugs in a card eth0 made there; ports are numbered from 1
 //   link FROM TO DELAY_MS JITTER_MS LOSS        ports, or * for all; LOSS from 0 to 1

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::network_switch {
 namespace {

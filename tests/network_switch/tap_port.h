@@ -1,11 +1,11 @@
 #pragma once
-// One port of the switch: a network card of another namespace.
+// A port of the switch: a network card of another namespace.
 
 #include <optional>
 #include <string>
 
 #include "base/bytes.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::network_switch {
 

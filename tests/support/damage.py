@@ -1,10 +1,10 @@
-"""Damage to what a daemon that is down has on its disk: bytes flipped, files removed."""
+"""Damage to what a daemon that is down has on its disk: bytes flipped, files cut short or removed."""
 
 import random
 import re
 from pathlib import Path
 
-_NAMES = re.compile(r"[0-9a-f]{2,}|\d+")  # of what is stored; a folder of many is one kind
+_NAMES = re.compile(r"(?<![\w.])[0-9a-f]{2,}(?![\w.])|\d+")  # of what is stored; a folder of many is one kind
 
 
 def kinds_of_files(state: Path) -> dict[str, list[Path]]:
@@ -25,6 +25,8 @@ class Damage:
         for path, content in self._before.items():
             if how == "remove":
                 path.unlink()
+            elif how == "cut":
+                path.write_bytes(content[: rng.randrange(len(content))])
             else:
                 path.write_bytes(self._flipped(content, rng))
 

@@ -35,7 +35,7 @@ class Journey:
         if self.image is None:
             words = ["run", self._module, "--seed", "1", *self._options, *stop, "--", *self._program.args]
         else:
-            words = ["resume", self.image, *stop]
+            words = ["resume", self.image, "--allow-files", *stop]
         done = run([GODWIT, *words], stdin=self._stdin, folder=self._folder)
         self._take(done, target)
 

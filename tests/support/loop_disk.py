@@ -60,7 +60,9 @@ class LoopDisk:
         """Somebody else's data takes all room but `leave_bytes`."""
         with (self.folder / "ballast").open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, max(1, self.free_bytes() - leave_bytes - (64 << 10)))
-            while self.free_bytes() > leave_bytes:  # the last blocks, which a large extent does not get
+            for _ in range(32):  # the last blocks, which a large extent does not get; what others free meanwhile stays free
+                if self.free_bytes() <= leave_bytes:
+                    break
                 try:
                     os.write(file.fileno(), bytes(4096))
                     os.fsync(file.fileno())

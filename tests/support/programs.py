@@ -58,5 +58,5 @@ KERNELS = [
 
 ALL = EXAMPLES + KERNELS
 
-# What the guest runtime does in the place of the C library (sdk/guest/runtime).
+# Functions of the C library that the guest runtime replaces (sdk/guest/runtime).
 RUNTIME = [Program("tests/guests/compare_bytes.c")]

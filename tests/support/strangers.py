@@ -6,7 +6,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-HELLO, MESSAGE = 1, 2  # kinds of frames, transport/frame.h
+HELLO, MESSAGE = 1, 2  # kinds of frames, transport/connection/frame.h
 MORE = 2
 
 

@@ -1,10 +1,10 @@
-// What the passes promise and only a run can show.
+// Properties of the passes that only a run can show.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "prep/prep.h"
-#include "prep/test_support.h"
+#include "prep/test/test_support.h"
 #include "transform/program_run.h"
 
 namespace gw::transform {
@@ -95,7 +95,7 @@ TEST_F(Behaviour, AParkedCallIsMadeAgainWithTheSameArguments) {
             "0000000000000000 0800000000000000 exited with code 0\n");
 }
 
-// So many entries of one signature that calls of it stay indirect (prep/known_targets.h), or so few that they do not.
+// With these entries there are so many of one signature that its calls stay indirect (prep/analysis/known_targets.h); without, they do not.
 const std::string kManyMore = " $other $other $other $other $other $other $other $other $other";
 
 TEST_F(Behaviour, AParkedCallThroughTheTableGoesOn) {
@@ -125,8 +125,8 @@ TEST_F(Behaviour, AnIndexOutsideTheTableStillTraps) {
   }
 }
 
-// Calls of one of few are made direct; what else a pointer may hold must end the program as before, with the same words.
-// One target is compared, five go through a jump table, with a hole in it.
+// Calls with few possible targets are made direct; any other pointer must end the program as before, with the same message. A single target
+// is compared, five go through a jump table with a hole in it.
 TEST_F(Behaviour, AWrongFunctionPointerTrapsAsWithoutThePreProcessor) {
   for (const std::string& entries : {std::string("$right $wrong"), std::string("$right $right $wrong $right $right $right")}) {
     for (const char* wrong : {"-1", "0", "3", "7", "8", "9", "10", "11", "13", "-2147483648"}) {
@@ -163,7 +163,7 @@ TEST_F(Behaviour, SmallFunctionsInPlaceOfTheirCallsStartWithLocalsOfZero) {
 }
 
 // Found by a random program: the second operand, which is never evaluated, came to life with a counter that others had taken for unused.
-TEST_F(Behaviour, WhatFollowsAnOperandThatNeverEndsStaysDead) {
+TEST_F(Behaviour, CodeAfterAnOperandThatNeverEndsStaysDead) {
   EXPECT_EQ(outcome(R"((func $start (local $i i32)
     (block $out
       (drop (i64.le_u
@@ -205,8 +205,8 @@ TEST_F(Behaviour, DeepRecursionIsRebuilt) {
             "3d2c000000000000 exited with code 0\n");
 }
 
-// One NaN, got in different ways; with --verify its bits are always the same.
-TEST_F(Behaviour, VerifiedNansHaveOneFace) {
+// The same NaN computed in different ways: with --verify its bits are always the same.
+TEST_F(Behaviour, VerifiedNansHaveTheSameBits) {
   const char* nans[] = {
       "(f32.div (local.get $zero) (local.get $zero))",
       "(f32.neg (f32.div (local.get $zero) (local.get $zero)))",
@@ -231,6 +231,60 @@ TEST_F(Behaviour, VerifiedNansHaveOneFace) {
   const std::string program = "(func $start (local $zero f32) (local.set $zero (f32.load (i32.const 8192)))" + body + ")";
   for (Level level : {Level::off, Level::coarse, Level::fine})
     EXPECT_EQ(run(program, {.level = level, .verify = Verify::yes}), expected + "exited with code 0\n");
+}
+
+// Expected values are what the specification of wasm's exceptions says: no engine here runs them as they are.
+
+TEST_F(Behaviour, AnExceptionComesToTheNearestClauseThatTakesIt) {
+  EXPECT_EQ(outcome(R"((tag $a (param i64)) (tag $b)
+    (func $throw (param i32) (call $checkpoint) (if (local.get 0) (throw $a (i64.const 5))) (throw $b))
+    (func $middle (param i32) (try (do (call $throw (local.get 0))) (catch $b (call $show (i64.const 1)))))
+    (func $start (local $n i32)
+      (loop $again
+        (try (do (call $middle (local.get $n)) (call $show (i64.const 2))) (catch $a (call $show (pop i64))))
+        (br_if $again (i32.lt_u (local.tee $n (i32.add (local.get $n) (i32.const 1))) (i32.const 2))))))"),
+            "0100000000000000 0200000000000000 0500000000000000 exited with code 0\n");
+}
+
+TEST_F(Behaviour, AHandlerIsSuspendedAndRethrowsWhatItHasCaught) {
+  EXPECT_EQ(outcome(R"((tag $a (param i64)) (tag $b (param f64))
+    (func $throw (param i64) (call $checkpoint) (throw $a (local.get 0)))
+    (func $middle
+      (try $outer (do (call $throw (i64.const 7)))
+        (catch_all
+          (try (do (call $throw (i64.const 8))) (catch $a (call $show (pop i64)) (call $checkpoint)))
+          (call $checkpoint)
+          (rethrow $outer))))
+    (func $start (try (do (call $middle)) (catch $a (call $show (pop i64))))))"),
+            "0800000000000000 0700000000000000 exited with code 0\n");
+}
+
+TEST_F(Behaviour, DelegateSkipsTheClausesInBetween) {
+  EXPECT_EQ(outcome(R"((tag $a (param i64))
+    (func $throw (call $checkpoint) (throw $a (i64.const 9)))
+    (func $start
+      (try $out
+        (do (try (do (try (do (call $throw)) (delegate $out))) (catch_all (call $show (i64.const 1)))))
+        (catch $a (call $show (pop i64))))))"),
+            "0900000000000000 exited with code 0\n");
+}
+
+TEST_F(Behaviour, OperandsBelowACallThatThrowsAreForgotten) {
+  EXPECT_EQ(outcome(R"((tag $a (param i64))
+    (func $throw (param i64) (result i64) (call $checkpoint) (if (i64.eqz (local.get 0)) (throw $a (i64.const 3))) (local.get 0))
+    (func $start
+      (call $show (i64.add (i64.const 10) (try (result i64) (do (i64.mul (i64.const 2) (call $throw (i64.const 4)))) (catch $a (pop i64)))))
+      (call $show (i64.add (i64.const 10) (try (result i64) (do (i64.mul (i64.const 2) (call $throw (i64.const 0)))) (catch $a (pop i64)))))))"),
+            "1200000000000000 0d00000000000000 exited with code 0\n");
+}
+
+TEST_F(Behaviour, AnExceptionThroughTheTableIsCaught) {
+  for (const std::string& others : {std::string(), kManyMore}) {
+    EXPECT_EQ(outcome("(tag $a (param i64)) (table $t 12 funcref) (elem (i32.const 0) $throw $checkpoint" + others + R"() (func $other)
+      (func $throw (call $checkpoint) (throw $a (i64.const 6)))
+      (func $start (try (do (call_indirect (i32.load (i32.const 4096)))) (catch $a (call $show (pop i64))))))"),
+              "0600000000000000 exited with code 0\n");
+  }
 }
 
 }  // namespace

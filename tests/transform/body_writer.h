@@ -28,7 +28,7 @@ class BodyWriter {
   using MakeValue = Expr (BodyWriter::*)(Type);
   using MakeStatement = Expr (BodyWriter::*)();
 
-  // expressions.cc. value() gives an expression of exactly this type; the others give null where they cannot.
+  // Expressions. value() gives an expression of exactly this type; the others give null where they cannot.
   Expr value(Type type);
   Expr leaf(Type type);
   Expr constant(Type type);
@@ -51,7 +51,7 @@ class BodyWriter {
   Expr masked(std::int32_t mask);
   Statements arguments(const Signature& signature);
 
-  // statements.cc
+  // Statements.
   Statements statements(std::uint64_t count);
   Expr statement();
   Expr set_local();
@@ -72,7 +72,7 @@ class BodyWriter {
   Expr mix(Expr e);
   Expr sequence(Statements list);
 
-  // loops.cc
+  // Loops.
   Expr loop_statement();
   Expr counted_loop();
   Expr while_loop();

@@ -7,7 +7,7 @@ namespace {
 
 const Type kI32 = BinaryenTypeInt32();
 
-// What keeps a loop that looks counted from being one.
+// A change that makes a loop look counted although it is not.
 enum class Spoiler : std::uint8_t { none, second_write, step_sometimes, step_after_test, bound_moves, second_back_edge, count };
 
 // Compares a variable with its bound.

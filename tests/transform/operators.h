@@ -14,7 +14,7 @@ struct Operator {
   std::optional<Type> right;  // none: unary
 };
 
-// All that give a value of `type`, do not trap, and give the same bits in every engine for operands that are no NaNs.
+// All operators that give a value of `type`, do not trap, and give the same bits in every engine for operands that are not NaN.
 std::span<const Operator> operators_for(Type type);
 
 }  // namespace gw::transform

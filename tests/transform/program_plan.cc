@@ -23,7 +23,7 @@ void fill_table(ProgramPlan& plan, Rng& rng) {
     if (s == 0) plan.table_entries.emplace_back("checkpoint");
     for (const FunctionPlan& function : plan.functions)
       if (function.signature == s && !one_in(rng, 5)) plan.table_entries.push_back(function.name);
-    // So many targets that their calls stay indirect; fewer are called directly (prep/known_targets.h).
+    // Enough targets that their calls stay indirect; fewer are called directly (prep/analysis/known_targets.h).
     const std::size_t different = plan.table_entries.size() - group.first;
     if (different > 0 && one_in(rng, 2))
       for (std::size_t i = 0; i < kManyTargets; ++i) plan.table_entries.push_back(plan.table_entries[group.first + i % different]);

@@ -1,5 +1,5 @@
 #pragma once
-// What a random program consists of, before any code is written: signatures, functions, the table, globals, where things lie in memory.
+// The plan of a random program, before any code is written: signatures, functions, the table, globals, the layout of memory.
 
 #include <cstdint>
 #include <string>

@@ -29,7 +29,7 @@ Stage::Stage() {
 Result<std::unique_ptr<ProgramRun>> ProgramRun::start(Stage& stage, std::shared_ptr<const isolate::Module> module) {
   std::unique_ptr<ProgramRun> run(new ProgramRun(stage));
   run->module_ = std::move(module);
-  GW_TRY(run->isolate_, isolate::Isolate::make(stage.engine(), stage.thread(), run->module_, {}, run->host()));
+  GW_TRY(run->isolate_, isolate::Isolate::make(stage.engine(), stage.thread(), run->module_, {.args = {"program"}}, run->host()));
   return run;
 }
 

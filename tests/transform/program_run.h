@@ -1,5 +1,5 @@
 #pragma once
-// One program on its way through the isolates of this process.
+// A program that moves through the isolates of this process.
 
 #include <memory>
 #include <optional>
@@ -33,19 +33,22 @@ class Stage {
   std::unique_ptr<isolate::PoolThread> thread_;
 };
 
-// A program from its start on. Whoever resumes it decides where it stops; it keeps its output and input over all moves.
+// A program from its start on. The caller of resume decides where it stops; it keeps its output and input over all moves.
 class ProgramRun {
  public:
   static Result<std::unique_ptr<ProgramRun>> start(Stage& stage, std::shared_ptr<const isolate::Module> module);
 
   // polls: see isolate::ResumeOptions. REQUIRES: can_go_on().
   const isolate::Stop& resume(std::optional<std::uint32_t> polls = std::nullopt);
-  // Goes on in a new isolate, made from the bytes of an image of this one.
+  // Continues in a new isolate, made from the bytes of an image of this one.
   Status move();
   Result<wire::Image> image() { return isolate_->save(); }
 
   bool can_go_on() const { return isolate::can_resume(stop_); }
   bool is_parked() const { return std::holds_alternative<isolate::Parked>(stop_); }
+  std::string_view output() const { return output_.text(); }
+  std::string_view errors() const { return errors_.text(); }
+  const isolate::Stop& stop() const { return stop_; }
   // Everything printed, and how it ended.
   std::string outcome() const;
 

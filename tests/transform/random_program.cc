@@ -12,7 +12,7 @@
 namespace gw::transform {
 namespace {
 
-// What all programs have in common. The text buffer is at 64, the vector that describes it at 16, that of the input at 48.
+// The common part of all programs. The text buffer is at 64, its vector at 16, the vector of the input at 48.
 constexpr const char* kPrelude = R"((module
   (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "os/file.h"
+#include "os/files/file.h"
 #include "prep/prep.h"
 #include "transform/program_run.h"
 #include "transform/random_program.h"
@@ -54,7 +54,7 @@ class SeedCase {
 
   const Bytes& wasm() const { return program_.wasm; }
 
-  // What the pre-processor did, in all.
+  // Totals of what the pre-processor did.
   struct Reached {
     unsigned sites = 0, direct_calls = 0, unrolled = 0;
   };

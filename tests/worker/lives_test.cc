@@ -1,4 +1,4 @@
-// A thread has lives, told apart by their epochs: what a worker makes of those before.
+// Restarts of a thread in later epochs: how a worker uses the record of earlier ones.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::string output_in(const WorkerDriver& driver, std::uint64_t epoch) {
   return text;
 }
 
-TEST(WorkerLives, AThreadThatStartsAgainIsToldTheSame) {
+TEST(WorkerLives, ARestartedThreadGetsTheSameDeterminants) {
   const Bytes wasm = build_guest("clock_lines");
   WorkerDriver first;
   first.load(wasm);
@@ -37,7 +37,7 @@ TEST(WorkerLives, AThreadThatStartsAgainIsToldTheSame) {
   EXPECT_TRUE(second.determinants().empty());  // nothing new
 }
 
-TEST(WorkerLives, WhatCameAfterTheDeterminantsIsNew) {
+TEST(WorkerLives, ReadingsAfterTheRecordedDeterminantsAreNew) {
   const Bytes wasm = build_guest("clock_lines");
   WorkerDriver first;
   first.load(wasm);
@@ -57,22 +57,21 @@ TEST(WorkerLives, WhatCameAfterTheDeterminantsIsNew) {
   EXPECT_EQ(second.output().substr(0, before.size()), before);
 }
 
-TEST(WorkerLives, AForkThatIsStoredHasItsChildElsewhere) {
+TEST(WorkerLives, OfASpawnThatIsStoredHomeHasTheImage) {
   const Bytes wasm = build_guest("fork_tree");
   WorkerDriver driver({.keep_images = true});
   driver.load(wasm);
-  driver.start_again(1, {"fork_tree", "2"}, {.stored = 1});  // the first of two
+  driver.start_again(1, {"fork_tree", "2"}, {.stored = {{wire::kLogStream, 1}}});  // the first of two
   ASSERT_TRUE(driver.run_to_end());
-  std::vector<Effect> forks;
-  std::ranges::copy_if(driver.effects, std::back_inserter(forks), &Effect::has_fork);
-  ASSERT_EQ(forks.size(), 2u);
-  EXPECT_TRUE(forks[0].fork().image().empty());
-  EXPECT_FALSE(forks[1].fork().image().empty());
-  // A child's first image comes before its fork.
-  std::vector<std::uint64_t> born;
+  std::vector<Effect> spawns;
+  std::ranges::copy_if(driver.effects, std::back_inserter(spawns), &Effect::has_spawn);
+  ASSERT_EQ(spawns.size(), 2u);
+  EXPECT_TRUE(spawns[0].spawn().image().empty());
+  EXPECT_FALSE(spawns[1].spawn().image().empty());
+  std::vector<std::uint64_t> saved;
   for (const auto& image : driver.images)
-    if (image.frame.image().why() == FromWorker::Image::FORKED) born.push_back(image.frame.image().thread());
-  EXPECT_EQ(born, std::vector<std::uint64_t>{forks[1].fork().child()});
+    if (image.frame.image().why() == FromWorker::Image::SPAWNED) saved.push_back(image.frame.image().spawn());
+  EXPECT_EQ(saved, std::vector<std::uint64_t>{2});
 }
 
 TEST(WorkerLives, AThreadThatWasDroppedSaysNothingAndItsNameIsFree) {
@@ -87,7 +86,7 @@ TEST(WorkerLives, AThreadThatWasDroppedSaysNothingAndItsNameIsFree) {
   EXPECT_EQ(driver.effects.back().epoch(), 2u);
 }
 
-// Nobody takes what it writes, so it waits inside a call.
+// The output is not acknowledged, so the thread waits inside a call.
 TEST(WorkerLives, AThreadThatWaitsForRoomCanBeDropped) {
   WorkerDriver driver({.acknowledge = false});
   driver.load(build_guest("output_flood"));

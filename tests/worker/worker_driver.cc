@@ -65,7 +65,7 @@ void WorkerDriver::start_again(std::uint64_t thread, std::vector<std::string> ar
   ToWorker frame;
   frame.mutable_start()->set_thread(thread);
   frame.mutable_start()->set_epoch(before.epoch);
-  frame.mutable_start()->set_stored(before.stored);
+  wire::write(before.stored, *frame.mutable_start()->mutable_stored());
   for (const wire::pb::Determinant& determinant : before.determinants) *frame.mutable_start()->add_determinants() = determinant;
   (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
 }
@@ -131,9 +131,15 @@ void WorkerDriver::on_frame(WorkerProcess::Received received) {
   ToWorker answer;
   for (const Effect& effect : frame.effects().effects()) {
     effects.push_back(effect);
+    if (effect.has_spawn() && options_.acknowledge) {
+      answer.mutable_children()->set_unfinished(++children_);
+      send(answer);
+    }
+    const wire::Stream stream = wire::stream_of(effect);
     answer.mutable_stored()->set_thread(effect.thread());
-    answer.mutable_stored()->set_sequence(effect.sequence());
-    if (options_.acknowledge) send(answer);
+    answer.mutable_stored()->clear_streams();
+    wire::write(wire::StreamMarks{{stream, effect.sequence()}}, *answer.mutable_stored()->mutable_streams());
+    if (options_.acknowledge && !options_.silent.contains(stream)) send(answer);
   }
   if (frame.has_determinants() && frame.determinants().determinants_size() > 0) {
     answer.mutable_determinants_stable()->set_thread(frame.determinants().thread());
@@ -164,10 +170,10 @@ std::vector<wire::pb::Determinant> WorkerDriver::determinants(std::uint64_t thre
   return list;
 }
 
-std::string WorkerDriver::output(std::uint64_t thread, std::uint32_t stream) const {
+std::string WorkerDriver::output(std::uint64_t thread, std::uint32_t descriptor) const {
   std::string text;
   for (const Effect& effect : effects)
-    if (effect.thread() == thread && effect.has_output() && effect.output().stream() == stream) text += effect.output().bytes();
+    if (effect.thread() == thread && effect.has_output() && effect.output().descriptor() == descriptor) text += effect.output().bytes();
   return text;
 }
 

@@ -4,19 +4,21 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "node/worker/worker_process.h"
-#include "wire/module_info.h"
+#include "wire/messages/streams.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::test {
 
 // The mobile module of tests/guests/<name>.c.
 Bytes build_guest(const std::string& name, wire::Level level = wire::Level::fine);
 
-// Acknowledges effects and determinants as they come, unless told not to. Waits are bounded: a worker that says nothing for a minute fails
-// the test.
+// Acknowledges effects and determinants as they come, unless told not to; restores no children by itself. Waits are bounded: a worker that
+// says nothing for a minute fails the test.
 class WorkerDriver {
  public:
   struct Options {
@@ -24,8 +26,9 @@ class WorkerDriver {
     wire::pb::Limits guest_limits;
     unsigned pool_threads = 1;
     bool keep_images = false;
-    bool acknowledge = true;
-    std::string program;  // empty: godwit-worker
+    bool acknowledge = true;        // effects and determinants
+    std::set<wire::Stream> silent;  // streams of which nothing is acknowledged
+    std::string program;            // empty: godwit-worker
   };
 
   explicit WorkerDriver(Options options);
@@ -33,11 +36,11 @@ class WorkerDriver {
 
   void load(ByteView wasm);
   void start(std::uint64_t thread, std::vector<std::string> args = {"guest"}, std::vector<std::string> outputs = {});
-  // What a life before has left.
+  // The state that an earlier epoch has left.
   struct Before {
-    std::uint64_t epoch = 2;  // of the life that begins
+    std::uint64_t epoch = 2;  // the epoch that begins
     std::vector<wire::pb::Determinant> determinants;
-    std::uint64_t stored = 0;
+    wire::StreamMarks stored;
   };
   void start_again(std::uint64_t thread, std::vector<std::string> args, const Before& before);
   void start_tasks(std::uint64_t thread);
@@ -54,7 +57,7 @@ class WorkerDriver {
 
   // The End effect of a thread, null if there was none.
   const wire::pb::Effect::End* end_of(std::uint64_t thread = 1) const;
-  std::string output(std::uint64_t thread = 1, std::uint32_t stream = 1) const;
+  std::string output(std::uint64_t thread = 1, std::uint32_t descriptor = 1) const;
   std::vector<wire::pb::Determinant> determinants(std::uint64_t thread = 1) const;
   node::DeathCause cause() const { return worker->death() ? worker->death()->cause : node::DeathCause::finished; }
 
@@ -68,6 +71,7 @@ class WorkerDriver {
   void on_frame(node::WorkerProcess::Received received);
 
   Options options_;
+  std::uint64_t children_ = 0;  // that were spawned; none of them ends for the worker
 };
 
 }  // namespace gw::test

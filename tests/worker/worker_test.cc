@@ -6,8 +6,9 @@
 #include <csignal>
 #include <set>
 
+#include "job/effects/effect_gate.h"
 #include "os/clock.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 #include "worker_driver.h"
 
 namespace gw::test {
@@ -37,7 +38,7 @@ TEST(Worker, RunsAProgramToItsEnd) {
   EXPECT_EQ(driver.end_of()->reason(), Effect::End::EXITED);
   EXPECT_EQ(driver.end_of()->exit_code(), 3u);  // one for each argument
   ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 1; }));
-  for (std::size_t i = 0; i < driver.effects.size(); i++) EXPECT_EQ(driver.effects[i].sequence(), i + 1);
+  for (std::size_t i = 0; i < driver.effects.size(); i++) EXPECT_EQ(driver.effects[i].sequence(), i + 1);  // all of one stream
 }
 
 TEST(Worker, AsksForInputAndTakesItPieceByPiece) {
@@ -121,8 +122,8 @@ TEST(Worker, TerminatesAProgram) {
   EXPECT_EQ(driver.end_of()->reason(), Effect::End::TERMINATED);
 }
 
-// Nobody acknowledges: the outbox fills, the guest waits, and can still be suspended with everything it wrote.
-TEST(Worker, AFullOutboxMakesTheProgramWaitButNotUnstoppable) {
+// Without acknowledgements the outbox fills and the guest waits; it can still be suspended with everything it wrote.
+TEST(Worker, AProgramThatWaitsForAFullOutboxCanBeSuspended) {
   WorkerDriver driver({.acknowledge = false});
   driver.load(build_guest("output_flood"));
   driver.start(1);
@@ -139,7 +140,7 @@ TEST(Worker, AFullOutboxMakesTheProgramWaitButNotUnstoppable) {
   EXPECT_GE(image->content().job_state.size(), 4u << 20);
 }
 
-// One lane, and the thread that waits for room does not hold it: the other one runs, and a request is answered at once.
+// There is a single lane, and a thread that waits for room does not hold it: the other thread runs, and a request is answered at once.
 class WorkerWithoutRoom : public testing::TestWithParam<const char*> {};
 
 TEST_P(WorkerWithoutRoom, ParksTheThreadAndNotItsLane) {
@@ -188,46 +189,149 @@ TEST(Worker, TerminatesAProgramThatWaitsInPlaceForRoom) {
   EXPECT_EQ(driver.end_of()->reason(), Effect::End::TERMINATED);
 }
 
+std::ptrdiff_t forks(const WorkerDriver& driver, std::uint64_t thread = 1) {
+  return std::ranges::count_if(driver.effects, [&](const Effect& effect) { return effect.has_spawn() && effect.thread() == thread; });
+}
+
+// The driver does not acknowledge output: the program can fork all the same, and waits before it prints more.
+TEST(Worker, AFullStreamToHomeDoesNotStopAFork) {
+  constexpr std::size_t kBlocks = 64, kBlock = 65536;  // 4 MiB
+  WorkerDriver driver({.silent = {wire::kHomeStream}});
+  driver.load(build_guest("two_streams"));
+  driver.start(1, {"two_streams", "home", std::to_string(kBlocks)});
+  ASSERT_TRUE(driver.run_until([&] { return forks(driver) == 1; }));
+  driver.ask(Ask::suspend, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
+  EXPECT_EQ(driver.output().size(), kBlocks * kBlock) << "the line has to wait";
+  EXPECT_EQ(driver.end_of(1), nullptr);
+}
+
+// The driver does not acknowledge the forks of an earlier run: the program can print all the same, and waits before it forks again.
+TEST(Worker, AFullLogDoesNotStopAnOutput) {
+  const std::uint64_t kForks = job::EffectGate::Config().outbox_spawns;
+  WorkerDriver driver({.silent = {wire::kLogStream}});
+  driver.load(build_guest("two_streams"));
+  driver.start_again(1, {"two_streams", "log", std::to_string(kForks)}, {.stored = {{wire::kLogStream, kForks + 1}}});
+  ASSERT_TRUE(driver.run_until([&] { return driver.output() == "line\n"; }));
+  driver.ask(Ask::suspend, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
+  EXPECT_EQ(forks(driver), static_cast<std::ptrdiff_t>(kForks)) << "the last one has to wait";
+}
+
+// A thread whose forks are not acknowledged has ended, and reports its end only after they are.
+TEST(Worker, TheEndOfAThreadWaitsForItsLog) {
+  WorkerDriver driver({.silent = {wire::kLogStream}});
+  driver.load(build_guest("two_streams"));
+  driver.start(1, {"two_streams", "log", "1"});
+  ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 1 && forks(driver) == 2 && driver.output() == "line\n"; }));
+  EXPECT_EQ(driver.end_of(1), nullptr);
+  ToWorker stored;
+  stored.mutable_stored()->set_thread(1);
+  wire::write(wire::StreamMarks{{wire::kLogStream, 2}}, *stored.mutable_stored()->mutable_streams());
+  driver.send(stored);
+  ASSERT_TRUE(driver.run_to_end(1));
+  EXPECT_EQ(driver.end_of(1)->exit_code(), 7u);
+}
+
 // Stopped may come before the effects of the thread, so those count.
 std::ptrdiff_t ends(const WorkerDriver& driver) {
   return std::ranges::count_if(driver.effects, [](const Effect& effect) { return effect.has_end(); });
 }
 
-TEST(Worker, ForkedThreadsRunBesideTheirParent) {
+std::vector<const node::WorkerProcess::Received*> first_images(const WorkerDriver& driver) {
+  std::vector<const node::WorkerProcess::Received*> list;
+  for (const auto& image : driver.images)
+    if (image.frame.image().why() == FromWorker::Image::SPAWNED) list.push_back(&image);
+  return list;
+}
+
+std::vector<Effect> spawns(const WorkerDriver& driver) {
+  std::vector<Effect> list;
+  std::ranges::copy_if(driver.effects, std::back_inserter(list), &Effect::has_spawn);
+  return list;
+}
+
+TEST(Worker, AChildWaitsUntilItIsRestored) {
   WorkerDriver driver({.pool_threads = 2});
   driver.load(build_guest("fork_tree"));
   driver.start(1, {"fork_tree", "3"});
-  ASSERT_TRUE(driver.run_until([&] { return ends(driver) == 4; }));
-  std::set<std::uint64_t> threads;
-  for (const Effect& effect : driver.effects) threads.insert(effect.thread());
+  ASSERT_TRUE(driver.run_to_end(1));
+  EXPECT_EQ(ends(driver), 1);
+  ASSERT_EQ(spawns(driver).size(), 3u);
+  const auto images = first_images(driver);
+  ASSERT_EQ(images.size(), 3u);
   std::set<std::string> printed;
-  for (const std::uint64_t thread : threads) printed.insert(driver.output(thread));
-  EXPECT_EQ(printed, (std::set<std::string>{"parent\n", "child 0\n", "child 1\n", "child 2\n"}));
+  for (std::size_t i : {2u, 0u, 1u}) {
+    const std::uint64_t child = spawns(driver)[i].spawn().child();
+    driver.restore(child, 1, *images[i]->memory);
+    ASSERT_TRUE(driver.run_to_end(child));
+    printed.insert(driver.output(child));
+  }
+  EXPECT_EQ(printed, (std::set<std::string>{"child 0\n", "child 1\n", "child 2\n"}));
+  EXPECT_EQ(driver.output(1), "parent\n");
 }
 
-TEST(Worker, AForkComesAfterTheImageOfItsChild) {
-  WorkerDriver driver({.keep_images = true});
-  driver.load(build_guest("fork_tree"));
-  driver.start(1, {"fork_tree", "1"});
-  ASSERT_TRUE(driver.run_until([&] { return ends(driver) == 2; }));
-  const auto fork = std::ranges::find_if(driver.effects, [](const Effect& effect) { return effect.has_fork(); });
-  ASSERT_NE(fork, driver.effects.end());
-  const auto image =
-      std::ranges::find_if(driver.images, [](const auto& one) { return one.frame.image().why() == FromWorker::Image::FORKED; });
-  ASSERT_NE(image, driver.images.end());
-  EXPECT_EQ(image->frame.image().thread(), fork->fork().child());
-  EXPECT_EQ(image->frame.image().id(), fork->fork().image());
+TEST(Worker, AChildGoesOnInAnotherProcess) {
+  const Bytes wasm = build_guest("fork_tree");
+  WorkerDriver first;
+  first.load(wasm);
+  first.start(1, {"fork_tree", "1"});
+  ASSERT_TRUE(first.run_to_end(1));
+  ASSERT_EQ(first_images(first).size(), 1u);
+  const std::uint64_t child = spawns(first)[0].spawn().child();
+
+  WorkerDriver second;
+  second.load(wasm);
+  second.restore(child, 4, *first_images(first)[0]->memory);
+  ASSERT_TRUE(second.run_to_end(child));
+  EXPECT_EQ(second.output(child), "child 0\n");
+  EXPECT_EQ(second.effects.back().epoch(), 4u);
 }
 
-TEST(Worker, RefusesForksBeyondTheLimitOfThreads) {
+TEST(Worker, ASpawnComesAfterTheImageOfItsChild) {
+  for (const bool keep_images : {false, true}) {
+    WorkerDriver driver({.keep_images = keep_images});
+    driver.load(build_guest("fork_tree"));
+    driver.start(1, {"fork_tree", "1"});
+    ASSERT_TRUE(driver.run_to_end(1));
+    const auto images = first_images(driver);
+    ASSERT_EQ(images.size(), 1u);
+    const Effect spawn = spawns(driver).at(0);
+    EXPECT_EQ(images[0]->frame.image().thread(), 1u);
+    EXPECT_EQ(images[0]->frame.image().spawn(), spawn.sequence());
+    EXPECT_EQ(images[0]->frame.image().id(), spawn.spawn().image());
+  }
+}
+
+TEST(Worker, RefusesForksBeyondTheLimitAndDoesSoAgainInAReplay) {
+  const Bytes wasm = build_guest("fork_tree");
   WorkerDriver::Options options;
   options.guest_limits.set_threads(3);
   WorkerDriver driver(std::move(options));
-  driver.load(build_guest("fork_tree"));
+  driver.load(wasm);
   driver.start(1, {"fork_tree", "10000"});
   ASSERT_TRUE(driver.run_to_end(1));
   EXPECT_EQ(driver.end_of(1)->reason(), Effect::End::EXITED);
   EXPECT_EQ(driver.end_of(1)->exit_code(), 1u);  // it saw a fork fail
+  EXPECT_EQ(spawns(driver).size(), 3u);
+
+  WorkerDriver replay;
+  replay.load(wasm);
+  replay.start_again(1, {"fork_tree", "10000"}, {.determinants = driver.determinants(), .stored = {{wire::kLogStream, 3}}});
+  ASSERT_TRUE(replay.run_to_end(1));
+  EXPECT_EQ(replay.end_of(1)->exit_code(), 1u);
+  EXPECT_EQ(spawns(replay).size(), 3u);
+}
+
+// The driver does not acknowledge spawns, so the program waits inside the call.
+TEST(Worker, ForksWaitForHome) {
+  WorkerDriver driver({.acknowledge = false});
+  driver.load(build_guest("fork_tree"));
+  driver.start(1, {"fork_tree", "100"});
+  ASSERT_TRUE(driver.run_until([&] { return spawns(driver).size() == job::EffectGate::Config().outbox_spawns; }));
+  driver.ask(Ask::suspend, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.back().frame.image().why() == FromWorker::Image::SUSPENDED; }));
+  EXPECT_EQ(first_images(driver).size(), job::EffectGate::Config().outbox_spawns);
 }
 
 TEST(Worker, HandsOutFilesBeforeTheEnd) {

@@ -18,6 +18,7 @@ void add_all_commands(CommandTree& tree) {
   add_grid_commands(tree);
   add_tracker_command(tree);
   add_image_commands(tree);
+  add_language_commands(tree);
   add_config_commands(tree);
   add_completion_command(tree);
   add_man_command(tree);

@@ -23,6 +23,7 @@ void add_grid_commands(CommandTree& tree);
 void add_tracker_command(CommandTree& tree);
 void add_image_commands(CommandTree& tree);
 void add_image_output_command(CommandTree& tree, Command& parent);
+void add_language_commands(CommandTree& tree);
 void add_config_commands(CommandTree& tree);
 void add_completion_command(CommandTree& tree);
 void add_man_command(CommandTree& tree);

@@ -5,7 +5,7 @@
 namespace gw::cli {
 namespace {
 
-// What compgen shall offer for a value.
+// The words that compgen offers for a value.
 std::string offer(const std::string& placeholder) {
   switch (value_kind(placeholder)) {
     case ValueKind::file:

@@ -9,7 +9,7 @@
 #include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/daemon/dev_network.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {

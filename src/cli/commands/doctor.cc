@@ -92,6 +92,7 @@ Finding check_versions(const std::string& ours, const std::vector<std::string>& 
 
 Finding check_disk(const DiskFacts& disk) {
   const std::string sentence = fmt::format("{} free; a flushed write takes {} ms", human_bytes(disk.free_bytes), disk.flush.count());
+  if (disk.full) return found("disk", Verdict::bad, Reason::disk_low, "the disk is full, so the daemon takes no new work; " + sentence);
   if (disk.free_bytes < kDiskWarn)
     return found("disk", disk.free_bytes < kDiskBad ? Verdict::bad : Verdict::warn, Reason::disk_low, sentence);
   if (disk.flush > kFlushWarn) return found("disk", Verdict::warn, Reason::disk_slow, sentence);

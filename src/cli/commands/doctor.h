@@ -35,6 +35,7 @@ Finding check_clock(std::vector<std::chrono::milliseconds> ahead);
 Finding check_versions(const std::string& ours, const std::vector<std::string>& others);
 struct DiskFacts {
   std::uint64_t free_bytes = 0;
+  bool full = false;                   // or the daemon says so: it takes no new work
   std::chrono::milliseconds flush{0};  // how long it took to make 4 KiB durable
 };
 Finding check_disk(const DiskFacts& disk);

@@ -14,8 +14,8 @@
 #include "cli/console/quantity.h"
 #include "gateway/client.h"
 #include "isolate/memory/memory_watch.h"
-#include "os/cage_features.h"
-#include "os/file.h"
+#include "os/cage/cage_features.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -54,8 +54,9 @@ Result<DiskFacts> disk_facts(fs::path folder) {
   const Status written = os::write_file_atomic(file, Bytes(4096, 'x'));
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   fs::remove(file, ignored);
-  if (!written) return written.error();
-  return DiskFacts{.free_bytes = std::uint64_t{found.f_bavail} * found.f_frsize, .flush = took};
+  const bool full = !written && written.error().kind == Kind::overloaded;
+  if (!written && !full) return written.error();
+  return DiskFacts{.free_bytes = std::uint64_t{found.f_bavail} * found.f_frsize, .full = full, .flush = took};
 }
 
 std::vector<std::string> own_addresses() {
@@ -117,7 +118,8 @@ Result<std::vector<Finding>> examine(const Settings& settings) {
     GW_TRY(const auto peers, client.peers());
     add_findings(*node, peers, client, findings);
   }
-  GW_TRY(const DiskFacts disk, disk_facts(state));
+  GW_TRY(DiskFacts disk, disk_facts(state));
+  if (node) disk.full |= node->storage.full;
   findings.push_back(check_disk(disk));
   for (Finding& finding : check_kernel(kernel_facts())) findings.push_back(std::move(finding));
   return findings;

@@ -246,7 +246,7 @@ void add_grid_leave(CommandTree& tree, Command& parent) {
       {.summary = "Leave a grid",
        .details =
            "Refused while jobs of this machine run in the grid. Deletes the membership of a private grid, and its key if this machine "
-           "holds it: without another holder of the key nobody can be invited any more.",
+           "holds it: without another holder of the key no machine can be invited any more.",
        .examples = {"godwit grid leave physics", "godwit grid leave lab -o json"}});
   command.add_argument("grid", *name, "Name of the grid");
   tree.add_setting(command, Key::socket);

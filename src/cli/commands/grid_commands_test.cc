@@ -1,4 +1,4 @@
-// What the commands for peers and jobs say and find, without a daemon.
+// Output of the commands for peers and jobs without a daemon.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "cli/daemon/daemon_process.h"
 #include "cli/jobs/grid_run.h"
 #include "cli/settings/submitter_key.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -69,7 +69,7 @@ TEST(SubmitterKey, DamageIsNotTakenForAKey) {
   EXPECT_EQ(load_or_make_submitter_key(file).error().kind, Kind::corrupt);
 }
 
-TEST(DaemonProcess, IsToldWhatWasAskedFor) {
+TEST(DaemonProcess, GetsTheRequestedOptions) {
   const DaemonOptions options{.socket = "/run/s",
                               .state = "/var/s",
                               .listen = {"0.0.0.0:7", "[::1]:8"},

@@ -7,15 +7,16 @@
 #include "cli/commands/commands.h"
 #include "cli/console/quantity.h"
 #include "cli/jobs/image_file.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::cli {
 namespace {
 
 Result<wire::Image> load(const std::string& file) {
-  GW_TRY(const bool journal, is_journal(file));
-  if (journal)
-    return fail(Kind::invalid, "{} is a journal of checkpoints, not an image: print its output with 'godwit image output {}'", file, file);
+  GW_TRY(const bool job_file, is_job_file(file));
+  if (job_file)
+    return fail(Kind::invalid, "{} is a job file of --checkpoint-every, not an image: print its output with 'godwit image output {}'", file,
+                file);
   GW_TRY(auto image, read_image(file));
   GW_TRY_VOID(image.verify_pages());
   return image;
@@ -31,7 +32,8 @@ Rows rows_of(const wire::Image& image) {
       .add("module", "module", content.module_hash.hex())
       .add("module_bytes", "module included", module_bytes, module_bytes == 0 ? "no" : human_bytes(module_bytes))
       .add("phase", "phase", content.phase == wire::Phase::fresh ? "fresh" : "suspended")
-      .add("parent", "changes to", content.parent ? Json(content.parent->hex()) : Json(), content.parent ? "" : "-")
+      .add("nodes", "nodes", image.nodes().size())
+      .add("nodes_elsewhere", "nodes elsewhere", content.nodes_elsewhere.size())
       .add("memory_pages", "memory", content.memory_pages, human_bytes(std::uint64_t{content.memory_pages} * wire::kPageBytes))
       .add("nonzero_pages", "pages in use", content.pages.size(),
            fmt::format("{} of {}", content.pages.size(), content.memory_pages + content.file_pages))

@@ -4,7 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/man_page.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -38,7 +38,7 @@ Result<int> man(const ManOptions& options, Invocation& invocation) {
 
 }  // namespace
 
-// Hidden: the build calls it, people call man(1).
+// Hidden: the build calls it, users call man(1).
 void add_man_command(CommandTree& tree) {
   Command& command = tree.add(
       tree.root(), "man",

@@ -95,6 +95,18 @@ std::string up_time(const node::NodeView& node) {
   return human_duration(std::chrono::duration_cast<std::chrono::milliseconds>(std::max(age, node::WallTime::duration(0))));
 }
 
+std::string storage_text(const node::StorageView& storage) {
+  const std::string full = "the disk is full, no new work is taken: free some space, for example with 'godwit job prune'; ";
+  return fmt::format("{}{} with {} of output; kept for {}, up to {}", storage.full ? full : "",
+                     counted(storage.finished_jobs, "finished job"), human_bytes(storage.finished_bytes), human_duration(storage.keep_for),
+                     human_bytes(storage.keep_bytes));
+}
+
+std::string kept_text(const node::StorageView& storage) {
+  return fmt::format("images of {} of other peers, {} of {}", counted(storage.kept_threads, "thread"), human_bytes(storage.kept_bytes),
+                     human_bytes(storage.kept_limit));
+}
+
 Result<int> status(Invocation& invocation) {
   GW_TRY(const DaemonStatus status, ask_all(invocation.settings));
   const node::NodeView& node = status.node;
@@ -106,6 +118,8 @@ Result<int> status(Invocation& invocation) {
       .add("share", "shared", Json(), share_text(node.share))
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
       .add("jobs", "jobs", Json(), jobs_text(status.jobs))
+      .add("storage", "storage", Json(), storage_text(node.storage))
+      .add("kept", "kept", Json(), kept_text(node.storage))
       .add("relays", "relays", Json(), relays_text(node))
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},
@@ -114,7 +128,7 @@ Result<int> status(Invocation& invocation) {
                      {"hosted", gateway::to_json(status.hosted)["hosted"]}};
   std::string text = rows.render(invocation.console.out());
   std::vector<node::JobSummary> open = status.jobs;
-  std::erase_if(open, [](const node::JobSummary& job) { return job.state != JobState::running; });
+  std::erase_if(open, [](const node::JobSummary& job) { return is_over(job.state); });
   if (!open.empty()) text += "\n" + table_of(open, std::chrono::system_clock::now(), invocation.console.out());
   if (!status.hosted.empty()) text += "\nJobs that run here:\n" + table_of(status.hosted, node.id, invocation.console.out());
   invocation.console.print({"godwit.status/1", json, text, std::string(gateway::name(node.reach))});

@@ -5,7 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/daemon/daemon_process.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {

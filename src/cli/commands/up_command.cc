@@ -6,10 +6,11 @@
 #include <memory>
 
 #include "cli/commands/commands.h"
+#include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/daemon/systemd_unit.h"
 #include "gateway/view_json.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
@@ -60,6 +61,9 @@ Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings
   GW_TRY_VOID(setting_key(Key::join).check(fmt::format("{}", fmt::join(daemon.join, ","))));
   GW_TRY_VOID(setting_key(Key::grid).check(fmt::format("{}", fmt::join(daemon.grids, ","))));
   if (settings[Key::slots].text != kAuto) daemon.slots = std::stoul(settings[Key::slots].text);
+  GW_TRY(const auto keep_for, parse_duration(settings[Key::keep_jobs].text));
+  daemon.keep_for = std::chrono::duration_cast<std::chrono::seconds>(keep_for);
+  GW_TRY(daemon.keep_bytes, parse_bytes(settings[Key::keep_output].text));
   if (options.ready_fd) daemon.ready_fd = static_cast<int>(*options.ready_fd);
   return daemon;
 }
@@ -106,7 +110,7 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
       .add("pid", "process", process.pid());
   Json json = rows.json();
   json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
-  // Not in a table, which may cut lines: these are copied by the user.
+  // Plain lines instead of a table, which may cut them: users copy these lines.
   const std::string next =
       fmt::format("\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\n",
                   join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api);
@@ -127,10 +131,11 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   add("--listen", options.listen);
   if (!options.tracker.empty()) add("--tracker", {options.tracker});
   if (options.no_discovery) words.emplace_back("--no-discovery");
-  for (const Key key : {Key::socket, Key::state, Key::slots})
-    if (invocation.settings[key].origin.starts_with("--"))
-      add(setting_key(key).flag,
-          {key == Key::slots ? invocation.settings[key].text : fs::absolute(invocation.settings[key].text).string()});
+  for (const Key key : {Key::socket, Key::state, Key::slots, Key::keep_jobs, Key::keep_output}) {
+    const bool is_path = key == Key::socket || key == Key::state;
+    const std::string& text = invocation.settings[key].text;
+    if (invocation.settings[key].origin.starts_with("--")) add(setting_key(key).flag, {is_path ? fs::absolute(text).string() : text});
+  }
   GW_TRY(const UnitChange change, install_unit(words));
   Rows rows;
   rows.add("unit", "unit", unit_file().string())
@@ -178,6 +183,8 @@ void add_up_command(CommandTree& tree) {
   command.add_repeatable("--grid", options->grids, described(Key::grid), "NAME");
   command.add_repeatable("--listen", options->listen, described(Key::listen), "ADDRESS:PORT");
   tree.add_setting(command, Key::slots);
+  tree.add_setting(command, Key::keep_jobs);
+  tree.add_setting(command, Key::keep_output);
   tree.add_setting(command, Key::state);
   tree.add_setting(command, Key::socket);
   command.add_option("--tracker", options->tracker, "Also run a tracker at this address", "ADDRESS:PORT");

@@ -3,9 +3,9 @@
 #include "cli/commands/commands.h"
 #include "isolate/engine/engine_version.h"
 #include "isolate/memory/memory_watch.h"
-#include "os/cage_features.h"
-#include "wire/image.h"
-#include "wire/module_info.h"
+#include "os/cage/cage_features.h"
+#include "wire/image/image.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::cli {
 namespace {

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
 
-// Not fmt::print, which throws when the reader has closed the pipe; flush() reports that.
+// fwrite instead of fmt::print, which throws when the reader has closed the pipe; flush() reports that.
 void write(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
 // Texts may be names and messages of other machines, in any encoding.

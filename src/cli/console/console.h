@@ -1,5 +1,5 @@
 #pragma once
-// The output of commands, for people and for scripts.
+// The output of commands, for users and for scripts.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,7 +23,7 @@ Format to_format(std::string_view word);
 struct Report {
   std::string schema;   // "godwit.config/1", documented in docs/cli-json.md
   Json json;            // an object; the schema is put in front
-  std::string text;     // for people: tables and lines
+  std::string text;     // for users: tables and lines
   std::string essence;  // for -o quiet: the one thing a script would cut out, or nothing
 };
 

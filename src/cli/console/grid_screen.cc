@@ -1,7 +1,7 @@
 #include "cli/console/grid_screen.h"
 
 #include "gateway/view_json.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {

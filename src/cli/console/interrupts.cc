@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "cli/exit_codes.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {

@@ -5,15 +5,15 @@
 #include <thread>
 
 #include "base/result.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::cli {
 
 // Turns Ctrl-C, SIGTERM and SIGHUP into calls. Signals that were ignored when the command was started (nohup) stay ignored.
 //
-// They are blocked from make() on in the calling thread and every thread it starts later; watch() hands them to callbacks on a thread of
-// its own: the first signal to `first`, the second to `second`. If the process is still there kPatience after the second one, or a third
-// one comes, it ends with ExitCode::interrupted. Before watch() they are held back.
+// The signals are blocked from make() on in the calling thread and every thread it starts later; watch() hands them to callbacks on a
+// thread of its own: the first signal to `first`, the second to `second`. If the process is still there kPatience after the second one, or
+// a third one comes, it ends with ExitCode::interrupted. Before watch() they are held back.
 class Interrupts {
  public:
   static constexpr int kPatienceMilliseconds = 2000;

@@ -56,13 +56,15 @@ void send(int signal) { ::kill(::getpid(), signal); }
   std::_Exit(hangup_counted ? 8 : 7);
 }
 
-TEST_F(InterruptsDeathTest, TheFirstAndTheSecondSignalAreToldApart) { EXPECT_EXIT(two_signals(), testing::ExitedWithCode(7), ""); }
+TEST_F(InterruptsDeathTest, TheFirstAndTheSecondSignalHaveDifferentCallbacks) {
+  EXPECT_EXIT(two_signals(), testing::ExitedWithCode(7), "");
+}
 
 TEST_F(InterruptsDeathTest, AThirdSignalEndsTheProcess) {
   EXPECT_EXIT(three_signals(), testing::ExitedWithCode(static_cast<int>(ExitCode::interrupted)), "");
 }
 
-TEST_F(InterruptsDeathTest, WhatNohupIgnoresStaysIgnored) { EXPECT_EXIT(ignored_signals(), testing::ExitedWithCode(7), ""); }
+TEST_F(InterruptsDeathTest, SignalsThatNohupIgnoresStayIgnored) { EXPECT_EXIT(ignored_signals(), testing::ExitedWithCode(7), ""); }
 
 }  // namespace
 }  // namespace gw::cli

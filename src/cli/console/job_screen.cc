@@ -4,7 +4,7 @@
 
 #include "cli/console/output_text.h"
 #include "cli/console/quantity.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
@@ -58,7 +58,7 @@ void JobScreen::on_checkpoint(const Checkpoint& checkpoint) {
 
 void JobScreen::on_forked(job::ThreadId parent, job::ThreadId child) {
   const std::lock_guard lock(mutex_);
-  // As text: JSON readers lose the last digits of 64-bit numbers.
+  // Ids are text, because JSON readers lose the last digits of 64-bit numbers.
   if (json()) print_event("fork", {{"parent", fmt::format("{:016x}", parent.value())}, {"child", fmt::format("{:016x}", child.value())}});
 }
 

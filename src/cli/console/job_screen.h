@@ -7,14 +7,14 @@
 #include "cli/console/console.h"
 #include "cli/console/output_relay.h"
 #include "cli/console/output_text.h"
-#include "node/jobs/local_job.h"
+#include "node/embedded/job_outcome.h"
 
 namespace gw::cli {
 
 // Shows a program that runs in this command. Its output goes straight to ours, except in two cases, where it passes through a relay: with
 // -o json it becomes events, one JSON object per line; on a terminal a line about the last checkpoint is shown below it.
 //
-// The observer's calls come on the thread of LocalJob::run(), output on the relay's; a mutex orders them.
+// The observer's calls come on the thread of EmbeddedPeer::run(), output on the relay's; a mutex orders them.
 class JobScreen final : public node::JobObserver {
  public:
   enum class Checkpoints { none, some };

@@ -115,7 +115,7 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
   const node::JobCounters& counters = summary.counters;
   Rows rows;
   rows.add("id", "job", summary.id.hash.hex()).add("name", "program", summary.name).add("state", "state", gateway::name(summary.state));
-  if (summary.state != JobState::running) rows.add("exit_code", "exit code", summary.exit_code);
+  if (is_over(summary.state)) rows.add("exit_code", "exit code", summary.exit_code);
   rows.add("done", "done", progress_of(summary))
       .add("running", "running", fmt::format("{} of at most {}", summary.running, summary.slots))
       .add("time", "time", run_time(summary, now))
@@ -123,6 +123,8 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
            fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
                        counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
+  rows.add("stored_bytes", "output", human_bytes(summary.stored_bytes));
+  if (!summary.sentence.empty()) rows.add("sentence", "problem", summary.sentence);
   std::string text = rows.render(terminal);
   if (const std::string waits = waits_of(job, terminal); !waits.empty()) text += "\n" + waits;
   if (!job.peers.empty()) text += "\n" + peers_table(job, terminal);

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 

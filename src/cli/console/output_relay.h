@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/bytes.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::cli {
 

@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "os/file.h"
-#include "os/io.h"
-#include "os/user_folders.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
+#include "os/files/user_folders.h"
 
 namespace gw::cli {
 namespace {
@@ -71,6 +71,8 @@ std::vector<std::string> daemon_words(const fs::path& program, const DaemonOptio
   if (!options.tracker.empty()) words.insert(words.end(), {"--tracker", options.tracker});
   if (options.discovery == DaemonOptions::Discovery::off) words.emplace_back("--no-discovery");
   if (options.slots) words.insert(words.end(), {"--slots", std::to_string(*options.slots)});
+  if (options.keep_for) words.insert(words.end(), {"--keep-jobs", std::to_string(options.keep_for->count())});
+  if (options.keep_bytes) words.insert(words.end(), {"--keep-output", std::to_string(*options.keep_bytes)});
   if (options.ready_fd) words.insert(words.end(), {"--ready-fd", std::to_string(*options.ready_fd)});
   return words;
 }

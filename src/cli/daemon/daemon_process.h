@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gateway/client.h"
-#include "os/child_process.h"
+#include "os/process/child_process.h"
 
 namespace gw::cli {
 
@@ -19,6 +19,8 @@ struct DaemonOptions {
   std::vector<std::string> join;
   std::vector<std::string> grids;  // none: as the daemon likes
   std::optional<std::uint32_t> slots;
+  std::optional<std::chrono::seconds> keep_for;  // jobs that have ended
+  std::optional<std::uint64_t> keep_bytes;       // of their output
   std::optional<int> ready_fd;
   std::vector<std::string> inside;  // words before the command: in a namespace, for example
   std::string tracker;              // empty: it is none

@@ -7,9 +7,9 @@
 #include <charconv>
 #include <sstream>
 
-#include "os/file.h"
-#include "os/io.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
+#include "os/process/process.h"
 
 namespace gw::cli {
 namespace {

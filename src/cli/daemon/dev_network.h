@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "os/child_process.h"
+#include "os/process/child_process.h"
 
 namespace gw::cli {
 

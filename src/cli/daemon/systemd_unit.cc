@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "os/file.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/process/process.h"
 
 namespace gw::cli {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <cstdlib>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
 
-TEST(SystemdUnit, SaysWhenItIsReadyAndTakesEveryWordAsItIs) {
+TEST(SystemdUnit, NotifiesReadinessAndQuotesEveryArgument) {
   const std::string text = unit_text({"/opt/my tools/godwit", "up", "--join", "a%b$c\"d\\e:1"});
   EXPECT_NE(text.find("\nExecStart=\"/opt/my tools/godwit\" \"up\" \"--join\" \"a%%b$$c\\\"d\\\\e:1\"\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nType=notify\n"), std::string::npos);
@@ -19,7 +19,7 @@ TEST(SystemdUnit, SaysWhenItIsReadyAndTakesEveryWordAsItIs) {
 TEST(SystemdUnit, IsWrittenAndRemovedWhetherSystemdIsThereOrNot) {
   const os::TempDir folder = os::TempDir::make().value();
   ASSERT_EQ(::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1), 0);
-  ASSERT_EQ(::setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere", 1), 0);  // of nobody's systemd
+  ASSERT_EQ(::setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere", 1), 0);  // no systemd answers there
   ASSERT_EQ(::setenv("XDG_RUNTIME_DIR", folder.path().c_str(), 1), 0);
   const auto installed = install_unit({"godwit", "up"});
   ASSERT_TRUE(installed) << installed.error().detail;

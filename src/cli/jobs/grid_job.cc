@@ -2,22 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <random>
 
-#include "job/charter.h"
-#include "job/manifest.h"
-#include "wire/worker_frames.h"
+#include "job/authority/charter.h"
+#include "job/authority/manifest.h"
 
 namespace gw::cli {
 namespace {
-
-std::vector<ByteView> pieces_of(ByteView bytes) {
-  std::vector<ByteView> pieces;
-  for (; !bytes.empty(); bytes = bytes.subspan(pieces.back().size()))
-    pieces.push_back(bytes.first(std::min<std::size_t>(bytes.size(), wire::kInputChunkBytes)));
-  return pieces;
-}
 
 void add_tasks(const GridJob& job, wire::pb::Manifest& manifest) {
   if (!job.tasks) {
@@ -37,20 +28,18 @@ Result<std::optional<wire::GridId>> grid_called(const std::string& name, gateway
   GW_TRY(const auto grids, client.grids());
   for (const node::GridView& grid : grids)
     if (grid.name == name) return std::optional(grid.id);
-  return fail(Kind::not_found, "the peer of this machine is in no grid '{}': 'godwit grid list' shows those it is in", name);
+  return fail(Kind::not_found, "this machine is not in grid '{}': list its grids with 'godwit grid list'", name);
 }
 
 }  // namespace
 
 wire::pb::Manifest to_manifest(const GridJob& job) {
   wire::pb::Manifest manifest;
-  wire::pb::Manifest::Module& module = *manifest.mutable_module();
-  module.set_hash(wire::bytes_of(sha256(job.module)));
-  module.set_size(job.module.size());
-  for (const ByteView piece : pieces_of(job.module)) module.add_chunks(wire::bytes_of(sha256(piece)));
+  *manifest.mutable_module() = job::Manifest::describe(job.module);
   *manifest.mutable_config() = job.config;
   for (const wire::pb::InputEntry& entry : job.inputs.entries()) *manifest.mutable_config()->add_inputs() = entry;
   add_tasks(job, manifest);
+  if (job.image) *manifest.mutable_tasks(0)->mutable_image() = job::Manifest::describe(job.image->encoded());
   manifest.set_standard_input(job.input.has_value());
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(job.workers);
@@ -73,9 +62,11 @@ Result<job::JobId> submit(gateway::Client& client, const GridJob& job, const Sig
   if (grid) charter.set_grid(grid->bytes());
   charter.set_manifest(wire::bytes_of(sha256(manifest)));
   std::uint64_t sent = 0;
-  for (const ByteView piece : pieces_of(job.module)) {
-    GW_TRY_VOID(client.store_blob(piece));
-    stored(sent += piece.size());
+  for (const ByteView file : {ByteView(job.module), job.image ? job.image->encoded() : ByteView()}) {
+    for (const ByteView piece : job::Manifest::pieces_of(file)) {
+      GW_TRY_VOID(client.store_blob(piece));
+      stored(sent += piece.size());
+    }
   }
   for (const Hash256& chunk : job.inputs.chunks()) {
     GW_TRY(const Bytes piece, job.inputs.read_chunk(chunk));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,6 +10,9 @@
 #include "base/signature.h"
 #include "gateway/client.h"
 #include "node/jobs/job_files.h"
+#include "os/files/unique_fd.h"
+#include "wire/image/image.h"
+#include "wire/job_spec.pb.h"
 #include "wire/names.h"
 #include "wire/peer.pb.h"
 
@@ -15,23 +20,29 @@ namespace gw::cli {
 
 // A job for peers, as `run --workers` puts it together: one program, its configuration, an array of tasks.
 struct GridJob {
-  Bytes module;                           // mobile
-  wire::pb::ThreadConfig config;          // of all tasks, without input files
-  node::InputFiles inputs;                // seen by all tasks
-  std::vector<node::Mount> outputs;       // of a job of one task
-  std::optional<int> input = {};          // of a job of one task: the descriptor of its standard input; none: an empty one
-  std::optional<std::uint32_t> tasks;     // none: one main thread, which may fork
-  std::string grid;                       // its name; empty: the first of the peer it is handed to
-  std::uint32_t workers = 1;              // at most so many threads at once
-  std::uint64_t checkpoint_every_ns = 0;  // 0: never
+  Bytes module;                             // mobile
+  std::optional<wire::Image> image = {};    // that a job of one task begins with (node::image_for_new_job); none: it starts
+  wire::pb::ThreadConfig config;            // of all tasks, without input files
+  node::InputFiles inputs;                  // seen by all tasks
+  std::vector<node::Mount> outputs;         // of a job of one task
+  std::optional<int> input = {};            // of a job of one task: the descriptor of its standard input; none: an empty one
+  os::UniqueFd input_file = {};             // the same, if it is a file that was named
+  std::optional<std::uint32_t> tasks = {};  // none: one main thread, which may fork
+  std::string grid;                         // its name; empty: the first of the peer it is handed to
+  std::uint32_t workers = 1;                // at most so many threads at once
+  std::optional<std::chrono::milliseconds> suspend_after = {};
+  std::optional<std::filesystem::path> image_file = {};  // where a suspended job goes, instead of staying with the daemon
+  wire::Storage image_pages = wire::Storage::raw;        // and how
+  wire::pb::JobSpec spec = {};                           // the words of the command, for an image of it
+  std::uint64_t checkpoint_every_ns = 0;                 // 0: never
   wire::pb::Limits limits;
 };
 
 // How many times a worker may die under one thread before the thread is given up.
 inline constexpr std::uint32_t kMaxFailures = 5;
 
-// Its manifest: the module and the inputs by the hashes of their pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of task k of
-// M.
+// The manifest of the job: the module and the inputs by the hashes of their pieces, GODWIT_TASK=k and GODWIT_TASKS=M in the environment of
+// task k of M.
 wire::pb::Manifest to_manifest(const GridJob& job);
 
 // Hands the pieces, then the charter, which names the daemon's peer as the job's home, and the manifest to the daemon. `stored` is told how

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "job/manifest.h"
-#include "wire/worker_frames.h"
+#include "job/authority/manifest.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::cli {
 namespace {

@@ -3,18 +3,24 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
+#include <thread>
 
 #include "cli/console/grid_screen.h"
 #include "cli/console/interrupts.h"
 #include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
+#include "cli/jobs/image_destination.h"
+#include "cli/jobs/image_export.h"
 #include "cli/jobs/input_feeder.h"
 #include "cli/jobs/job_follower.h"
+#include "cli/jobs/job_run.h"
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
-#include "os/file.h"
-#include "wire/output_file_frames.h"
+#include "os/files/file.h"
+#include "wire/messages/output_file_frames.h"
 
 namespace gw::cli {
 namespace {
@@ -35,7 +41,8 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
   if (there) return Home{.socket = socket};
   // A named socket or grid means a certain daemon, and a detached job needs one that stays.
   const bool named = invocation.settings.is_chosen(Key::socket) || !job.grid.empty();
-  const bool needs_daemon = attachment == Attachment::detached || named;
+  const bool stays = attachment == Attachment::detached || (job.suspend_after && !job.image_file);
+  const bool needs_daemon = named || stays;
   if (there.error().kind != Kind::disconnected || needs_daemon) return there.error();
   invocation.console.progress("starting a daemon for this job...");
   GW_TRY(os::TempDir folder, os::TempDir::make());
@@ -50,11 +57,14 @@ Result<Home> find_home(const GridJob& job, Attachment attachment, Invocation& in
 // Follows one job after it was accepted.
 class GridRun {
  public:
-  GridRun(Invocation& invocation, Home& home, const job::JobId& id, const GridJob& job)
+  // `image`: where the suspended job goes; none: it stays with the daemon.
+  GridRun(Invocation& invocation, Home& home, const job::JobId& id, const GridJob& job, std::optional<ImageDestination> image)
       : invocation_(invocation),
         home_(home),
         id_(id),
+        job_(job),
         has_outputs_(!job.outputs.empty()),
+        image_(std::move(image)),
         files_(job.outputs),
         screen_(invocation.console, JobProgress(job.tasks.value_or(1))),
         follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
@@ -69,13 +79,20 @@ class GridRun {
   void on_event(const node::JobEvent& event);
   Status place_files();
   int tell_end(const node::JobEvent::Over& over);
+  bool suspends() const { return job_.suspend_after || image_; }
+  void ask_to_suspend();
+  void suspend_when_asked(std::stop_token over);
+  Result<int> tell_suspended(ExitCode exit_code);
+  Result<std::string> export_job();
   Result<int> tell_detached();
   void print_end(std::string_view reason, int exit_code, const std::string& sentence);
 
   Invocation& invocation_;
   Home& home_;
   const job::JobId id_;
+  const GridJob& job_;
   const bool has_outputs_;
+  const std::optional<ImageDestination> image_;
   node::OutputFiles files_;
   OutputFileReader reader_;                  // of the stream of files, like the next one on the thread of that stream
   std::atomic<bool> output_closed_ = false;  // by its reader; set on a thread of the follower
@@ -83,6 +100,9 @@ class GridRun {
   GridScreen screen_;
   JobFollower follower_;
   std::unique_ptr<InputFeeder> feeder_;  // null: the program has no input
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  bool suspend_asked_ = false;  // guarded by mutex_
 };
 
 int GridRun::leave() {
@@ -101,18 +121,24 @@ Result<int> GridRun::carry_out(Interrupts& interrupts, std::optional<int> input)
   if (input) {
     GW_TRY(feeder_, InputFeeder::start(home_.socket, id_, *input));
   }
-  interrupts.watch({[this] { follower_.detach(); }, [] {}});
+  // With an image Ctrl-C suspends, as without --workers; else it detaches. The second one detaches in any case.
+  interrupts.watch({[this] { image_ ? ask_to_suspend() : follower_.detach(); }, [this] { follower_.detach(); }});
+  std::jthread suspender;
+  if (suspends()) suspender = std::jthread([this](std::stop_token over) { suspend_when_asked(std::move(over)); });
   std::vector<node::Stream> streams = {node::Stream::output, node::Stream::errors};
   if (has_outputs_) streams.push_back(node::Stream::files);
   const auto over = follower_.follow({.streams = std::move(streams),
                                       .output = [this](node::Stream stream, std::string_view bytes) { on_output(stream, bytes); },
-                                      .event = [this](const node::JobEvent& event) { on_event(event); }});
+                                      .event = [this](const node::JobEvent& event) { on_event(event); },
+                                      .until_suspended = suspends()});
+  suspender.request_stop();
   interrupts.stop();
-  const bool goes_on = over && !*over && !home_.own;
+  const bool suspended = follower_.suspended();
+  const bool goes_on = over && !*over && !home_.own && !suspended;
   if (feeder_) feeder_->stop(goes_on ? InputFeeder::Afterwards::goes_on : InputFeeder::Afterwards::over);
   screen_.finish();
   if (!over) return over.error();
-  if (!*over) return tell_detached();
+  if (!*over) return suspended ? tell_suspended(interrupts.came() ? ExitCode::interrupted : ExitCode::suspended) : tell_detached();
   GW_TRY_VOID(place_files());
   return tell_end(**over);
 }
@@ -127,6 +153,26 @@ void GridRun::on_output(node::Stream stream, std::string_view bytes) {
     return;
   }
   if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
+}
+
+void GridRun::ask_to_suspend() {
+  const std::lock_guard lock(mutex_);
+  suspend_asked_ = true;
+  woken_.notify_all();
+}
+
+// Suspends the job after the time of --suspend-after, or on Ctrl-C. A refusal means that the job has ended, or another user suspended it.
+void GridRun::suspend_when_asked(std::stop_token over) {
+  {
+    std::unique_lock lock(mutex_);
+    const auto asked = [this] { return suspend_asked_; };
+    if (job_.suspend_after) {
+      woken_.wait_for(lock, over, *job_.suspend_after, asked);
+    } else {
+      woken_.wait(lock, over, asked);
+    }
+  }
+  if (!over.stop_requested()) (void)gateway::Client(home_.socket).suspend(id_);
 }
 
 void GridRun::on_event(const node::JobEvent& event) {
@@ -152,6 +198,26 @@ int GridRun::tell_end(const node::JobEvent::Over& over) {
     console.note(fmt::format("{}: {}", gateway::name(over.state), summary));
   }
   return code;
+}
+
+Result<int> GridRun::tell_suspended(ExitCode exit_code) {
+  const int code = static_cast<int>(exit_code);
+  std::string sentence = fmt::format("job {0} is suspended; continue it with: godwit job resume {0}", id_.brief());
+  if (image_) {
+    GW_TRY(sentence, export_job());
+  }
+  print_end("suspended", code, sentence);
+  invocation_.console.note(sentence);
+  return code;
+}
+
+// The job continues from the file, so the daemon's copy is cancelled: otherwise the program would run twice.
+Result<std::string> GridRun::export_job() {
+  gateway::Client client(home_.socket);
+  GW_TRY(const std::uint64_t bytes, export_image(client, id_, job_.spec, job_.image_pages, image_->temporary()));
+  GW_TRY(const fs::path file, image_->rename_temporary());
+  GW_TRY_VOID(client.cancel(id_));
+  return suspended_to(file.string(), bytes, job_.spec);
 }
 
 Result<int> GridRun::tell_detached() {
@@ -188,12 +254,16 @@ Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& i
   GW_TRY(auto interrupts, Interrupts::make());  // before any thread, which would take the signals
   // A job outlives its command, so a reader that closes the pipe ('run | head -1') detaches instead of ending this process without a word.
   ::signal(SIGPIPE, SIG_IGN);
+  std::optional<ImageDestination> image;
+  if (job.image_file) {
+    GW_TRY(image, ImageDestination::make(job.image_file->string(), ""));
+  }
   GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
   GW_TRY(Home home, find_home(job, attachment, invocation));
   gateway::Client client(home.socket);
   const auto show = [&](std::uint64_t stored) { invocation.console.progress(fmt::format("uploading {}...", human_bytes(stored))); };
   GW_TRY(const job::JobId id, submit(client, job, key, show));
-  GridRun run(invocation, home, id, job);
+  GridRun run(invocation, home, id, job, std::move(image));
   if (attachment == Attachment::detached) return run.leave();
   auto code = run.carry_out(*interrupts, job.input);
   if (home.own) home.own->stop();

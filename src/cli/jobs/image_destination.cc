@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
@@ -65,11 +65,11 @@ Result<fs::path> ImageDestination::rename_temporary() const {
   return no_free_name(file_);
 }
 
-Result<fs::path> ImageDestination::for_journal() const {
+Result<fs::path> ImageDestination::for_job_file() const {
   std::error_code failure;
   if (named_) {
     if (fs::exists(file_, failure))
-      return fail(Kind::invalid, "--image {}: the file exists, and a journal never replaces one: 'godwit resume {}' continues it",
+      return fail(Kind::invalid, "--image {}: the file exists, and a job file never replaces one: 'godwit resume {}' continues it",
                   file_.string(), file_.string());
     return file_;
   }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -32,17 +32,17 @@ TEST_F(ImageDestinationTest, UnnamedImagesNeverReplaceAFile) {
 
 TEST_F(ImageDestinationTest, ContinuedImagesKeepTheirName) {
   write("nbody.gwi", "");
-  EXPECT_EQ(ImageDestination::make("", "nbody-7.gwi").value().for_journal().value(), "nbody-2.gwi");
-  EXPECT_EQ(ImageDestination::make("", "step-7.c").value().for_journal().value(), "step-7.gwi");
+  EXPECT_EQ(ImageDestination::make("", "nbody-7.gwi").value().for_job_file().value(), "nbody-2.gwi");
+  EXPECT_EQ(ImageDestination::make("", "step-7.c").value().for_job_file().value(), "step-7.gwi");
 }
 
 TEST_F(ImageDestinationTest, NamedImagesAreWrittenWhereTheyShall) {
   const ImageDestination destination = ImageDestination::make("x.img", "nbody.c").value();
   EXPECT_EQ(destination.temporary(), "x.img");
   EXPECT_EQ(destination.rename_temporary().value(), "x.img");
-  EXPECT_EQ(destination.for_journal().value(), "x.img");
+  EXPECT_EQ(destination.for_job_file().value(), "x.img");
   write("x.img", "");
-  EXPECT_EQ(destination.for_journal().error().kind, Kind::invalid);
+  EXPECT_EQ(destination.for_job_file().error().kind, Kind::invalid);
 }
 
 TEST_F(ImageDestinationTest, SaysBeforehandWhenTheFolderIsWrong) {

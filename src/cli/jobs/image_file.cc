@@ -1,7 +1,7 @@
 #include "cli/jobs/image_file.h"
 
-#include "node/disk/record_file.h"
-#include "os/file.h"
+#include "node/embedded/job_file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -15,9 +15,9 @@ Result<wire::Image> read_image(const std::string& file) {
   return wire::Image::decode(std::move(bytes));
 }
 
-Result<bool> is_journal(const std::string& file) {
-  GW_TRY(auto head, os::read_head(file, node::RecordFile::kMagicBytes));
-  return node::RecordFile::is_magic(head);
+Result<bool> is_job_file(const std::string& file) {
+  GW_TRY(auto head, os::read_head(file, node::JobFile::kHeadBytes));
+  return node::JobFile::is_job_file(head);
 }
 
 }  // namespace gw::cli

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "os/io.h"
-#include "wire/worker_frames.h"
+#include "os/files/io.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::cli {
 namespace {
@@ -81,7 +81,7 @@ std::optional<std::string> InputFeeder::read_piece() {
   }
 }
 
-// False: nobody wants it any more.
+// False: the job takes no more input.
 bool InputFeeder::hand_over(std::uint64_t piece, const std::string& bytes) {
   for (;;) {
     const Status stored = client_.supply_input(id_, piece, bytes);

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "gateway/client.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::cli {
 

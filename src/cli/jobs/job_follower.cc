@@ -34,7 +34,7 @@ Status JobFollower::persist(const std::function<Status()>& once, const std::func
   auto since = std::chrono::steady_clock::now();
   for (;;) {
     const Status through = once();
-    if (through || through.error().kind != Kind::disconnected || if_gone_ == IfGone::fail) return through;
+    if (through || suspended_ || through.error().kind != Kind::disconnected || if_gone_ == IfGone::fail) return through;
     if (progressed()) since = std::chrono::steady_clock::now();
     if (std::chrono::steady_clock::now() - since > kPatience || !pause()) return through;
   }
@@ -47,8 +47,18 @@ Status JobFollower::follow_output(Client& client, node::Stream stream, const Sin
     sinks.output(stream, bytes);
     return Client::StreamControl::proceed;
   };
-  return persist([&] { return client.read_output(id_, stream, offset, Client::ReadUntil::end, take); },
-                 [&] { return std::exchange(seen, offset) != offset; });
+  const Status whole = persist([&] { return client.read_output(id_, stream, offset, Client::ReadUntil::end, take); },
+                               [&] { return std::exchange(seen, offset) != offset; });
+  return suspended_ ? read_rest(stream, offset, sinks) : whole;
+}
+
+// A stream that follows its job ends when the job does. Of a suspended one it was interrupted, and comes to the end of what there is here.
+Status JobFollower::read_rest(node::Stream stream, std::uint64_t offset, const Sinks& sinks) const {
+  const auto take = [&](std::string_view bytes) {
+    sinks.output(stream, bytes);
+    return Client::StreamControl::proceed;
+  };
+  return Client(socket_).read_output(id_, stream, offset, Client::ReadUntil::now, take);
 }
 
 Status JobFollower::follow_events(const Sinks& sinks) {
@@ -57,12 +67,13 @@ Status JobFollower::follow_events(const Sinks& sinks) {
     next = event.number + 1;
     if (sinks.event) sinks.event(event);
     if (const auto* over = std::get_if<node::JobEvent::Over>(&event.kind)) over_ = *over;
-    return Client::StreamControl::proceed;
+    if (sinks.until_suspended && std::holds_alternative<node::JobEvent::Suspended>(event.kind)) suspended_ = true;
+    return suspended_ ? Client::StreamControl::stop : Client::StreamControl::proceed;
   };
   return persist(
       [&]() -> Status {
         GW_TRY_VOID(clients_.front()->watch(id_, next, take));
-        if (!over_) return fail(Kind::disconnected, "the daemon ended the events of a job that is not over");
+        if (!over_ && !suspended_) return fail(Kind::disconnected, "the daemon ended the events of a job that is not over");
         return ok();
       },
       [&] { return std::exchange(seen, next) != next; });
@@ -75,7 +86,7 @@ Result<std::optional<node::JobEvent::Over>> JobFollower::follow(const Sinks& sin
     streams.push_back(
         std::async(std::launch::async, [this, i, &sinks] { return follow_output(*clients_[i + 1], sinks.streams[i], sinks); }));
   Status whole = follow_events(sinks);
-  if (!whole)
+  if (!whole || suspended_)
     for (std::size_t i = 1; i < clients_.size(); ++i) clients_[i]->interrupt();
   for (auto& stream : streams) {
     const Status through = stream.get();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
@@ -25,18 +26,21 @@ class JobFollower {
     std::vector<node::Stream> streams = {};                                // which ones are wanted
     std::function<void(node::Stream, std::string_view)> output = nullptr;  // on the thread of that stream
     std::function<void(const node::JobEvent&)> event = nullptr;            // on the thread of events
+    bool until_suspended = false;                                          // the end of following, once its output has come
   };
 
   JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone);
 
-  // How the job ended; nothing if detach() came first.
+  // How the job ended; nothing if detach() came first, or if it is suspended().
   Result<std::optional<node::JobEvent::Over>> follow(const Sinks& sinks);
+  bool suspended() const { return suspended_; }
   void detach();
 
  private:
   // Calls `once` until it is through, or there is no hope. `progressed` tells whether something has come since the last time.
   Status persist(const std::function<Status()>& once, const std::function<bool()>& progressed);
   Status follow_output(gateway::Client& client, node::Stream stream, const Sinks& sinks);
+  Status read_rest(node::Stream stream, std::uint64_t offset, const Sinks& sinks) const;
   Status follow_events(const Sinks& sinks);
   bool pause();
 
@@ -45,6 +49,7 @@ class JobFollower {
   const IfGone if_gone_;
   std::vector<std::unique_ptr<gateway::Client>> clients_;  // of events, then of the streams
   std::optional<node::JobEvent::Over> over_;
+  std::atomic<bool> suspended_ = false;  // set on the thread of events
 
   std::mutex mutex_;
   std::condition_variable detached_changed_;

@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include "cli/console/quantity.h"
+#include "cli/jobs/named_files.h"
 #include "cli/jobs/worker_program.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {
@@ -12,7 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 using wire::pb::Effect;
 
-std::string resume_line(const std::string& file) { return fmt::format("continue with: godwit resume {}", file); }
+std::string resume_line(const std::string& file, const wire::pb::JobSpec& spec) {
+  return fmt::format("continue with: godwit resume {}{}", file, names_files(spec) ? " --allow-files" : "");
+}
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -33,6 +36,10 @@ std::string_view reason_name(Effect::End::Reason reason) {
 
 }  // namespace
 
+std::string suspended_to(const std::string& file, std::uint64_t bytes, const wire::pb::JobSpec& spec) {
+  return fmt::format("suspended to {} ({}); {}", file, human_bytes(bytes), resume_line(file, spec));
+}
+
 Result<std::unique_ptr<JobRun>> JobRun::prepare(const RunOptions& options, const fs::path& program, Invocation& invocation) {
   GW_TRY(ImageDestination destination, ImageDestination::make(options.image, program));
   std::unique_ptr<JobRun> run(new JobRun(invocation, std::move(destination)));
@@ -48,51 +55,52 @@ Status JobRun::open(const RunOptions& options) {
   GW_TRY(code_, node::NativeCode::open(std::move(code)));
   fs::path input_file;
   if (!options.stdin_file.empty()) {
-    GW_TRY_VOID(open_stdin_file(options));  // a wrong name is an answer to the option
+    GW_TRY_VOID(open_stdin_file(options.stdin_file));  // a wrong name is an answer to the option
     input_file = fs::absolute(options.stdin_file).lexically_normal();
   }
   GW_TRY(interrupts_, Interrupts::make());  // before any thread, which would take the signals
   const bool checkpoints = invocation_.settings.checkpoint_every().has_value();
   GW_TRY(screen_, JobScreen::make(invocation_.console, checkpoints ? JobScreen::Checkpoints::some : JobScreen::Checkpoints::none));
-  config_.emplace(node::LocalJob::Config{.worker = worker,
-                                         .code = *code_,
-                                         .observer = *screen_,
-                                         .input_file = std::move(input_file),
-                                         .output = screen_->output(),
-                                         .errors = screen_->errors(),
-                                         .suspend_to = destination_.temporary(),
-                                         .suspend_after_polls = options.suspend_after_polls,
-                                         .image_pages = options.compress ? wire::Storage::zstd : wire::Storage::raw});
+  config_.emplace(node::EmbeddedPeer::Config{.worker = worker,
+                                             .code = *code_,
+                                             .observer = *screen_,
+                                             .input_file = std::move(input_file),
+                                             .output = screen_->output(),
+                                             .errors = screen_->errors(),
+                                             .suspend_to = destination_.temporary(),
+                                             .suspend_after_polls = options.suspend_after_polls,
+                                             .image_pages = options.compress ? wire::Storage::zstd : wire::Storage::raw});
   if (!options.suspend_after.empty()) {
     GW_TRY(config_->suspend_after, parse_option("--suspend-after", options.suspend_after));
   }
   return ok();
 }
 
-Result<int> JobRun::carry_out(node::LocalJob& job, const std::optional<fs::path>& journal) {
+Result<int> JobRun::carry_out(node::EmbeddedPeer& job, const std::optional<fs::path>& file) {
+  spec_ = job.spec();
   interrupts_->watch({[&job] { job.request_suspend(); }, [&job] { job.request_stop(); }});
   const Result<node::JobOutcome> outcome = job.run();
   interrupts_->stop();
   screen_->finish();
   if (!outcome) return outcome.error();
-  GW_TRY(const End end, explain(*outcome, journal));
+  GW_TRY(const End end, explain(*outcome, file));
   tell(end, *outcome);
   ended_ = end.program_code.has_value();
   return end.process_code;
 }
 
-Result<JobRun::End> JobRun::explain(const node::JobOutcome& outcome, const std::optional<fs::path>& journal) {
-  if (const auto* suspended = std::get_if<node::JobSuspended>(&outcome.how)) return explain_suspended(*suspended, journal.has_value());
+Result<JobRun::End> JobRun::explain(const node::JobOutcome& outcome, const std::optional<fs::path>& file) {
+  if (const auto* suspended = std::get_if<node::JobSuspended>(&outcome.how)) return explain_suspended(*suspended, file.has_value());
   if (const auto* ended = std::get_if<node::JobEnded>(&outcome.how)) {
     End end = explain_end(*ended);
     if (outcome.output_lost && end.process_code == 0)
-      end = {ExitCode::failed, 1, "output_lost", "nobody read the program's output to its end", "", {}};
+      end = {ExitCode::failed, 1, "output_lost", "the program's output was not read to its end", "", {}};
     return end;
   }
   End end{ExitCode::interrupted, static_cast<int>(ExitCode::interrupted), "interrupted", "ended; nothing was kept", "", {}};
-  if (!journal) return end;
-  end.file = journal->string();
-  end.sentence = "ended; " + resume_line(end.file);
+  if (!file) return end;
+  end.file = file->string();
+  end.sentence = "ended; " + resume_line(end.file, spec_);
   return end;
 }
 
@@ -110,15 +118,15 @@ JobRun::End JobRun::explain_end(const node::JobEnded& ended) const {
   return end;
 }
 
-Result<JobRun::End> JobRun::explain_suspended(const node::JobSuspended& suspended, bool has_journal) {
+Result<JobRun::End> JobRun::explain_suspended(const node::JobSuspended& suspended, bool has_file) {
   End end{.code = interrupts_->came() ? ExitCode::interrupted : ExitCode::suspended, .reason = "suspended"};
   end.process_code = static_cast<int>(end.code);
-  fs::path file = suspended.file;
-  if (!has_journal) {
-    GW_TRY(file, destination_.rename_temporary());
+  fs::path left = suspended.file;
+  if (!has_file) {
+    GW_TRY(left, destination_.rename_temporary());
   }
-  end.file = file.string();
-  end.sentence = fmt::format("suspended to {} ({}); {}", end.file, human_bytes(suspended.bytes), resume_line(end.file));
+  end.file = left.string();
+  end.sentence = suspended_to(end.file, suspended.bytes, spec_);
   return end;
 }
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
@@ -53,7 +53,7 @@ Status check_input(const Mount& mount) {
 
 Status check_output(const Mount& mount) {
   std::error_code failure;
-  // Of the link itself: what is put in place replaces it.
+  // Checks the link itself, not its target: the output file replaces the link.
   const fs::file_status status = fs::symlink_status(mount.host, failure);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
     return fail(Kind::invalid, "--output {}: exists and is not a file or folder: choose another name", mount.host.string());

@@ -19,7 +19,7 @@ struct Mount {
 // as it is.
 Result<Mount> parse_mount(std::string_view text);
 
-// Whether it is a folder already, or written as one, with a slash at its end. The program then finds it, as it would natively.
+// Whether the mount is a folder already, or written as one, with a slash at its end. The program then finds it, as it would natively.
 bool is_folder(const Mount& mount);
 
 // The words of --input and --output, checked before anything runs: inputs exist and can be read, the folders of outputs exist and can be

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::cli {
 namespace {

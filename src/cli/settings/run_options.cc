@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "cli/console/quantity.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 
@@ -22,9 +22,7 @@ void add_run_options(CommandTree& tree, Command& command, RunOptions& options) {
   command.add_option("--wall-limit", options.wall_limit, "Maximum run time of the program (default: 30d)", "TIME");
 }
 
-Result<os::UniqueFd> open_stdin_file(const RunOptions& options) {
-  const std::string& file = options.stdin_file;
-  if (file.empty()) return os::UniqueFd();
+Result<os::UniqueFd> open_stdin_file(const std::string& file) {
   os::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(Kind::not_found, "--stdin {}: it cannot be read: {}", file, os::reason(errno));
   return fd;

@@ -10,7 +10,7 @@
 #include "cli/nearest.h"
 #include "cli/value_kinds.h"
 #include "wire/grid_name.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 #include "wire/invitation.h"
 
 namespace gw::cli {
@@ -89,6 +89,19 @@ Status check_slots(std::string_view value) {
   return ok();
 }
 
+Status check_keep_jobs(std::string_view value) {
+  GW_TRY(auto time, parse_duration(value));
+  if (time < std::chrono::minutes(1) || time > std::chrono::hours(24 * 36500))
+    return fail(Kind::invalid, "'{}' is not between 1m and 36500d", value);
+  return ok();
+}
+
+Status check_keep_output(std::string_view value) {
+  GW_TRY(auto bytes, parse_bytes(value));
+  if (bytes < (1u << 20)) return fail(Kind::invalid, "'{}' is less than 1MiB", value);
+  return ok();
+}
+
 constexpr std::array<SettingKey, kKeyCount> kKeys{{
     {Key::memory, "memory", "--memory", "SIZE", "1GiB", "Maximum memory of the program", check_memory},
     {Key::time_limit, "time-limit", "--time-limit", "TIME", "24h", "Maximum CPU time of the program", check_time},
@@ -109,6 +122,10 @@ constexpr std::array<SettingKey, kKeyCount> kKeys{{
      check_join},
     {Key::grid, "grid", "--grid", "NAME", kAuto, "Open grid to join; auto: the grids of the last run, or 'open'", check_grids},
     {Key::slots, "slots", "--slots", "N", kAuto, "Number of slots to lend; auto: as set by 'godwit share', or one per core", check_slots},
+    {Key::keep_jobs, "keep-jobs", "--keep-jobs", "TIME", "30d", "How long jobs that have ended are kept, with their output",
+     check_keep_jobs},
+    {Key::keep_output, "keep-output", "--keep-output", "SIZE", "10GiB",
+     "How much output of jobs that have ended is kept; the oldest jobs are forgotten first", check_keep_output},
     {Key::output, "output", "-o,--format", "FORMAT", "table", "Output format: table, json or quiet",
      [](std::string_view value) { return check_choice(value, "FORMAT"); }},
     {Key::color, "color", "--color", "WHEN", "auto", "When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never",

@@ -10,8 +10,24 @@
 
 namespace gw::cli {
 
-enum class Key { memory, time_limit, checkpoint_every, mobile, compile_ahead, socket, state, listen, join, grid, slots, output, color };
-inline constexpr std::size_t kKeyCount = 13;
+enum class Key {
+  memory,
+  time_limit,
+  checkpoint_every,
+  mobile,
+  compile_ahead,
+  socket,
+  state,
+  listen,
+  join,
+  grid,
+  slots,
+  keep_jobs,
+  keep_output,
+  output,
+  color
+};
+inline constexpr std::size_t kKeyCount = 15;
 
 struct SettingKey {
   Key key;

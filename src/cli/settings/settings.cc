@@ -5,8 +5,8 @@
 
 #include "cli/console/quantity.h"
 #include "cli/settings/settings_file.h"
-#include "os/user_folders.h"
-#include "wire/image.h"
+#include "os/files/user_folders.h"
+#include "wire/image/image.h"
 
 namespace gw::cli {
 namespace {

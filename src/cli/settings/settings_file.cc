@@ -1,6 +1,6 @@
 #include "cli/settings/settings_file.h"
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 // Header only, and without exceptions: the library that Debian builds throws.
 #define TOML_HEADER_ONLY 1

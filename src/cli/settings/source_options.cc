@@ -3,7 +3,7 @@
 namespace gw::cli {
 
 void add_source_options(CommandTree& tree, Command& command, SourceOptions& options) {
-  command.add_arguments("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), or one wasm module");
+  command.add_arguments("FILE", options.files, "Sources (.c, .cc, .cpp, .cxx), one wasm module, or one script");
   command.add_repeatable("-I", options.include_folders, "Add a folder to the header search path", "FOLDER");
   command.add_repeatable("-D", options.definitions, "Define a macro", "NAME[=VALUE]");
   command.add_choice("-O", options.optimization, "Optimisation level of the compiler: 0, 1, 2, 3, s or z (default: 3)", "OPTIMIZATION");

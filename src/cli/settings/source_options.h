@@ -9,7 +9,7 @@
 
 namespace gw::cli {
 
-// What a program is made of: the files and options that `run` and `build` share.
+// The sources of a program: the files and options that `run` and `build` share.
 struct SourceOptions {
   std::vector<std::string> files;
   std::vector<std::string> include_folders;

@@ -1,7 +1,5 @@
 #include "cli/settings/submitter_key.h"
 
-#include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +8,8 @@
 
 #include "base/hash.h"
 #include "cli/settings/settings.h"
-#include "os/file.h"
-#include "os/io.h"
-#include "os/unique_fd.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
 
 namespace gw::cli {
 namespace {
@@ -36,26 +33,13 @@ Result<SigningKey> read_key(const fs::path& file) {
   return SigningKey(secret->bytes);
 }
 
-// Private from its first moment, and whole or not there. A file that is there already stays.
-Status write_new(const fs::path& file, std::string_view text) {
-  const fs::path draft = fmt::format("{}.{}", file.string(), ::getpid());
-  os::UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd) return fail(Kind::internal, "{} cannot be written: {}", draft.string(), os::reason(errno));
-  Status written = os::write_fully(fd.get(), as_bytes(text));
-  if (written && ::fsync(fd.get()) != 0) written = fail(Kind::internal, "{}", os::reason(errno));
-  if (written && ::link(draft.c_str(), file.c_str()) != 0 && errno != EEXIST) written = fail(Kind::internal, "{}", os::reason(errno));
-  ::unlink(draft.c_str());
-  if (!written) return fail(Kind::internal, "{} cannot be written: {}", file.string(), written.error().detail);
-  return ok();
-}
-
 Result<SigningKey> make_key(const fs::path& file) {
   std::array<std::uint8_t, 32> secret{};
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return fail(Kind::internal, "the system provides no random numbers: {}", os::reason(errno));
   std::error_code failure;
   fs::create_directories(file.parent_path(), failure);  // whether it is there, writing will show
-  GW_TRY_VOID(write_new(file, hex(secret) + "\n"));
+  GW_TRY_VOID(os::create_private_file(file, as_bytes(hex(secret) + "\n")));
   return read_key(file);  // another command may have been faster: then its key counts
 }
 

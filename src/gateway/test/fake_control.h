@@ -19,7 +19,7 @@ class FakeControl final : public node::Control {
     std::vector<std::string> input;
     std::vector<node::JobEvent> events;
     std::set<const std::function<void()>*> watchers;
-    bool over() const { return view.summary.state != node::JobState::running; }
+    bool over() const { return node::is_over(view.summary.state); }
   };
 
   explicit FakeControl(asio::io_context& io) : io_(io) {}
@@ -51,6 +51,7 @@ class FakeControl final : public node::Control {
   bool stopped = false;
 
   void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) override {
+    if (sha256(as_bytes(bytes)) != hash) return answer([done = std::move(done)] { done(fail(Kind::corrupt, "the hash is another one")); });
     blobs[hash] = std::move(bytes);
     answer([done = std::move(done)] { done(ok()); });
   }
@@ -63,6 +64,25 @@ class FakeControl final : public node::Control {
   void cancel(const job::JobId& id, std::function<void(Status)> done) override {
     const bool known = jobs_.contains(id);
     if (known) jobs_.at(id).view.summary.state = node::JobState::cancelled;
+    answer([done = std::move(done), known] { done(known ? ok() : fail(Kind::not_found, "there is no such job")); });
+  }
+  void suspend(const job::JobId& id, std::function<void(Status)> done) override { change(id, node::JobState::suspended, std::move(done)); }
+  void resume(const job::JobId& id, std::function<void(Status)> done) override { change(id, node::JobState::running, std::move(done)); }
+  Result<wire::pb::JobImage> image(const job::JobId& id) const override {
+    if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
+    if (jobs_.at(id).view.summary.state != node::JobState::suspended) return fail(Kind::invalid, "the job is not suspended");
+    wire::pb::JobImage image;
+    image.set_root(std::string(32, 'r'));
+    wire::write(job::StreamMarks{{job::kHomeStream, 7}}, *image.mutable_stored());
+    return image;
+  }
+  void load_blob(const Hash256& hash, std::function<void(Result<std::string>)> done) override {
+    const auto found = blobs.find(hash);
+    const Result<std::string> bytes = found == blobs.end() ? Result<std::string>(fail(Kind::not_found, "it is not here")) : found->second;
+    answer([done = std::move(done), bytes] { done(bytes); });
+  }
+  void forget(const job::JobId& id, std::function<void(Status)> done) override {
+    const bool known = jobs_.erase(id) > 0;
     answer([done = std::move(done), known] { done(known ? ok() : fail(Kind::not_found, "there is no such job")); });
   }
   void supply_input(const job::JobId& id, std::uint64_t piece, std::string bytes, std::function<void(Status)> done) override {
@@ -86,9 +106,15 @@ class FakeControl final : public node::Control {
     return all;
   }
   std::vector<node::HostedJobView> hosted() const override { return hosted_view; }
-  Result<node::JobView> job(const job::JobId& id) const override {
+  Result<node::JobSummary> job_summary(const job::JobId& id) const override {
     if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
-    return jobs_.at(id).view;
+    return jobs_.at(id).view.summary;
+  }
+  void job(const job::JobId& id, std::function<void(Result<node::JobView>)> done) override {
+    const auto found = jobs_.find(id);
+    const Result<node::JobView> view =
+        found == jobs_.end() ? Result<node::JobView>(fail(Kind::not_found, "there is no such job")) : found->second.view;
+    answer([done = std::move(done), view] { done(view); });
   }
   void read_output(const job::JobId& id, node::Stream stream, std::uint64_t offset, std::size_t limit,
                    std::function<void(Result<node::OutputPiece>)> done) override {
@@ -122,6 +148,13 @@ class FakeControl final : public node::Control {
   Result<std::string> grid_answer = std::string("done");
 
  private:
+  void change(const job::JobId& id, node::JobState state, std::function<void(Status)> done) {
+    const bool known = jobs_.contains(id);
+    const bool changes = known && jobs_.at(id).view.summary.state != state;
+    if (changes) jobs_.at(id).view.summary.state = state;
+    const Status answered = changes ? ok() : fail(known ? Kind::invalid : Kind::not_found, "this cannot be done with it");
+    answer([done = std::move(done), answered] { done(answered); });
+  }
   struct Watcher final : node::Subscription {
     Watcher(Job& watched, std::function<void()> call) : job(watched), changed(std::move(call)) { job.watchers.insert(&changed); }
     ~Watcher() override { job.watchers.erase(&changed); }

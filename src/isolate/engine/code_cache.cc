@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "isolate/engine/engine_fingerprint.h"
-#include "os/file.h"
-#include "os/unique_fd.h"
+#include "os/files/file.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::isolate {
 namespace {
@@ -33,7 +33,7 @@ using Tag = std::array<std::uint8_t, 16>;
 constexpr std::string_view kMagic = "GWCODE04";
 constexpr std::size_t kMaxEntryBytes = 1u << 30;
 
-// What follows the code in an entry, as it is on disk.
+// The bytes after the code of an entry, as on disk.
 struct Tail {
   std::array<std::uint8_t, 8 + 1 + 32 + 32> name;  // magic, kind, module, engine
   Nonce nonce;
@@ -76,7 +76,7 @@ struct PrivateFile {
   std::size_t bytes;
 };
 
-// Opens a file that must be this user's own and closed to everybody else.
+// Opens a file that must belong to this user and be inaccessible to others.
 Result<PrivateFile> open_private(const fs::path& path, std::size_t max_bytes) {
   os::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd && errno == ENOENT) return fail(Kind::not_found, "{} does not exist", path.string());
@@ -101,22 +101,10 @@ Result<os::SealedMemory> copy_to_memory(const PrivateFile& file, std::size_t byt
   return os::SealedMemory::seal(std::move(copy));
 }
 
-// Several processes may do this at once: link() lets exactly one of them win.
 Status create_key(const fs::path& path) {
   std::array<std::uint8_t, 32> key;
   GW_TRY_VOID(fill_randomly(key));
-  fs::path draft = path;
-  draft += fmt::format(".{}", getpid());
-  {
-    os::UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd || ::write(fd.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()))
-      return fail(Kind::internal, "{} cannot be written: {}", draft.string(), std::strerror(errno));
-  }
-  int linked = ::link(draft.c_str(), path.c_str());
-  int error = errno;
-  ::unlink(draft.c_str());
-  if (linked != 0 && error != EEXIST) return fail(Kind::internal, "{} cannot be created: {}", path.string(), std::strerror(error));
-  return ok();
+  return os::create_private_file(path, key);
 }
 
 Status make_private_folder(const fs::path& path) {
@@ -181,6 +169,11 @@ Result<os::SealedMemory> CodeCache::find(const Hash256& module, CodeKind kind) c
   return code;
 }
 
+void CodeCache::drop(const Hash256& module, CodeKind kind) const {
+  std::error_code ignored;
+  fs::remove(folder_ / sha256(name_of(module, kind)).hex(), ignored);
+}
+
 Status CodeCache::store(const Hash256& module, CodeKind kind, ByteView native) const {
   const Bytes name = name_of(module, kind);
   const fs::path path = folder_ / sha256(name).hex();
@@ -191,7 +184,7 @@ Status CodeCache::store(const Hash256& module, CodeKind kind, ByteView native) c
   append(name);
   append(nonce);
   append(tag_of(key_, nonce, native, name));
-  // Private before it has its name: whoever finds it refuses what others could read.
+  // Set the permissions before the rename: a reader refuses an entry that other users could access.
   fs::path draft = path;
   draft += fmt::format(".{}", getpid());
   GW_TRY_VOID(os::write_file_atomic(draft, entry));

@@ -13,19 +13,20 @@
 
 namespace gw::isolate {
 
-// What an entry is for. Of a program that starts, rewind bodies are left to be compiled when they are called, which is rare then: the entry
-// is a third of the size and loads in a third of the time. A program that goes on from an image needs them at once.
+// The purpose of an entry. Of a program that starts, rewind bodies are left to be compiled when they are called, which is rare then: the
+// entry is a third of the size and loads in a third of the time. A program that goes on from an image needs them at once.
 enum class CodeKind : std::uint8_t { start, restore };
 
 std::string_view name(CodeKind kind);
 std::optional<CodeKind> parse_code_kind(std::string_view name);
 
-// Entries are executed as they are, so whoever can write one owns the process that reads it. Therefore an entry is taken only if
-//  - it is a regular file of this user that nobody else may touch,
+// Entries are executed without further checks, so a user who can write one controls the process that reads it. Therefore an entry is taken
+// only if
+//  - it is a regular file of this user that no other user may access,
 //  - its tag (AES-GMAC) is right under a random key that lies beside the cache, readable by this user alone,
 //  - it names this module, this engine with these flags, and a processor with these features.
-// And what is stored comes only from a process that compiles and never runs a guest (compile_main.h). Uses nothing of the engine itself,
-// which looks at the code's head once more when it loads it.
+// Entries are stored only by a process that compiles and never runs a guest (compile_main.h). This class does not use the engine, which
+// checks the head of the code again when it loads it.
 //
 // Files: <root>/code.key and <root>/code/<hash of module, kind and engine>. At most kMaxCacheBytes, the oldest go first. Any thread or
 // process.
@@ -40,6 +41,8 @@ class CodeCache {
   // one, and it is not to be trusted.
   Result<os::SealedMemory> find(const Hash256& module, CodeKind kind) const;
   Status store(const Hash256& module, CodeKind kind, ByteView native) const;
+  // The entry has ended who loaded it. One that is not there is no error.
+  void drop(const Hash256& module, CodeKind kind) const;
 
   const std::filesystem::path& root() const { return root_; }
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::isolate {
 namespace {
@@ -21,7 +21,7 @@ class CodeCacheTest : public ::testing::Test {
     return found;
   }
   Bytes read_entry() const { return *os::read_file(only_entry(), 1u << 30); }
-  // As an attacker with access to the folder would.
+  // Changes an entry as an attacker with access to the folder would.
   void overwrite_entry(const Bytes& bytes) const {
     std::ofstream(only_entry(), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -45,6 +45,17 @@ TEST_F(CodeCacheTest, GivesBackWhatWasStored) {
   EXPECT_TRUE(std::ranges::equal(cache->find(module, CodeKind::start)->bytes(), native));
   EXPECT_TRUE(std::ranges::equal(CodeCache::open(root)->find(module, CodeKind::start)->bytes(), native));
   EXPECT_EQ(cache->find(sha256(as_bytes("another")), CodeKind::start).error().kind, Kind::not_found);
+}
+
+TEST_F(CodeCacheTest, LetsGoOfAnEntryThatCannotBeLoaded) {
+  auto cache = CodeCache::open(root);
+  ASSERT_TRUE(cache) << cache.error().detail;
+  cache->drop(module, CodeKind::start);
+  ASSERT_TRUE(cache->store(module, CodeKind::start, native));
+  ASSERT_TRUE(cache->store(module, CodeKind::restore, native));
+  cache->drop(module, CodeKind::start);
+  EXPECT_EQ(cache->find(module, CodeKind::start).error().kind, Kind::not_found);
+  EXPECT_TRUE(cache->find(module, CodeKind::restore));
 }
 
 TEST_F(CodeCacheTest, KeepsKeyAndEntriesPrivate) {

@@ -8,10 +8,10 @@
 #include "isolate/engine/pool_thread.h"
 #include "isolate/engine/wasm_engine.h"
 #include "isolate/module_check.h"
-#include "os/file.h"
-#include "os/io.h"
-#include "wire/image.h"
-#include "wire/wasm_binary.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
+#include "wire/image/image.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::isolate {
 namespace {

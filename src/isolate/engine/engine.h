@@ -1,5 +1,5 @@
 #pragma once
-// The door to the WebAssembly engine of this process.
+// The WebAssembly engine of this process.
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What a process that loads modules should have in its environment.
+// Environment variables for a process that loads modules.
 
 #include <string_view>
 

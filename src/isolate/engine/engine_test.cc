@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "isolate/test/guests.h"
-#include "os/process.h"
+#include "os/process/process.h"
 
 namespace gw::isolate {
 namespace {

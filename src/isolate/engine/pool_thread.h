@@ -1,5 +1,5 @@
 #pragma once
-// One OS thread that runs guests.
+// An OS thread that runs guests.
 
 #include <condition_variable>
 #include <cstddef>

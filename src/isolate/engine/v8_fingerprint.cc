@@ -1,4 +1,4 @@
-// Nothing of V8 is called here: whoever links only this does not load it.
+// Calls no function of V8, so that a program that links only this file does not load V8.
 
 #include <fmt/format.h>
 #include <sys/auxv.h>

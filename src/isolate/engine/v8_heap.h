@@ -15,7 +15,7 @@ struct WasmCode::Impl {
   mutable v8::CompiledWasmModule module;  // Serialize() is not const
 };
 
-// One v8::Isolate with one context. Every instance of the thread is linked to the same import functions, made once: a host call finds its
+// A v8::Isolate with one context. Every instance of the thread is linked to the same import functions, made once: a host call finds its
 // isolate through `running`, not through a closure of its own.
 struct WasmHeap::Impl {
   ~Impl();
@@ -31,7 +31,7 @@ struct WasmHeap::Impl {
   std::size_t live = 0;                   // instances
   std::size_t garbage = 0;                // instances dropped since the last full collection
 
-  // What the streaming callback is to hand over, set around compile_streaming.
+  // The bytes for the streaming callback, set around compile_streaming.
   ByteView stream_wasm, stream_native;
   bool stream_accepted = false;
 };
@@ -59,13 +59,13 @@ struct HeapScope {
 // A short name, shared with all equal ones.
 v8::Local<v8::String> v8_name(v8::Isolate* isolate, std::string_view text);
 
-// What JavaScript would print for it.
+// The text that JavaScript would print for the value.
 std::string v8_text(v8::Isolate* isolate, v8::Local<v8::Value> value);
 
 // {module: {name: function}} for all of host_imports().
 v8::Local<v8::Object> v8_make_imports(v8::Local<v8::Context> context);
 
-// What an exception says that is neither a termination nor of our making.
+// The report of an exception that is neither a termination nor thrown by the host.
 TrapReport v8_trap_report(v8::Local<v8::Context> context, v8::Local<v8::Value> exception);
 
 }  // namespace gw::isolate

@@ -1,4 +1,4 @@
-// What V8 says about a trap, in our words.
+// Translation of V8's messages about traps.
 
 #include <array>
 #include <charconv>

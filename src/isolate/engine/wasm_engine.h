@@ -1,5 +1,6 @@
 #pragma once
-// All that Godwit asks of a WebAssembly engine. Implemented by v8_*.cc, the only files that know V8; another engine would replace them.
+// The interface that Godwit needs of a WebAssembly engine. Implemented by v8_*.cc, the only files that know V8; another engine would
+// replace them.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@
 #include "isolate/memory/guest_memory.h"
 #include "isolate/stop.h"
 #include "isolate/wasi/host_imports.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 
@@ -40,7 +41,7 @@ class WasmCode {
 class ImportHost {
  public:
   virtual ~ImportHost() = default;
-  // What the guest gets from a call of `import`. After::park is not an answer here.
+  // The result of a guest's call of `import`. After::park is not an answer here.
   virtual CallResult on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) = 0;
   // WasmHeap::interrupt() was called during this run, or shortly before it. Guest frames are on the stack; it may block.
   virtual void on_interrupt() = 0;
@@ -74,7 +75,7 @@ class WasmHeap {
 
 struct Returned {};     // from the export, in the ordinary way
 struct EndedByHost {};  // a host call answered After::end
-// As in stop.h; the function as an index, if known.
+// A trap as in stop.h; the function as an index, if known.
 struct TrapReport {
   TrapKind kind;
   std::optional<std::uint32_t> function;
@@ -82,7 +83,7 @@ struct TrapReport {
 };
 using CallOutcome = std::variant<Returned, EndedByHost, Terminated, TrapReport>;
 
-// One instance of a module. Used on its heap's thread, except memory_base() and memory_bytes().
+// An instance of a module. Used on its heap's thread, except memory_base() and memory_bytes().
 class WasmInstance {
  public:
   struct Impl;

@@ -1,5 +1,5 @@
 #pragma once
-// Looks after running isolates: limits, and suspend requests nobody heeds.
+// Watches running isolates: enforces limits, and pauses guests that ignore suspend requests.
 
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +11,7 @@ namespace gw::isolate {
 
 class RunControl;
 
-// One thread per process that looks at each isolate in a run every kTick, and sleeps while none is. At most one isolate per pool thread is
+// A thread of the process that looks at each isolate in a run every kTick, and sleeps while none is. At most one isolate per pool thread is
 // in a run.
 class Watchdog {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// What a guest has open.
+// Open descriptors of a guest.
 
 #include <cstdint>
 #include <map>
@@ -23,7 +23,7 @@ namespace fd_flag {
 inline constexpr std::uint16_t kAppend = 1u << 0, kAll = (1u << 5) - 1;  // the others (sync, no waiting) change nothing in memory
 }
 
-// One of the standard streams, or a node of the tree.
+// A descriptor is a standard stream or a node of the file tree.
 struct Descriptor {
   enum class Kind : std::uint8_t { input = 0, output = 1, errors = 2, node = 3 };
   Kind kind = Kind::node;

@@ -16,7 +16,7 @@ FilePage& FileContent::writable(std::uint64_t index) {
   } else if (slot.page.use_count() > 1) {
     slot.page = std::make_shared<FilePage>(*slot.page);
   } else {
-    std::atomic_thread_fence(std::memory_order_acquire);  // whoever shared it on another thread has read for the last time
+    std::atomic_thread_fence(std::memory_order_acquire);  // order after the last read of a former sharer on another thread
   }
   return *slot.page;
 }

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 

@@ -10,8 +10,6 @@ namespace {
 using wire::ImagePage;
 using wire::Storage;
 
-bool is_zero_page(const FilePage& page) { return page[0] == 0 && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0; }
-
 // In the order of their numbers.
 std::vector<FileContent::Slot*> all_slots(FileTree& files) {
   std::vector<FileContent::Slot*> slots;
@@ -28,11 +26,12 @@ void hash_slots(std::span<FileContent::Slot* const> slots) {
   std::vector<FileContent::Slot*> owners;
   for (FileContent::Slot* slot : slots) {
     if (!slot->page || slot->hash) continue;
-    if (is_zero_page(*slot->page)) {
+    const ByteView bytes = wire::without_end_zeros(*slot->page);
+    if (bytes.empty()) {
       slot->page.reset();
       continue;
     }
-    pages.push_back({.index = 0, .hash = {}, .storage = Storage::raw, .stored = *slot->page});
+    pages.push_back({.index = 0, .hash = {}, .storage = Storage::raw, .stored = bytes});
     owners.push_back(slot);
   }
   hash_all(pages);
@@ -49,23 +48,25 @@ std::vector<ImagePage> hash_file_pages(FileTree& files, const std::unordered_set
     const FileContent::Slot& slot = *slots[i];
     if (!slot.page) continue;
     ImagePage page{.index = wire::kFirstFilePage + i, .hash = *slot.hash, .storage = Storage::elsewhere, .stored = {}};
-    if (!saved.contains(page.hash)) page.storage = Storage::raw, page.stored = *slot.page;
+    if (!saved.contains(page.hash)) page.storage = Storage::raw, page.stored = wire::without_end_zeros(*slot.page);
     pages.push_back(page);
   }
   return pages;
 }
 
-Status load_file_pages(const wire::Image& image, std::span<const wire::Image> ancestors, FileTree& files) {
+Status load_file_pages(const wire::Image& image, std::span<const ImagePage> pages, std::span<const wire::BlobPack> packs, FileTree& files) {
   if (image.content().file_pages != files.pages())
     return fail(Kind::corrupt, "the image has {} pages of files, its files have {}", image.content().file_pages, files.pages());
   auto slots = all_slots(files);
-  auto pages = std::span(image.content().pages).subspan(pages_of_memory(image).size());
-  GW_TRY(auto sources, find_sources(pages, ancestors));
-  for (std::size_t i = 0; i < pages.size(); i++) {
-    FileContent::Slot& slot = *slots[pages[i].index - wire::kFirstFilePage];
+  for (ImagePage page : pages) {
+    for (std::size_t i = 0; page.storage == Storage::elsewhere && i < packs.size(); ++i)
+      if (const wire::StoredBlob* blob = packs[i].find(page.hash)) page.storage = blob->storage, page.stored = blob->stored;
+    if (page.storage == Storage::elsewhere)
+      return fail(Kind::not_found, "page {} of the image is in another image it builds on, which was not given", page.index);
+    FileContent::Slot& slot = *slots[page.index - wire::kFirstFilePage];
     slot.page = std::make_shared<FilePage>();
-    slot.hash = pages[i].hash;
-    GW_TRY_VOID(wire::load_page(*sources[i], *slot.page));
+    slot.hash = page.hash;
+    GW_TRY_VOID(wire::load_page(page, *slot.page));
   }
   return ok();
 }

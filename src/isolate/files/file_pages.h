@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isolate/files/file_tree.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 
@@ -14,8 +14,9 @@ namespace gw::isolate {
 // among `saved` are left to the image that has them.
 std::vector<wire::ImagePage> hash_file_pages(FileTree& files, const std::unordered_set<Hash256>& saved);
 
-// Gives the files of a tree, which have their sizes, the content it has in an image. Kind::corrupt if the image has another number of
-// pages.
-Status load_file_pages(const wire::Image& image, std::span<const wire::Image> ancestors, FileTree& files);
+// Gives the files of a tree, which have their sizes, the content it has in an image, whose pages of files these are; from the image itself
+// or from a pack. Kind::corrupt if the image has another number of pages.
+Status load_file_pages(const wire::Image& image, std::span<const wire::ImagePage> pages, std::span<const wire::BlobPack> packs,
+                       FileTree& files);
 
 }  // namespace gw::isolate

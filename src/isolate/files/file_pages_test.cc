@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "isolate/files/file_tree_codec.h"
+#include "isolate/memory/memory_history.h"
 
 namespace gw::isolate {
 namespace {
@@ -24,7 +25,10 @@ wire::Image image_of(FileTree& files, const std::unordered_set<Hash256>& saved =
 Result<FileTree> restored(const wire::Image& image, std::span<const wire::Image> ancestors = {}) {
   ByteReader reader(image.content().wasi_state);
   GW_TRY(FileTree files, FileTreeCodec::decode(reader));
-  GW_TRY_VOID(load_file_pages(image, ancestors, files));
+  std::vector<wire::BlobPack> packs;
+  for (const wire::Image& ancestor : ancestors) packs.push_back(ancestor.pack());
+  GW_TRY(const std::vector<wire::ImagePage> pages, list_pages(image, packs));
+  GW_TRY_VOID(load_file_pages(image, pages, packs, files));
   return files;
 }
 

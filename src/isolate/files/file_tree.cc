@@ -116,7 +116,7 @@ OrErrno<Inode> FileTree::make(Inode directory, std::string_view name, decltype(N
   return inode;
 }
 
-// As between file systems: input is not part of the one that can be written.
+// Refused as between file systems: the inputs are not part of the writable one.
 Errno FileTree::link(Inode inode, Inode directory, std::string_view name) {
   if (at(inode).type() == NodeType::directory) return Errno::perm;
   if (at(inode).read_only()) return Errno::xdev;
@@ -183,7 +183,8 @@ Errno FileTree::rename(Inode from, std::string_view old_name, Inode to, std::str
     add_name(to, new_name, moved);
   } else {
     Directory& directory = directory_at(to);
-    directory.entries.at(directory.cookies.find(new_name)->second).node = moved;  // whoever is reading the directory sees the name once
+    directory.entries.at(directory.cookies.find(new_name)->second).node =
+        moved;  // keep the cookie: a reader of the directory sees the name once
     at(moved).names++;
     at(replaced).names--;
     if (auto* child = std::get_if<Directory>(&at(moved).content)) child->parent = to;

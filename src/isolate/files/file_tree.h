@@ -26,7 +26,7 @@ struct Directory {
     Inode node;
   };
 
-  Inode parent = 0;  // of the root itself; 0: it was removed while somebody had it open
+  Inode parent = 0;  // of the root: itself; 0: the directory was removed while it was open
   std::uint64_t next_cookie = kFirstCookie;
   std::map<std::uint64_t, Entry> entries;                     // by cookie
   std::map<std::string, std::uint64_t, std::less<>> cookies;  // by name
@@ -78,7 +78,7 @@ class FileTree {
 
   FileTree();
 
-  // Of scratch files, each taking whole pages. Less than is used already: nothing more can be added.
+  // The limit of scratch files, each taking whole pages. If it is less than is used already, nothing more can be added.
   void limit_pages(std::uint64_t pages) { max_pages_ = pages; }
   std::uint64_t pages() const { return pages_; }
 

@@ -154,7 +154,7 @@ Status FileTreeCodec::count_names(FileTree& tree) {
   return ok();
 }
 
-// All that have a name hang together below the root; the others are empty and know no parent.
+// All nodes with a name must be connected below the root; the others must be empty and without a parent.
 Status FileTreeCodec::check_directories(const FileTree& tree) {
   std::vector<Inode> todo = {FileTree::kRoot};
   std::set<Inode> reached = {FileTree::kRoot};
@@ -177,7 +177,7 @@ Status FileTreeCodec::check_directories(const FileTree& tree) {
 
 Status FileTreeCodec::check_reachable(const FileTree& tree) {
   for (const auto& [inode, node] : tree.nodes_) {
-    if (node.names == 0 && node.opens == 0) return damaged("one has neither a name nor somebody who has it open");
+    if (node.names == 0 && node.opens == 0) return damaged("a node has no name and is not open");
   }
   return ok();
 }

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kChunkBytes = 1u << 20;
 
 enum class NodeType : std::uint8_t { file = 0, directory = 1, symlink = 2 };
 
-// One line of the manifest. Paths are relative to the guest's root, without "." and "..". Folders above a path need no line of their own.
+// An entry of the manifest. Paths are relative to the guest's root, without "." and "..". Folders above a path need no entry of their own.
 struct InputEntry {
   std::string path;
   NodeType type = NodeType::file;
@@ -32,7 +32,7 @@ struct InputEntry {
 class ChunkSource {
  public:
   virtual ~ChunkSource() = default;
-  // The bytes with this hash; none if they are not here yet, they have been asked for then. Whoever calls checks the hash.
+  // The bytes with this hash; none if they are not here yet: then they have been asked for. The caller checks the hash.
   virtual Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) = 0;
   // Waits until a chunk that was asked for may be here, at most `timeout`. Only for guests that cannot park (level off).
   virtual void wait(std::chrono::milliseconds timeout) = 0;

@@ -7,7 +7,7 @@
 namespace gw::isolate {
 namespace {
 
-// It is visited with that one then.
+// A path below another declared output is visited with that one.
 bool lies_in_one_of(std::string_view path, const std::set<std::string>& others) {
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
     if (others.contains(std::string(path.substr(0, slash)))) return true;

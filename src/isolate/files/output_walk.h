@@ -1,5 +1,5 @@
 #pragma once
-// What a guest leaves behind: the files under its declared outputs, piece by piece.
+// The walk over the files under a guest's declared outputs, piece by piece.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct OutputPiece {
 };
 
 // Gives what is at the declared paths, in ascending order of paths, a directory before what is in it, a file in pieces; paths where there
-// is nothing are left out. Whoever takes the pieces may stop at any of them and go on later: the walk is where it was.
+// is nothing are left out. The caller may stop after any piece and continue later: the walk keeps its position.
 //
 // The tree outlives the walk and does not change meanwhile. Memory: the names of one directory per level.
 class OutputWalk {

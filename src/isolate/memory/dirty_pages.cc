@@ -1,9 +1,11 @@
 #include "isolate/memory/dirty_pages.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <set>
 
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 namespace {
@@ -54,23 +56,40 @@ class ShadowedMemory final : public DirtyPages {
   ShadowedMemory(MemoryWatch& watch, std::uint8_t* base) : watch_(watch), base_(base) {}
 
   Result<std::vector<std::uint32_t>> collect(std::size_t bytes) override {
-    shadow_.resize(std::max(shadow_.size(), bytes));  // new memory is zero, and so is its shadow
+    GW_TRY_VOID(grow_shadow(bytes));
     PageList present(base_);
     watch_.present({base_, bytes}, [&](std::uint8_t* start, std::size_t count) { present.add(start, count); });
     std::vector<std::uint32_t> changed;
     for (std::uint32_t page : present.take()) {
       std::size_t at = std::size_t{page} * kPageBytes;
-      if (std::memcmp(base_ + at, shadow_.data() + at, kPageBytes) == 0) continue;
-      std::memcpy(shadow_.data() + at, base_ + at, kPageBytes);
+      if (std::memcmp(base_ + at, shadow_.get() + at, kPageBytes) == 0) continue;
+      std::memcpy(shadow_.get() + at, base_ + at, kPageBytes);
+      copied_.insert(page);
       changed.push_back(page);
     }
     return changed;
   }
 
  private:
+  // New memory is zero, and so is its shadow. calloc takes no memory for what is never written: most of a guest's is not.
+  Status grow_shadow(std::size_t bytes) {
+    if (bytes <= shadow_bytes_) return ok();
+    std::unique_ptr<std::uint8_t, decltype(&std::free)> larger(static_cast<std::uint8_t*>(std::calloc(bytes, 1)), &std::free);
+    if (!larger) return fail(Kind::overloaded, "there is no memory to follow the writes of a guest of {} bytes", bytes);
+    for (std::uint32_t page : copied_) {
+      const std::size_t at = std::size_t{page} * kPageBytes;
+      std::memcpy(larger.get() + at, shadow_.get() + at, kPageBytes);
+    }
+    shadow_ = std::move(larger);
+    shadow_bytes_ = bytes;
+    return ok();
+  }
+
   MemoryWatch& watch_;
   std::uint8_t* base_;
-  std::vector<std::uint8_t> shadow_;
+  std::unique_ptr<std::uint8_t, decltype(&std::free)> shadow_{nullptr, &std::free};
+  std::size_t shadow_bytes_ = 0;
+  std::set<std::uint32_t> copied_;  // pages of the shadow that may not be zero
 };
 
 }  // namespace

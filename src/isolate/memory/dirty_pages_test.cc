@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "isolate/memory/memory_watch.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 namespace {

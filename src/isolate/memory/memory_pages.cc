@@ -4,7 +4,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 

@@ -12,12 +12,12 @@ namespace gw::isolate {
 
 bool is_zero(ByteView page);
 
-// Those that may be other than zero, ascending: what the kernel has for this memory, and `shared`, ascending too, which are mapped from a
-// snapshot and may not have been touched yet.
+// The pages that may be other than zero, ascending: those that the kernel has for this memory, and `shared`, ascending too, which are
+// mapped from a snapshot and may not have been touched yet.
 std::vector<std::uint32_t> pages_present(const MemoryWatch& watch, std::span<std::uint8_t> memory,
                                          std::span<const std::uint32_t> shared = {});
 
-// Those that are.
+// The pages that are other than zero, ascending.
 std::vector<std::uint32_t> pages_not_zero(const MemoryWatch& watch, std::span<std::uint8_t> memory, std::span<const std::uint32_t> shared);
 
 }  // namespace gw::isolate

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "isolate/memory/memory_pages.h"
-#include "wire/image.h"
+#include "wire/image/image.h"
 
 namespace gw::isolate {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 using wire::kPageBytes;
 
 constexpr std::size_t kMaxFilled = 256u << 10;
-// So much of a memory exists twice while it moves into a snapshot. The pages a piece gives back serve the next: a tenth faster than all at
-// once, and no faster when smaller.
+// The size of the pieces in which a memory moves into a snapshot; one piece exists twice meanwhile. The pages a piece gives back serve the
+// next: a tenth faster than all at once, and no faster when smaller.
 constexpr std::size_t kPieceBytes = 8u << 20;
 // Less than this is not worth a second thread.
 constexpr std::size_t kMinShared = 4u << 20;

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that an isolate and its forks share until somebody writes to it.
+// Copy-on-write memory that an isolate and its forks share.
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "isolate/memory/memory_watch.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::isolate {
 
@@ -23,8 +23,8 @@ class MemorySnapshot {
  public:
   // An empty one, for so much memory.
   static Result<std::shared_ptr<MemorySnapshot>> make(std::size_t bytes);
-  // Moves the content of a memory, that nobody writes to meanwhile, into this empty snapshot and maps it in its place. `below`: what the
-  // memory is mapped from already, if it is. After an error the memory is lost.
+  // Moves the content of a memory, to which no thread writes meanwhile, into this empty snapshot and maps it in its place. `below`: what
+  // the memory is mapped from already, if it is. After an error the memory is lost.
   Status take_over(const MemoryWatch& watch, std::span<std::uint8_t> memory, const MemorySnapshot* below);
 
   using Ranges = std::vector<std::span<std::uint8_t>>;
@@ -38,7 +38,7 @@ class MemorySnapshot {
   void populate(std::span<std::uint8_t> memory) const;
 
   std::size_t bytes() const { return bytes_; }
-  // Those that are not zero, ascending, of 64 KiB.
+  // The 64 KiB pages that are not zero, ascending.
   const std::vector<std::uint32_t>& pages() const { return pages_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel knows about memory: which pages exist, and which have been written.
+// Asks the kernel which pages of a memory exist and which have been written.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::isolate {
 
@@ -23,7 +23,7 @@ class MemoryWatch {
 
   explicit MemoryWatch(Use use = Use::everything);
 
-  // What it holds open and must stay so.
+  // The descriptors that this object uses; they must stay open.
   std::vector<int> descriptors() const;
 
   // A range of whole 4 KiB pages.

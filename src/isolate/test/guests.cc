@@ -1,7 +1,7 @@
 #include "isolate/test/guests.h"
 
-#include "os/file.h"
-#include "os/process.h"
+#include "os/files/file.h"
+#include "os/process/process.h"
 
 namespace gw::isolate::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "isolate/engine/engine.h"
 #include "isolate/isolate.h"
-#include "wire/module_info.h"
+#include "wire/wasm/module_info.h"
 
 namespace gw::isolate::test {
 
@@ -19,7 +19,7 @@ Bytes assemble(std::string_view wat);
 // The module with a `godwit` section.
 Bytes with_info(Bytes wasm, const wire::ModuleInfo& info);
 
-// As the pre-processor would: poll cell at 16, unwind stack at 1024, its pointer in the global godwit.g0.
+// The section that the pre-processor would write: poll cell at 16, unwind stack at 1024, its pointer in the global godwit.g0.
 wire::ModuleInfo cell_info();
 wire::ModuleInfo counter_info();
 
@@ -31,7 +31,7 @@ Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::
 // A module of level off.
 Bytes plain_guest(std::string_view body);
 
-// One engine for all tests of the process.
+// The engine for all tests of the process.
 Engine& engine();
 std::shared_ptr<const Module> load(Bytes wasm);
 

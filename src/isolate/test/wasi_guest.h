@@ -1,5 +1,5 @@
 #pragma once
-// What a test of WASI calls needs instead of an engine. No GTest here: the fuzzer uses it too.
+// A guest memory and host for tests of WASI calls without an engine. No GTest here: the fuzzer uses it too.
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace gw::isolate::test {
 
-// A guest with nothing but its calls: a memory, and places in it for what they take and give.
+// A guest without code: a memory, and addresses in it for arguments and results of calls.
 class WasiGuest {
  public:
   static constexpr std::uint32_t kRootFd = 3;
@@ -26,7 +26,7 @@ class WasiGuest {
     wasi.emplace(std::move(state), Wasi::World{input_, output, errors, *gate_, determinants_, chunks_}, limits);
   }
 
-  // As into another process: all but the content of files, which travels in pages, goes through bytes.
+  // Moves the state as into another process: encoded, except for the content of files, which travels in pages.
   void move() {
     WasiState before = wasi->saved_state();
     const Bytes encoded = encode(before);

@@ -1,5 +1,5 @@
 #pragma once
-// The only door through which time reaches a guest.
+// The only source of time for a guest.
 
 #include <cstdint>
 
@@ -23,17 +23,17 @@ class SystemClock final : public HostClock {
   std::uint64_t now(Clock clock) override;
 };
 
-// Hands the host's time to one guest. What the guest sees is a determinant: recorded, and in a replay the recorded value.
+// Gives the host's time to one guest. Each reading is a determinant: recorded, and in a replay taken from the record.
 //
-// The guest's monotonic clock starts near zero, goes on from where it was after a move, and never goes back, not even when the host's does.
-// Its value is the one thing of the gate that moves with the image.
+// The guest's monotonic clock starts near zero, continues from its value after a move, and never goes back, not even when the host's does.
+// Only its value is saved in the image.
 //
 // Belongs to the isolate's pool thread.
 class ClockGate {
  public:
   ClockGate(HostClock& host, Determinants& determinants) : host_(host), determinants_(determinants) {}
 
-  // Every value the guest learns goes through here. Fails if a replayed guest asks something else than it did in its earlier life.
+  // Every time that the guest reads goes through here. Fails if a replayed guest makes another call than in the recorded run.
   Result<std::uint64_t> read(Clock clock);
 
   // The guest's monotonic time, for the host: not recorded, so nothing the guest can notice may depend on it.

@@ -68,7 +68,7 @@ TEST(ClockGate, SavesNothingForAGuestWithoutClocks) {
   EXPECT_EQ(gate.saved_monotonic(), 0u);
 }
 
-TEST(ClockGate, ReplaysWhatWasRecordedThenLives) {
+TEST(ClockGate, ReplaysTheRecordThenReadsTheClock) {
   FakeGateClock host;
   GateTape tape;
   ClockGate first(host, tape);

@@ -7,7 +7,7 @@
 
 #include "isolate/memory/guest_memory.h"
 #include "isolate/wasi/wasi.h"
-#include "wire/wasi_imports.h"
+#include "wire/wasm/wasi_imports.h"
 
 namespace gw::isolate {
 
@@ -22,7 +22,7 @@ struct HostImport {
   CallResult (*call)(Wasi& wasi, GuestMemory memory, const std::uint64_t* args);
 };
 
-// As many as wire::host_functions(), in the same order.
+// The table has the entries of wire::host_functions(), in the same order.
 std::span<const HostImport> host_imports();
 
 }  // namespace gw::isolate

@@ -6,7 +6,7 @@
 #include <array>
 #include <thread>
 
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::isolate {
 namespace {

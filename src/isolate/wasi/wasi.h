@@ -19,7 +19,7 @@
 
 namespace gw::isolate {
 
-// What happens to the guest after a host call.
+// How the guest continues after a host call.
 enum class After : std::uint8_t {
   proceed,  // it gets the code
   park,     // it must wait: call again later with the same arguments (Wasi::waiting() says for what)
@@ -132,7 +132,7 @@ class Wasi {
   // Back to an earlier state of the same guest.
   void put_back(const WasiState& state) { state_ = state; }
 
-  // As it goes into an image: with the time of the guest's clock.
+  // The state for an image, with the time of the guest's clock.
   const WasiState& saved_state();
   FileTree& files() { return state_.files; }
 

@@ -1,4 +1,4 @@
-// What a guest can learn about its descriptors and do to them.
+// The calls about descriptors themselves: flags, rights, seeking, closing.
 
 #include <algorithm>
 
@@ -98,7 +98,7 @@ CallResult Wasi::fd_fdstat_get(GuestMemory memory, std::uint32_t fd, std::uint32
   return stored ? Errno::success : Errno::fault;
 }
 
-// Not waiting for standard input would make what a read returns depend on time; poll_oneoff is for that.
+// Refuses NONBLOCK on standard input: the result of a read would depend on time. Guests use poll_oneoff instead.
 CallResult Wasi::fd_fdstat_set_flags(GuestMemory, std::uint32_t fd, std::uint32_t flags) {
   Descriptor* found = state_.descriptors.find(fd);
   if (found == nullptr) return Errno::badf;

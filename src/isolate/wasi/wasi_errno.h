@@ -36,7 +36,7 @@ enum class Errno : std::uint16_t {
   notcapable = 76,
 };
 
-// What a guest asked for, or why it does not get it. Not a Result: to us nothing has failed.
+// The value a guest asked for, or its errno. A Result would be wrong here: for the host no operation has failed.
 template <class T>
 using OrErrno = tl::expected<T, Errno>;
 

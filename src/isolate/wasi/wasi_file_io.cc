@@ -97,7 +97,7 @@ CallResult Wasi::fd_pwrite(GuestMemory memory, std::uint32_t fd, std::uint32_t v
   return write_file({memory, **found, buffers, done, offset});
 }
 
-// All of it, or nothing where the tree is full. A file opened to be appended to is written at its end whatever the offset says, by
+// Writes all of it, or nothing where the tree is full. A file opened to be appended to is written at its end whatever the offset says, by
 // fd_pwrite too, as Linux does.
 CallResult Wasi::write_file(Transfer transfer) {
   Descriptor& descriptor = transfer.descriptor;
@@ -165,7 +165,7 @@ CallResult Wasi::fd_filestat_set_size(GuestMemory, std::uint32_t fd, std::uint64
   return size > INT64_MAX ? Errno::inval : state_.files.resize((*found)->node, size);
 }
 
-// What is written is in the tree already, and the tree is as safe as the isolate.
+// Nothing to do: written bytes are in the tree already, and the tree is as durable as the isolate.
 CallResult Wasi::fd_sync(GuestMemory, std::uint32_t fd) {
   auto found = node_descriptor(fd, right::kSync, Errno::inval);
   return found ? Errno::success : found.error();

@@ -1,5 +1,5 @@
 #pragma once
-// What a guest sees of a node: its filestat.
+// The filestat of a node.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gw::isolate {
 
-// As WASI numbers them.
+// The numbers are those of WASI.
 enum class FileType : std::uint8_t { character_device = 2, directory = 3, regular_file = 4, symbolic_link = 7 };
 
 inline FileType file_type(const Node& node) {

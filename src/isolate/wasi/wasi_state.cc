@@ -93,7 +93,7 @@ Status read_descriptors(ByteReader& reader, WasiState& state) {
   return FileTreeCodec::check_reachable(state.files);
 }
 
-// What the types cannot say; the state must be one that encode() can have written.
+// The rules that the types cannot express: the state must be one that encode() can have written.
 Status check_decoded(const WasiState& state, std::uint8_t input_ended) {
   bool with_deadline = state.parked == ParkedCall::sleep || state.parked == ParkedCall::forked_parent;
   bool plausible = state.parked <= ParkedCall::fork_refused && input_ended <= 1 && (with_deadline || state.deadline == 0) &&

@@ -57,8 +57,8 @@ TEST(WasiState, RefusesWhatItCannotHaveWritten) {
   }
 }
 
-// Whatever single byte is wrong, the state is refused, or is another one that can be.
-TEST(WasiState, NeverBelievesWhatCannotBe) {
+// A state with any single byte changed is refused, or is another valid state.
+TEST(WasiState, AChangedByteIsRefusedOrGivesAnotherValidState) {
   Bytes good = encode(example());
   for (std::size_t at = 0; at < good.size(); at++) {
     for (std::uint8_t value : {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{0xff}, static_cast<std::uint8_t>(good[at] ^ 0x10)}) {

@@ -8,10 +8,11 @@ namespace gw::isolate {
 namespace {
 
 constexpr std::size_t kReadAhead = 64u << 10;
-// One call takes at most this much, so that a guest held up by a slow reader of its output is held up for a bounded amount.
+// The most bytes of one call, so that a slow reader of the output delays a guest by a bounded amount.
 constexpr std::uint64_t kMaxWrite = 64u << 10;
 
-// What one call takes: all of the buffers, or as many whole lines as it may. It leaves as one piece, so that nobody's output comes between.
+// The bytes of one call: all of the buffers, or as many whole lines as fit. They leave as one piece, so that output of other threads does
+// not come between.
 Bytes text_to_write(const GuestBuffers& buffers) {
   Bytes text;
   buffers.each_part(0, std::min(buffers.bytes, kMaxWrite), [&](std::uint64_t, std::span<std::uint8_t> part) {
@@ -47,7 +48,7 @@ Wasi::Input Wasi::look_for_input() {
   return Input::ready;
 }
 
-// What a read returns never goes past what the source gave at once, so it does not depend on how much more has come by then.
+// A read never returns more than one piece of the source, so that its result does not depend on how much more has arrived.
 CallResult Wasi::read_input(GuestMemory memory, const GuestBuffers& buffers, std::uint32_t done) {
   std::size_t moved = 0;
   if (buffers.bytes > 0) {

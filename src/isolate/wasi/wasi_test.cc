@@ -74,7 +74,7 @@ class WasiTest : public ::testing::Test {
     ASSERT_TRUE(memory.store(address, value));
   }
   std::uint32_t get(std::uint32_t address) { return *memory.load<std::uint32_t>(address); }
-  // One buffer in a vector at 16.
+  // Writes a vector with a single buffer at address 16.
   void put_vector(std::uint32_t address, std::uint32_t size) { put(16, address), put(20, size); }
   void put_clock_subscription(std::uint32_t address, std::uint64_t userdata, std::uint64_t timeout) {
     put(address, userdata), put(address + 8, std::uint8_t{0}), put(address + 16, std::uint32_t{1}), put(address + 24, timeout),
@@ -134,7 +134,7 @@ TEST_F(WasiTest, WritesToTheRightStream) {
   EXPECT_EQ(wasi->fd_write(memory, 3, 16, 1, 8).code, Errno::badf);
 }
 
-// More than one call takes: it takes whole lines, so that nobody's output comes into the middle of one.
+// A write longer than one call takes is cut at a line end, so that output of other threads does not come into the middle of a line.
 TEST_F(WasiTest, TakesWholeLinesOfALongWrite) {
   limits.output_bytes = 1u << 20;
   start();
@@ -214,7 +214,7 @@ TEST_F(WasiTest, DoesNotSleepWhenAStreamIsReady) {
   EXPECT_EQ(get(300), 9u);
 }
 
-// Whatever the input source has by then, a replay ends as the first run did.
+// A replay gives the same result as the first run, even if the input source has more input by then.
 TEST_F(WasiTest, RepeatsWhetherInputCameInTime) {
   auto poll = [&] { return wasi->poll_oneoff(memory, 100, 300, 2, 8).after; };
   put_clock_subscription(100, 7, 2000);

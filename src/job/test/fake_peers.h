@@ -1,5 +1,5 @@
 #pragma once
-// The other peers, as a test wants them.
+// A LivePeers whose peers and slots the test sets.
 
 #include <map>
 

@@ -1,11 +1,11 @@
 #pragma once
-// Peers that sign, for tests: quickly, and in a way that costs nothing.
+// A fast fake signer for tests.
 
 #include <algorithm>
 #include <cstring>
 
-#include "job/charter.h"
-#include "wire/peer_messages.h"
+#include "job/authority/charter.h"
+#include "wire/messages/peer_messages.h"
 #include "wire/signer.h"
 
 namespace gw::job::test {
@@ -40,7 +40,7 @@ class TestSigner final : public wire::Signer {
   const PublicKey key_;
 };
 
-// Of a job that peer `home` leads.
+// A charter of a job that peer `home` leads.
 inline Charter charter_of(std::uint8_t home, std::uint64_t nonce = 1) {
   wire::pb::JobCharter content;
   content.set_nonce(nonce);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kArea = "node";
 constexpr std::size_t kMaxChanges = 8;   // of a contact, while one plan is carried out
-constexpr std::size_t kMaxWaiting = 64;  // who wait for one peer
+constexpr std::size_t kMaxWaiting = 64;  // callbacks for one peer
 
 bool leads_somewhere(const wire::Contact& contact) { return !contact.address.empty() || !contact.anchors.empty(); }
 
@@ -34,7 +34,7 @@ void Dialer::stop() {
   due_.cancel();
 }
 
-// --- what is wanted
+// --- requests
 
 void Dialer::send(const transport::PeerId& to, const wire::Contact& contact, PendingMessage message) {
   if (const auto met = transport_.connection_origin(to)) {
@@ -49,9 +49,9 @@ void Dialer::reach(const transport::PeerId& to, const wire::Contact& contact, Re
   const auto tell = [&](Status status) { boost::asio::post(io_, [done = std::move(done), status = std::move(status)] { done(status); }); };
   if (transport_.connected(to)) return tell(ok());
   Plan* plan = plan_for(to, contact, Purpose::reach);
-  if (plan == nullptr)
-    return tell(fail(Kind::not_found, "there is no way to it: it cannot be dialled, and names nobody who could be asked"));
-  if (plan->waiting.size() >= kMaxWaiting) return tell(fail(Kind::overloaded, "{} others wait for this peer", plan->waiting.size()));
+  if (plan == nullptr) return tell(fail(Kind::not_found, "there is no way to the peer: it cannot be dialled and names no anchors"));
+  if (plan->waiting.size() >= kMaxWaiting)
+    return tell(fail(Kind::overloaded, "{} requests wait for this peer already", plan->waiting.size()));
   plan->waiting.push_back(std::move(done));
   arm();
 }
@@ -65,7 +65,7 @@ void Dialer::dial(const std::string& address) {
   });
 }
 
-// The one that is carried out already, or a new one. nullptr: there is no way, or too much is done already.
+// The present plan for the peer, or a new one. nullptr: there is no way to it, or there are too many plans.
 Dialer::Plan* Dialer::plan_for(const transport::PeerId& peer, const wire::Contact& contact, Purpose purpose) {
   if (const auto found = plans_.find(peer); found != plans_.end()) {
     Plan& plan = found->second;
@@ -87,10 +87,10 @@ Dialer::Plan* Dialer::plan_for(const transport::PeerId& peer, const wire::Contac
   return &plan;
 }
 
-// It is elsewhere, or has found out more about itself, since the attempts began: they go on, but no longer decide.
+// The peer has published a new contact since the attempts began: they go on, but their failure no longer decides.
 void Dialer::change(const transport::PeerId& peer, Plan& plan, const wire::Contact& contact) {
   std::vector<Step> steps = steps_for(peer, contact, plan.purpose);
-  if (steps.empty() || ++plan.changes > kMaxChanges) return;  // the next plan will know
+  if (steps.empty() || ++plan.changes > kMaxChanges) return;  // the next plan uses the new contact
   plan.number = ++plans_made_;
   plan.contact = contact;
   plan.steps = std::move(steps);
@@ -98,9 +98,9 @@ void Dialer::change(const transport::PeerId& peer, Plan& plan, const wire::Conta
   plan.running = 0;
 }
 
-// --- what comes of it
+// --- results
 
-// A message that does not arrive is repeated by whoever wants something, so a failure here is no news.
+// A failure is only logged: every sender repeats its messages until they are answered.
 void Dialer::hand_over(const transport::PeerId& to, PendingMessage message) {
   if (const Status sent = transport_.send(to, message.lane, std::move(message.bytes)); !sent)
     log::debug(kArea, "message dropped", kv("peer", to.hex()), kv("why", sent.error().detail));
@@ -124,7 +124,7 @@ void Dialer::fail_plan(const transport::PeerId& peer) {
   if (plan.purpose == Purpose::upgrade) return;
   memory_.forget(peer);
   log::debug(kArea, "cannot reach a peer", kv("peer", peer.hex()));
-  for (const Reached& done : plan.waiting) done(fail(Kind::timeout, "no way to it worked"));
+  for (const Reached& done : plan.waiting) done(fail(Kind::timeout, "no way to the peer worked"));
   owner_.on_unreachable(peer, plan.refused ? Failure::refused : Failure::no_answer);
 }
 
@@ -146,7 +146,7 @@ void Dialer::on_disconnected(const transport::PeerId& peer, const transport::End
   arm();
 }
 
-// Remembers that there may be something better, at once if the peer says something new.
+// Schedules the search for a better way than the relay; at once if the peer's contact is new.
 void Dialer::note_relayed(const transport::PeerId& peer, const wire::Contact& contact) {
   const auto [upgrade, fresh] = upgrades_.try_emplace(peer, Upgrade{contact, Time::clock::now() + config_.upgrade_soon});
   if (fresh) return arm();

@@ -1,5 +1,5 @@
 #pragma once
-// Messages to peers, whether there is a connection or not.
+// Sends messages to peers, and makes the connections they need.
 
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
@@ -17,32 +17,31 @@
 
 namespace gw::node {
 
-// Makes a connection when a message needs one, by whichever way works (transport/ways.h). The messages wait meanwhile, and leave in their
-// order once there is a connection, whoever made it; if there is no way, they are lost, and the owner is told how. A relayed connection is
-// tried to be replaced by a better one soon, then now and then, and when the peer says something new about where it is; one whose relay
-// is lost is made again at once.
+// Makes a connection when a message needs one, by the first way that works (transport/ways.h). The messages wait meanwhile and are sent in
+// order when there is a connection, no matter which side made it. If no way works, the messages are lost and the owner is told why. The
+// dialer tries to replace a relayed connection by a better one: soon, then at intervals, and when the peer publishes a new contact. If a
+// relay is lost, the connection is made again at once.
 //
 // Invariant: the attempts to reach one peer belong to one plan; an attempt that ends after its plan is over changes nothing. Limits:
-// Config; what is beyond them is lost like any other message. Belongs to the node thread. REQUIRES: the transport has stopped before this
-// goes.
+// Config; messages beyond them are lost. Belongs to the node thread. REQUIRES: the transport has stopped before the destructor.
 class Dialer {
  public:
   using Time = transport::Time;
   struct Config {
-    std::uint16_t port = 0;                           // where this peer listens; 0: it cannot be called
+    std::uint16_t port = 0;                           // where this peer listens; 0: other peers cannot dial it
     std::size_t dials = 64;                           // at once
     std::size_t messages = 64;                        // that wait for one dial
     std::size_t bytes = 4u << 20;                     // of them
     std::size_t remembered = 1024;                    // peers of which the way that worked is remembered
-    std::chrono::milliseconds call_patience{3'000};   // for the peer that was called to dial us
+    std::chrono::milliseconds call_patience{3'000};   // for a peer that was asked to dial back
     std::chrono::milliseconds relay_patience{2'500};  // until another relay is tried as well
     std::chrono::milliseconds upgrade_soon{5'000};
-    std::chrono::milliseconds upgrade_every{600'000};  // half of it up to one and a half
+    std::chrono::milliseconds upgrade_every{600'000};  // times a random factor of 0.5 to 1.5
     std::uint64_t seed = 0;
   };
-  // Nobody listens where the peer was said to be; or: nothing came back, or somebody else is there.
+  // refused: no process listens at the address. no_answer: nothing came back, or another peer is there.
   enum class Failure : std::uint8_t { refused, no_answer };
-  // Told how a dial ended, never from inside a call of this.
+  // Receives the results of dials, never from inside a call of the dialer.
   class Owner {
    public:
     virtual void on_reached(const transport::PeerId& peer, const std::string& address) = 0;
@@ -55,26 +54,26 @@ class Dialer {
   Dialer(Config config, boost::asio::io_context& io, transport::Transport& transport, NameResolver& names, Owner& owner);
   ~Dialer();
 
-  // How others reach this peer: decides what makes sense to try.
+  // The contact of this peer: it decides which ways can work.
   void set_self(const wire::Contact& self) { self_ = self; }
 
   struct PendingMessage {
     transport::Lane lane;
     Bytes bytes;
   };
-  // Without address and anchors only over a connection that is there.
+  // A contact without address and anchors sends only over a present connection.
   void send(const transport::PeerId& to, const wire::Contact& contact, PendingMessage message);
   using Reached = std::function<void(Status)>;
-  // Makes a connection without a message. `done` is called once, later. Kind::not_found: there is no way to it; Kind::timeout: none of
-  // them worked; Kind::overloaded.
+  // Makes a connection without a message. `done` is called once, later. Kind::not_found: there is no way to the peer; Kind::timeout: no way
+  // worked; Kind::overloaded.
   void reach(const transport::PeerId& to, const wire::Contact& contact, Reached done);
-  // Whoever is there. Nobody is told if nobody is.
+  // Dials an address whose peer is unknown. A failure is not reported.
   void dial(const std::string& address);
 
-  // Nothing new begins.
+  // Begins no new attempts.
   void stop();
 
-  // As the transport tells it.
+  // Events of the transport.
   void on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met);
   void on_disconnected(const transport::PeerId& peer, const transport::Ended& ended);
 
@@ -86,7 +85,7 @@ class Dialer {
     transport::Way way;
     Time at;
   };
-  // What is done to reach one peer.
+  // The attempts to reach one peer.
   struct Plan {
     std::uint64_t number;
     Purpose purpose;
@@ -105,7 +104,7 @@ class Dialer {
     Time at;
   };
 
-  // dialer.cc
+  // The plan of a dial.
   Plan* plan_for(const transport::PeerId& peer, const wire::Contact& contact, Purpose purpose);
   void change(const transport::PeerId& peer, Plan& plan, const wire::Contact& contact);
   void hand_over(const transport::PeerId& to, PendingMessage message);
@@ -114,7 +113,7 @@ class Dialer {
   void succeed(const transport::PeerId& peer);
   void fail_plan(const transport::PeerId& peer);
 
-  // dialer_attempts.cc
+  // The attempts of a plan.
   std::vector<Step> steps_for(const transport::PeerId& peer, const wire::Contact& contact, Purpose purpose) const;
   void arm();
   void on_timer();
@@ -142,10 +141,10 @@ class Dialer {
   std::uint64_t plans_made_ = 0;
   std::map<transport::PeerId, Plan> plans_;
   std::map<transport::PeerId, Upgrade> upgrades_;  // of relayed connections
-  std::set<std::string> addresses_;                // being dialled for nobody in particular
+  std::set<std::string> addresses_;                // being dialled; their peers are not known
   boost::asio::steady_timer due_;
   bool stopped_ = false;
-  std::shared_ptr<bool> alive_;  // shared with questions for the address of a name
+  std::shared_ptr<bool> alive_;  // shared with the callbacks of name lookups
 };
 
 }  // namespace gw::node

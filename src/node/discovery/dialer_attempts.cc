@@ -79,7 +79,7 @@ void Dialer::begin(const transport::PeerId& peer, Plan& plan, Way way) {
   plan.relays = plan.contact.anchors;
   plan.relays.insert(plan.relays.end(), self_.anchors.begin(), self_.anchors.end());
   std::erase_if(plan.relays, [&](const wire::Anchor& one) { return one.peer.hash == peer || one.peer.hash == transport_.self(); });
-  // Those first that need not be dialled.
+  // Relays with a connection come first.
   std::ranges::partition(plan.relays, [&](const wire::Anchor& anchor) { return has_carrier(anchor.peer.hash); });
   begin_relayed(peer, plan);
 }
@@ -93,7 +93,7 @@ void Dialer::begin_direct(const transport::PeerId& peer, Plan& plan) {
           });
 }
 
-// Nothing answers a call but a connection, which on_connected() tells of.
+// A call to dial back has no answer message: its success is a connection, reported by on_connected().
 void Dialer::begin_call(const transport::PeerId& peer, Plan& plan) {
   const auto known = std::ranges::find_if(plan.contact.anchors, [&](const wire::Anchor& one) { return has_carrier(one.peer.hash); });
   const wire::Anchor anchor = known != plan.contact.anchors.end() ? *known : plan.contact.anchors.front();
@@ -104,7 +104,7 @@ void Dialer::begin_call(const transport::PeerId& peer, Plan& plan) {
   });
 }
 
-// One relay after the other: the next when this one has failed, or takes long.
+// Tries relays one after the other: the next when this one has failed or takes long.
 void Dialer::begin_relayed(const transport::PeerId& peer, Plan& plan) {
   if (plan.relays.empty()) return;
   const wire::Anchor anchor = plan.relays.front();
@@ -123,7 +123,8 @@ bool Dialer::has_carrier(const transport::PeerId& peer) const {
   return met && met->way != Way::relayed;
 }
 
-// `then` is called later, since it may end the plan that its caller works on. Nobody is asked for names to reach somebody else.
+// `then` is called later, since it may end the plan that its caller works on. Anchors must be given by numeric address: a stranger's
+// contact must not cause name lookups.
 void Dialer::with_anchor(const wire::Anchor& anchor, std::function<void(Status)> then) {
   const auto where = parse_endpoint(anchor.address);
   const bool there = has_carrier(anchor.peer.hash);
@@ -136,17 +137,17 @@ void Dialer::with_anchor(const wire::Anchor& anchor, std::function<void(Status)>
                      [then = std::move(then)](const Result<transport::PeerId>& found) { then(found ? ok() : Status(found.error())); });
 }
 
-// An address of numbers need not wait for the names of others.
+// A numeric address does not wait behind name lookups.
 void Dialer::connect(const std::string& address, std::optional<transport::PeerId> expected, transport::Transport::Connected done) {
   if (const auto endpoint = parse_endpoint(address)) return transport_.connect(*endpoint, expected, std::move(done));
   names_.resolve(address, [this, alive = alive_, expected, done = std::move(done)](const Result<Endpoint>& endpoint) {
     if (!*alive) return;
-    if (!endpoint) return done(fail(Kind::timeout, "{}", endpoint.error().detail));  // whether somebody listens there is not known
+    if (!endpoint) return done(fail(Kind::timeout, "{}", endpoint.error().detail));  // unknown whether a peer listens there
     transport_.connect(*endpoint, expected, done);
   });
 }
 
-// --- their ends
+// --- ends of attempts
 
 std::function<void(Status)> Dialer::attempt_of(const transport::PeerId& peer, const Plan& plan, Way way) {
   return [this, peer, number = plan.number, way](const Status& result) { on_attempt(peer, number, way, result); };
@@ -166,7 +167,7 @@ void Dialer::on_attempt(const transport::PeerId& peer, std::uint64_t number, Way
   arm();
 }
 
-// Also by a connection that somebody else has made.
+// True also for a connection that the other side has made.
 bool Dialer::is_reached(const transport::PeerId& peer, const Plan& plan) const {
   const auto met = transport_.connection_origin(peer);
   return met && (plan.purpose == Purpose::reach || met->way != Way::relayed);
@@ -176,7 +177,7 @@ void Dialer::finish_or_advance(const transport::PeerId& peer, Plan& plan) {
   if (is_reached(peer, plan)) return succeed(peer);
   if (plan.running > 0) return;
   if (plan.steps.empty()) return fail_plan(peer);
-  std::ranges::min_element(plan.steps, {}, &Step::at)->at = Time::clock::now();  // there is nothing to wait for
+  std::ranges::min_element(plan.steps, {}, &Step::at)->at = Time::clock::now();  // no attempt is running: begin the next step at once
 }
 
 }  // namespace gw::node

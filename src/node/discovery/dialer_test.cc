@@ -27,7 +27,7 @@ class Inbox final : public transport::Receiver {
   std::vector<std::string> messages;
 };
 
-// Peers on the loopback interface, of which the first has a dialer. The others are what it wants to reach, and two who may help.
+// Peers on the loopback interface. The first has a dialer; it wants to reach the far one, and two others may help.
 class DialerTest : public testing::Test, public Dialer::Owner {
  protected:
   DialerTest() {
@@ -64,7 +64,7 @@ class DialerTest : public testing::Test, public Dialer::Owner {
   }
   void send(const std::string& address, std::string_view text) { send(wire::Contact{.address = address}, text); }
 
-  // The far one cannot be dialled, and holds on to the helpers.
+  // The far peer cannot be dialled, and keeps connections to the helpers.
   wire::Contact hidden() {
     for (const wire::Anchor& anchor : anchors_)
       far_->connect(parse_endpoint(anchor.address).value(), anchor.peer.hash, [](const Result<transport::PeerId>&) {});
@@ -72,12 +72,12 @@ class DialerTest : public testing::Test, public Dialer::Owner {
     EXPECT_TRUE(until([&] { return first_->connected(far_->self()) && second_->connected(far_->self()); }));
     return {.address = "", .reach = Reach::outbound, .anchors = anchors_};
   }
-  // This one cannot be dialled either.
+  // The near peer cannot be dialled either.
   void hide() { dialer_.set_self({.address = "", .reach = Reach::outbound, .anchors = {}}); }
 
   std::string far_address() { return text_of(far_->listen(loopback()).value()); }
   static Endpoint loopback() { return {boost::asio::ip::make_address("127.0.0.1"), 0}; }
-  // Where nobody listens.
+  // An address without a listener.
   std::string closed() {
     boost::asio::ip::tcp::acceptor unused(io_, loopback());
     return text_of(unused.local_endpoint());
@@ -121,7 +121,7 @@ TEST_F(DialerTest, WithoutAnAddressOnlyAConnectionWillDo) {
   EXPECT_TRUE(failures_.empty());
 }
 
-TEST_F(DialerTest, TellsARefusalFromNoAnswer) {
+TEST_F(DialerTest, DistinguishesARefusalFromNoAnswer) {
   send(closed(), "lost");
   ASSERT_TRUE(until([&] { return failures_.size() == 1; }));
   EXPECT_EQ(failures_.back(), Dialer::Failure::refused);
@@ -142,7 +142,7 @@ TEST_F(DialerTest, WaitingMessagesLeaveOverWhicheverConnectionComesFirst) {
   EXPECT_EQ(far_inbox_.messages.front(), "patience");
 }
 
-TEST_F(DialerTest, WhoCannotBeDialledIsCalled) {
+TEST_F(DialerTest, APeerThatCannotBeDialledIsCalled) {
   send(hidden(), "are you there");
   ASSERT_TRUE(until([&] { return far_inbox_.messages.size() == 1; }));
   EXPECT_EQ(near_->connection_origin(far_->self())->way, Way::reverse);
@@ -176,7 +176,7 @@ TEST_F(DialerTest, ARelayIsLeftAsSoonAsThereIsABetterWay) {
   EXPECT_EQ(far_inbox_.ways.back(), Way::direct);
 }
 
-TEST_F(DialerTest, WhatIsLearntMeanwhileIsTriedAtOnce) {
+TEST_F(DialerTest, ANewContactIsTriedAtOnce) {
   hide();
   boost::asio::ip::tcp::acceptor mute(io_, loopback());  // takes connections, says nothing
   send(text_of(mute.local_endpoint()), "first");
@@ -186,7 +186,7 @@ TEST_F(DialerTest, WhatIsLearntMeanwhileIsTriedAtOnce) {
   EXPECT_EQ(near_->connection_origin(far_->self())->way, Way::relayed);
 }
 
-TEST_F(DialerTest, NoWayAtAllIsToldWithItsReason) {
+TEST_F(DialerTest, NoWayIsReportedWithItsReason) {
   std::vector<Kind> reasons;
   const auto note = [&](const Status& status) { reasons.push_back(status ? Kind::internal : status.error().kind); };
   dialer_.reach(far_->self(), {}, note);

@@ -1,5 +1,5 @@
 #pragma once
-// What a peer calls into its local network, and what it makes of what it hears.
+// Beacons in the local network: encoding, and checking of received ones.
 
 #include <array>
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace gw::node {
 
-// "godwit 1", port, a number that is new each time, and a tag for each grid. Whoever is in a grid can make its tag out of the
-// number and what only members know (the public key of a private grid, which only invitations carry), and tell whether a tag is one of its
-// grids; to all others it says nothing, and it is another one each time.
+// A beacon: "godwit 1", the port, a random number, and a tag per grid. The tag is a hash of the number and the grid's key or name. A member
+// can compute the tags of its grids and so recognise them. Other machines learn nothing: a private grid's key is only in invitations, and
+// the tag changes with the number.
 struct LanBeacon {
   static constexpr std::size_t kTagBytes = 16;
   static constexpr std::size_t kMaxTags = 16;
@@ -24,7 +24,7 @@ struct LanBeacon {
   std::vector<Tag> tags;
 
   Bytes encode() const;
-  // Kind::invalid: something else is spoken on this port.
+  // Kind::invalid: the datagram is not a beacon.
   static Result<LanBeacon> decode(ByteView bytes);
 
   bool operator==(const LanBeacon&) const = default;

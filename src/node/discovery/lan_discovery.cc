@@ -24,7 +24,7 @@ struct Interface {
   std::optional<ip::address_v4> v4;  // it has one
 };
 
-// Those that reach others, by index.
+// The interfaces that reach other machines, by index.
 std::vector<Interface> interfaces() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
@@ -101,7 +101,7 @@ void LanDiscovery::call_out() {
   });
 }
 
-// On every interface. What fails is tried again with the next beacon: a network that is down comes back.
+// Joins the groups on every interface. Failures are ignored: the next beacon tries again.
 void LanDiscovery::send(const Bytes& beacon) {
   for (const Interface& interface : interfaces()) {
     for (const auto& group : groups_) {

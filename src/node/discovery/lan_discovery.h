@@ -1,5 +1,5 @@
 #pragma once
-// Peers of the same local network find each other without being told.
+// Peers of the same local network find each other by multicast.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
@@ -11,16 +11,16 @@
 #include "base/rate_limit.h"
 #include "base/rng.h"
 #include "node/discovery/lan_beacon.h"
-#include "overlay/descriptor.h"
+#include "overlay/membership/descriptor.h"
 
 namespace gw::node {
 
-// Sends a beacon to a multicast group of the local network (IPv4 administratively scoped, IPv6 link-local; they leave it by no router),
-// often in the first minute of a life, then seldom, and listens for those of others. A beacon is a hint: it costs one dial to where it came
-// from, and whoever is there has to show who it is like everybody else.
+// Sends a beacon to a multicast group of the local network (IPv4 administratively scoped, IPv6 link-local: no router forwards them), often
+// in the first minute after a start, then seldom, and listens for beacons of others. A beacon is a hint: it causes one dial to its source
+// address, and the peer there has to prove its identity as on every connection.
 //
-// Interfaces that come and go are noticed with the next beacon. Belongs to the node thread. Goes at any time. Limits: kMaxInterfaces;
-// beacons of Config::heard_most at once are looked at, then one in Config::heard_every.
+// New and removed interfaces are noticed with the next beacon. Belongs to the node thread. May be destroyed at any time. Limits:
+// kMaxInterfaces; a burst of Config::heard_most beacons is handled, then one per Config::heard_every.
 class LanDiscovery {
  public:
   static constexpr std::uint16_t kPort = 7479;
@@ -44,7 +44,7 @@ class LanDiscovery {
 
   LanDiscovery(boost::asio::io_context& io, Config config, Owner& owner);
 
-  // Kind::unsupported: nobody can be heard here; then this does nothing.
+  // Kind::unsupported: there is no multicast here; then this object does nothing.
   Status start();
   void stop();
 
@@ -71,7 +71,7 @@ class LanDiscovery {
   std::vector<std::unique_ptr<Group>> groups_;
   boost::asio::steady_timer timer_;
   std::chrono::seconds wait_;
-  std::uint64_t own_number_ = 0;  // of the last beacon: it is heard here, too
+  std::uint64_t own_number_ = 0;  // of the last beacon, to ignore it when it comes back
   RateLimit heard_;
 };
 

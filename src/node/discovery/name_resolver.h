@@ -1,5 +1,5 @@
 #pragma once
-// From what people write to where it is.
+// Addresses as users write them, and their resolution to endpoints.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -22,14 +22,14 @@ struct HostPort {
 };
 // "host:port", "1.2.3.4:port", "[::1]:port". Kind::invalid.
 Result<HostPort> parse_host_port(const std::string& text);
-// The same, where only an address will do.
+// The same for numeric addresses only.
 Result<Endpoint> parse_endpoint(const std::string& text);
 std::string text_of(const Endpoint& endpoint);
 
-// Asks the system for the addresses of names, on a thread of its own, because such a question cannot be taken back: going, this waits for
-// the one that is under way.
+// Asks the system for the addresses of names on its own thread, because a lookup blocks and cannot be cancelled: the destructor waits for
+// the lookup under way.
 //
-// Belongs to the node thread. Limits: kMaxWaiting questions.
+// Belongs to the node thread. Limits: kMaxWaiting lookups.
 class NameResolver {
  public:
   static constexpr std::size_t kMaxWaiting = 64;
@@ -43,7 +43,7 @@ class NameResolver {
 
  private:
   boost::asio::io_context& io_;
-  std::shared_ptr<std::atomic<bool>> open_;  // shared with questions that were not asked yet
+  std::shared_ptr<std::atomic<bool>> open_;  // shared with waiting lookups
   SerialThread thread_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A peer and the trackers it was told of.
+// The announcements of a peer to its trackers.
 
 #include <memory>
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace gw::node {
 
-// Announces this peer to every tracker every few minutes, and asks for others while it knows none. Trackers are needed to get in and for
-// nothing else: one that is gone, lies or never ends its answer costs a line in the log.
+// Announces this peer to every tracker every few minutes, and asks for other peers while it knows none. A tracker is needed only to find
+// the first peer: a tracker that is down, lies or never ends its answer costs a line in the log.
 //
-// Belongs to the node thread. REQUIRES: stop() has returned before it goes. Limits: those of an inquiry; one round for each tracker at a
+// Belongs to the node thread. REQUIRES: stop() has returned before the destructor. Limits: those of an inquiry; one round per tracker at a
 // time.
 class TrackerRounds {
  public:
   struct Config {
     std::vector<std::string> trackers;  // "host:port"
     std::chrono::seconds announce_every = std::chrono::minutes(4);
-    std::chrono::seconds alone_every = std::chrono::seconds(5);  // twice as seldom each time, up to announce_every
+    std::chrono::seconds alone_every = std::chrono::seconds(5);  // doubles each time, up to announce_every
   };
   struct Grid {
     wire::pb::Announcement announcement;
@@ -31,7 +31,7 @@ class TrackerRounds {
   class Owner {
    public:
     virtual std::vector<Grid> to_announce() = 0;
-    // Decoded, and nothing more is known about them.
+    // The descriptors are decoded but not verified.
     virtual void on_listed(const overlay::GridId& grid, const std::vector<wire::pb::Descriptor>& peers) = 0;
 
    protected:
@@ -50,7 +50,7 @@ class TrackerRounds {
     std::string address;
     boost::asio::steady_timer timer;
     std::chrono::seconds wait{0};
-    std::string last_failure;  // said once, not every few minutes
+    std::string last_failure;  // logged once, not every few minutes
   };
 
   void look_up(TrackerState& state);
@@ -63,7 +63,7 @@ class TrackerRounds {
   Owner& owner_;
   std::vector<std::unique_ptr<TrackerState>> trackers_;
   bool stopping_ = false;
-  std::shared_ptr<bool> alive_;  // shared with questions for the address of a name
+  std::shared_ptr<bool> alive_;  // shared with the callbacks of name lookups
   transport::TaskGroup tasks_;
 };
 

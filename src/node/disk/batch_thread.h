@@ -1,8 +1,9 @@
 #pragma once
-// A thread that does what has gathered while it was busy in one go.
+// A thread that handles all items that were added while it was busy as one batch.
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -14,16 +15,17 @@
 
 namespace gw::node {
 
-// Hands everything that was added since the last time, in its order, to one function on one thread: what is dear for one item and cheap for
-// many, such as a flush, is shared by whatever waits for it. The destructor waits until everything added is done.
+// Passes all items added since the last call, in order, to one function on one thread, so that a cost per call, such as a flush, is shared
+// by all of them. The destructor waits until all items are done.
 //
-// Limit: Config::waiting items that the function has not taken; add() waits then. add() may be called from any other thread.
+// Limit: Config::waiting items that the function has not taken; add() blocks then. add() may be called from any other thread.
 template <class Item>
 class BatchThread {
  public:
   struct Config {
     std::string name;  // at most 15 characters
     std::size_t waiting = 4096;
+    std::chrono::milliseconds idle{0};  // after so long without an item the function is called with none; 0: never
   };
   using Work = std::function<void(std::vector<Item>)>;
 
@@ -57,8 +59,13 @@ class BatchThread {
       std::vector<Item> taken;
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ending_ || !items_.empty(); });
-        if (items_.empty()) return;
+        const auto due = [this] { return ending_ || !items_.empty(); };
+        if (config_.idle.count() == 0) {
+          changed_.wait(lock, due);
+        } else {
+          changed_.wait_for(lock, config_.idle, due);
+        }
+        if (ending_ && items_.empty()) return;
         taken.swap(items_);
       }
       changed_.notify_all();

@@ -25,7 +25,7 @@ TEST(BatchThread, TakesWhatHasGatheredInOneGo) {
   EXPECT_EQ(taken, (std::vector<std::vector<int>>{{0}, {1, 2, 3, 4, 5, 6, 7, 8}}));
 }
 
-TEST(BatchThread, MakesWhoeverAddsTooMuchWait) {
+TEST(BatchThread, AddBlocksWhenTheQueueIsFull) {
   std::vector<int> taken;
   {
     BatchThread<int> thread({.name = "test", .waiting = 2}, [&](std::vector<int> items) {
@@ -36,6 +36,14 @@ TEST(BatchThread, MakesWhoeverAddsTooMuchWait) {
   }
   ASSERT_EQ(taken.size(), 1000u);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)], i);
+}
+
+TEST(BatchThread, IsCalledWithNothingWhenItHasNothingToDo) {
+  std::atomic<int> calls = 0;
+  BatchThread<int> thread({.name = "idle", .idle = std::chrono::milliseconds(1)}, [&](std::vector<int> items) {
+    if (items.empty()) ++calls;
+  });
+  while (calls < 3) std::this_thread::yield();
 }
 
 }  // namespace

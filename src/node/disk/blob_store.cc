@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "os/file.h"
-#include "wire/peer_messages.h"
+#include "os/files/file.h"
+#include "wire/messages/peer_messages.h"
 
 namespace gw::node {
 namespace {
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFolderDigits = 2;  // 256 folders: few file systems like a million files in one
 
-// True: it was not there.
+// True: the file was new.
 Result<bool> made(const fs::path& folder) {
   std::error_code failure;
   const bool created = fs::create_directories(folder, failure);
@@ -20,7 +20,7 @@ Result<bool> made(const fs::path& folder) {
   return created;
 }
 
-// What an entry of a folder of the store is called, if it is one of ours.
+// The hash that a file of the store stands for; none: the file is not a blob.
 std::optional<Hash256> name_of(const fs::path& file) {
   auto hash = parse_hash(file.parent_path().filename().string() + file.filename().string());
   return hash ? std::optional(*hash) : std::nullopt;
@@ -51,7 +51,7 @@ Status BlobStore::store(std::span<const job::StoreBlob> blobs) {
   while (!blobs.empty()) {
     const std::size_t count = std::min(blobs.size(), os::FileGroup::kMaxFiles);
     os::FileGroup group;
-    for (const job::StoreBlob& blob : blobs.first(count)) GW_TRY_VOID(group.add(file_of(blob.hash), as_bytes(blob.bytes)));
+    for (const job::StoreBlob& blob : blobs.first(count)) GW_TRY_VOID(group.add(file_of(blob.hash), blob.bytes.view()));
     GW_TRY_VOID(group.commit());
     blobs = blobs.subspan(count);
   }
@@ -59,10 +59,21 @@ Status BlobStore::store(std::span<const job::StoreBlob> blobs) {
 }
 
 Result<std::string> BlobStore::load(const Hash256& hash) {
-  GW_TRY(const Bytes bytes, os::read_file(file_of(hash), wire::kMaxBlobBytes));
-  if (sha256(bytes) == hash) return std::string(as_text(bytes));
+  const auto bytes = os::read_file(file_of(hash), wire::kMaxBlobBytes);
+  if (bytes && sha256(*bytes) == hash) return std::string(as_text(*bytes));
+  if (!bytes && bytes.error().kind == Kind::overloaded && !is_too_long(hash))
+    return fail(Kind::overloaded, "blob {} cannot be read now: {}", hash.hex(), bytes.error().detail);
+  lost_.push_back(hash);
+  if (!bytes && bytes.error().kind != Kind::overloaded)
+    return fail(bytes.error().kind, "blob {} cannot be read: {}", hash.hex(), bytes.error().detail);
   (void)drop(hash);
   return fail(Kind::corrupt, "blob {} was damaged on this disk and has been removed", hash.hex());
+}
+
+bool BlobStore::is_too_long(const Hash256& hash) const {
+  std::error_code failure;
+  const std::uintmax_t size = fs::file_size(file_of(hash), failure);
+  return !failure && size > wire::kMaxBlobBytes;
 }
 
 bool BlobStore::has(const Hash256& hash) const {
@@ -77,14 +88,15 @@ Status BlobStore::drop(const Hash256& hash) {
   return ok();
 }
 
-Status BlobStore::retain(const std::set<Hash256>& hashes) {
+Status BlobStore::retain(std::set<Hash256> hashes) {
   std::error_code failure;
   for (fs::recursive_directory_iterator entry(folder_, failure), end; !failure && entry != end; entry.increment(failure)) {
     if (!entry->is_regular_file(failure)) continue;
     const auto hash = name_of(entry->path());
-    if (!hash || !hashes.contains(*hash)) fs::remove(entry->path(), failure);
+    if (!hash || hashes.erase(*hash) == 0) fs::remove(entry->path(), failure);
   }
   if (failure) return fail(Kind::internal, "cannot clear {}: {}", folder_.string(), failure.message());
+  lost_.insert(lost_.end(), hashes.begin(), hashes.end());
   return ok();
 }
 

@@ -5,38 +5,45 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "job/actions.h"
+#include "node/disk/blob_reader.h"
 
 namespace gw::node {
 
-// One file for each blob, named by its SHA-256, written beside and renamed: a blob is there whole or not at all, and what store() has
-// returned from survives a power failure. What is read is checked
-// against its name, so a damaged file is never believed; it is removed, and the peer gets the blob from somebody else.
+// A file per blob, named by its SHA-256, written under another name and renamed: a blob is stored whole or not at all, and survives a power
+// failure once store() has returned. load() checks the bytes against the name; a damaged file is removed, and the peer fetches the blob
+// from another peer.
 //
-// Limits: a blob is at most wire::kMaxBlobBytes; how many there are is the business of job::BlobReferences. Blocks on the disk; belongs to
-// one thread at a time.
-class BlobStore {
+// Limits: a blob is at most wire::kMaxBlobBytes; job::BlobReferences limits their number. Blocks on the disk; belongs to one thread at a
+// time.
+class BlobStore final : public BlobReader {
  public:
   // Makes the folder if it is not there.
   static Result<BlobStore> open(const std::filesystem::path& folder);
 
-  // All are on the medium when it returns; flushed together. REQUIRES: the hashes are those of the bytes.
+  // All blobs are flushed together and durable on return. REQUIRES: the hashes are those of the bytes.
   Status store(std::span<const job::StoreBlob> blobs);
-  // Kind::not_found, Kind::corrupt.
-  Result<std::string> load(const Hash256& hash);
+  // Kind::overloaded: no descriptor or memory is left to read the blob now. Any other error means that the blob is lost.
+  Result<std::string> load(const Hash256& hash) override;
   bool has(const Hash256& hash) const;
-  // One that is not there is no error.
+  // A missing blob is not an error.
   Status drop(const Hash256& hash);
-  // Removes everything else, also what a killed process has left half written.
-  Status retain(const std::set<Hash256>& hashes);
+  // Removes all other files, also those that a killed process has left half written. Missing blobs count as lost.
+  Status retain(std::set<Hash256> hashes);
+  // Blobs that were found damaged or missing since the last call.
+  std::vector<Hash256> take_lost() { return std::exchange(lost_, {}); }
 
  private:
   explicit BlobStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path file_of(const Hash256& hash) const;
+  bool is_too_long(const Hash256& hash) const;
 
   std::filesystem::path folder_;
+  std::vector<Hash256> lost_;
 };
 
 }  // namespace gw::node

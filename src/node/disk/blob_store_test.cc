@@ -43,7 +43,8 @@ TEST_F(BlobStoreTest, ADamagedBlobIsRefusedAndRemoved) {
 TEST_F(BlobStoreTest, ABlobThatGrewIsRefusedBeforeItIsRead) {
   const Hash256 hash = put("bytes");
   fs::resize_file(file_of(hash), 1ull << 32);
-  EXPECT_EQ(store_.load(hash).error().kind, Kind::overloaded);
+  EXPECT_EQ(store_.load(hash).error().kind, Kind::corrupt);
+  EXPECT_EQ(store_.take_lost(), std::vector{hash});
 }
 
 TEST_F(BlobStoreTest, RetainsOnlyWhatIsNamed) {

@@ -1,20 +1,34 @@
 #include "node/disk/disk.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "base/log.h"
 #include "job/records.h"
+#include "node/disk/record_repair.h"
+#include "os/clock.h"
 
 namespace gw::node {
+namespace {
+
+constexpr std::chrono::seconds kLookAtRoom(2);
+// Beyond this the node thread blocks. Enough for all pages of the largest memory: these are views into memory that a worker has handed
+// over, and blobs from other peers are bounded by the number that is asked for.
+constexpr std::size_t kBlobsWaiting = 1u << 17;
+
+}  // namespace
+
 Disk::Disk(boost::asio::io_context& io, Stores stores, Owner& owner)
     : io_(io),
       owner_(owner),
       records_(std::move(stores.records)),
       blobs_(std::move(stores.blobs)),
       segments_(std::move(stores.segments)),
+      spare_(std::move(stores.spare)),
       output_folder_(segments_.folder()),
-      record_thread_({.name = "gw-records"}, [this](std::vector<RecordWork> work) { work_on_records(std::move(work)); }),
-      blob_thread_({.name = "gw-blobs", .waiting = 256}, [this](std::vector<BlobWork> work) { work_on_blobs(std::move(work)); }) {}
+      record_thread_({.name = "gw-records", .idle = kLookAtRoom}, [this](std::vector<Commit> group) { commit(std::move(group)); }),
+      blob_thread_({.name = "gw-blobs", .waiting = kBlobsWaiting, .idle = kLookAtRoom},
+                   [this](std::vector<BlobWork> work) { work_on_blobs(std::move(work)); }) {}
 
 Disk::~Disk() { *alive_ = false; }
 
@@ -30,9 +44,10 @@ Result<peer::Stored> Disk::stored() {
       jobs.insert(key->job);
       record = loaded.records.erase(record);
     } else {
-      ++record;  // the peer says that it is damaged
+      ++record;  // the peer reports it as damaged
     }
   }
+  GW_TRY_VOID(recover_ends(loaded, jobs));
   ends_ = recorded_;
   GW_TRY_VOID(segments_.retain(jobs));
   return peer::Stored{.records = std::move(loaded.records),
@@ -42,6 +57,26 @@ Result<peer::Stored> Disk::stored() {
                         return bytes ? std::optional(*std::move(bytes)) : std::nullopt;
                       },
                       .effects = [this](const job::JobId& job) { return segments_.headers(job, output_end(job)); }};
+}
+
+// Finds the end of a job's output from its segments if the record of the end, or all records of the job, are lost.
+Status Disk::recover_ends(RecordStore::Loaded& loaded, std::set<job::JobId>& jobs) {
+  RecordStore::Batch batch;
+  const auto recover = [&](const job::JobId& id) {
+    recorded_[id] = segments_.readable_end(id);
+    jobs.insert(id);
+    batch.records.push_back({job::RecordKey{.kind = job::RecordKind::output, .job = id}.encode(), segment::encode(recorded_[id])});
+  };
+  for (const std::string& bytes : loaded.damaged)
+    if (const auto key = job::RecordKey::decode(bytes); key && key->kind == job::RecordKind::output) recover(key->job);
+  for (const job::JobId& id : segments_.jobs()) {
+    const std::string key = job::RecordKey{.kind = job::RecordKind::job, .job = id}.encode();
+    if (loaded.records.contains(key) || std::ranges::find(loaded.damaged, key) != loaded.damaged.end()) continue;
+    recover(id);
+    loaded.records[key] = without_records({}, os::wall_now()).SerializeAsString();
+    batch.records.push_back({key, loaded.records[key]});
+  }
+  return batch.records.empty() ? ok() : records_.commit({&batch, 1});
 }
 
 segment::Position Disk::output_end(const job::JobId& job) const {
@@ -73,64 +108,115 @@ void Disk::failed(const Error& error) {
 
 void Disk::persist(job::Persist batch) {
   given_ = batch.ticket;
-  record_thread_.add(Commit{{.records = std::move(batch.records)}, std::move(batch.appends), batch.ticket});
+  record_thread_.add({.batch = {.records = std::move(batch.records)}, .appends = std::move(batch.appends), .tickets = {batch.ticket}});
 }
 
-void Disk::drop_records(job::DropRecords what) { record_thread_.add(Commit{{.dropped_prefix = std::move(what.prefix)}, {}, std::nullopt}); }
+void Disk::drop_records(job::DropRecords what) { record_thread_.add({.batch = {.dropped_prefix = std::move(what.prefix)}}); }
 
-// The files go when the records before are on the medium: a job that is still known has all it has written.
 void Disk::drop_output(const job::JobId& job) {
   ends_.erase(job);
-  with_records([this, job](RecordStore& records) {
-    recorded_.erase(job);
-    const std::string key = job::RecordKey{.kind = job::RecordKind::output, .job = job}.encode();
-    const std::vector<RecordStore::Batch> batch{{.records = {{key, std::nullopt}}}};
-    Status dropped = records.commit(batch);
-    if (dropped) dropped = segments_.drop(job);
+  const std::string key = job::RecordKey{.kind = job::RecordKind::output, .job = job}.encode();
+  record_thread_.add({.batch = {.records = {{key, std::nullopt}}}, .dropped_output = job});
+}
+
+void Disk::after_records(std::function<void()> then) { record_thread_.add({.then = std::move(then)}); }
+
+void Disk::commit(std::vector<Commit> group) {
+  std::ranges::move(group, std::back_inserter(waiting_commits_));
+  if (!waiting_commits_.empty()) commit_waiting();
+  look_at_room();
+}
+
+void Disk::commit_waiting() {
+  auto ends = write(waiting_commits_);
+  const auto no_room = [&] { return !ends && ends.error().kind == Kind::overloaded; };
+  if (no_room() && spare_.release()) {
+    log::warn("node", "the disk is full: no new work is taken until there is room", kv("why", ends.error().detail));
+    ends = write(waiting_commits_);
+  }
+  if (no_room()) {
+    // Make room: delete the output of jobs that are being forgotten first. A crash now leaves a job whose view says that its output is
+    // missing.
+    for (const Commit& one : waiting_commits_)
+      if (one.dropped_output) (void)segments_.drop(*one.dropped_output);
+    ends = write(waiting_commits_);
+  }
+  if (no_room()) return merge_waiting();
+  std::vector<Commit> group = std::exchange(waiting_commits_, {});
+  if (!ends) return failed(ends.error());
+  for (const auto& [job, end] : *ends) recorded_[job] = end;
+  // Delete the files only after the records are durable, so that a job that is still recorded has all its output.
+  for (const Commit& one : group) {
+    if (!one.dropped_output) continue;
+    recorded_.erase(*one.dropped_output);
+    const Status dropped = segments_.drop(*one.dropped_output);
     if (!dropped) log::warn("node", "output of a forgotten job is left behind", kv("why", dropped.error().detail));
+  }
+  for (Commit& one : group) one.batch = {}, one.appends = {};
+  answer([this, group = std::move(group), ends = *std::move(ends)] { on_committed(group, ends); });
+}
+
+// However long the disk is full, there are as many records as keys. Only what is next to each other becomes one: the order to drops stays.
+void Disk::merge_waiting() {
+  const auto plain = [](const Commit& one) { return one.batch.dropped_prefix.empty() && !one.dropped_output && !one.then; };
+  std::vector<Commit> merged;
+  for (Commit& one : waiting_commits_) {
+    if (merged.empty() || !plain(one) || !plain(merged.back())) {
+      merged.push_back(std::move(one));
+      continue;
+    }
+    Commit& before = merged.back();
+    std::ranges::move(one.batch.records, std::back_inserter(before.batch.records));
+    std::ranges::move(one.appends, std::back_inserter(before.appends));
+    before.tickets.insert(before.tickets.end(), one.tickets.begin(), one.tickets.end());
+  }
+  for (Commit& one : merged) {
+    std::set<std::string> seen;  // from the last record of each key
+    std::vector<job::Record>& records = one.batch.records;
+    std::ranges::reverse(records);
+    std::erase_if(records, [&](const job::Record& record) { return !seen.insert(record.key).second; });
+    std::ranges::reverse(records);
+  }
+  waiting_commits_ = std::move(merged);
+}
+
+// Full is a disk without spare room, or with little besides it. It has room again when all of both is there.
+void Disk::look_at_room() {
+  const Status reserved = waiting_commits_.empty() ? spare_.reserve() : Status(fail(Kind::overloaded, "records wait for room"));
+  const auto free = spare_.free_bytes();
+  if (free) free_bytes_ = *free;
+  const bool full = (!reserved && reserved.error().kind == Kind::overloaded) || (free && *free < SpareRoom::kLow);
+  if (no_room_.exchange(full) == full) return;
+  log::warn("node", full ? "the disk is full: no new work is taken" : "the disk has room again", kv("free_bytes", free_bytes_.load()));
+  answer([this, full] {
+    full_ = full;
+    if (!failed_) owner_.on_disk(peer::DiskRoom{full});
   });
 }
 
-void Disk::with_records(RecordTask task) { record_thread_.add(std::move(task)); }
-
-void Disk::work_on_records(std::vector<RecordWork> work) {
-  std::vector<Commit> group;
-  for (RecordWork& one : work) {
-    if (auto* commit = std::get_if<Commit>(&one)) {
-      group.push_back(std::move(*commit));
-    } else {
-      this->commit(group);
-      std::get<RecordTask>(one)(records_);
-    }
-  }
-  commit(group);
-}
-
-void Disk::commit(std::vector<Commit>& group) {
-  if (group.empty()) return;
-  auto ends = append_all(group);
-  std::vector<RecordStore::Batch> batches;
-  for (Commit& one : group) batches.push_back(std::move(one.batch));
-  Status done = ends ? ok() : Status(ends.error());
-  if (ends && !ends->empty()) {
-    RecordStore::Batch& last = batches.emplace_back();
-    for (const auto& [job, end] : *ends)
-      last.records.push_back({job::RecordKey{.kind = job::RecordKind::output, .job = job}.encode(), segment::encode(end)});
-  }
-  if (done) done = records_.commit(batches);
-  std::vector<job::Ticket> tickets;
-  for (const Commit& one : group)
-    if (one.ticket) tickets.push_back(*one.ticket);
-  group.clear();
-  if (!done) {
+// Writes all commits or none.
+Result<Disk::Ends> Disk::write(const std::vector<Commit>& group) {
+  auto appended = append_all(group);
+  if (!appended) {
     segments_.abandon();
-    return failed(done.error());
+    return appended;
   }
-  for (const auto& [job, end] : *ends) recorded_[job] = end;
-  answer([this, tickets = std::move(tickets), ends = *std::move(ends)] { on_persisted(tickets, ends); });
+  Ends ends = *std::move(appended);
+  std::vector<RecordStore::Batch> batches;
+  for (const Commit& one : group) batches.push_back(one.batch);
+  RecordStore::Batch& last = batches.emplace_back();
+  for (const auto& [job, end] : ends) {
+    if (std::ranges::find(group, job, &Commit::dropped_output) != group.end()) continue;
+    last.records.push_back({job::RecordKey{.kind = job::RecordKind::output, .job = job}.encode(), segment::encode(end)});
+  }
+  if (const Status committed = records_.commit(batches); !committed) {
+    segments_.abandon();
+    return committed.error();
+  }
+  return ends;
 }
 
-// On the medium when it returns; counted when the commit is.
+// The entries are durable on return; they count when the commit is durable.
 Result<Disk::Ends> Disk::append_all(const std::vector<Commit>& group) {
   Ends ends;
   for (const Commit& one : group) {
@@ -144,53 +230,68 @@ Result<Disk::Ends> Disk::append_all(const std::vector<Commit>& group) {
   return ends;
 }
 
-void Disk::on_persisted(const std::vector<job::Ticket>& tickets, const Ends& ends) {
+void Disk::on_committed(const std::vector<Commit>& group, const Ends& ends) {
   if (failed_) return;
   for (const auto& [job, end] : ends) ends_[job] = end;
-  for (const job::Ticket ticket : tickets) {
-    persisted_ = ticket;
-    for (; !drops_.empty() && drops_.front().after <= persisted_; drops_.pop_front()) drop_now(drops_.front().hash);
-    owner_.on_disk(peer::Persisted{ticket});
+  for (const Commit& one : group) {
+    if (one.dropped_output) ends_.erase(*one.dropped_output);
+    if (one.then) one.then();
+    for (const job::Ticket ticket : one.tickets) {
+      persisted_ = ticket;
+      for (; !drops_.empty() && drops_.front().after <= persisted_; drops_.pop_front()) drop_now(drops_.front().hash);
+      owner_.on_disk(peer::Persisted{ticket});
+    }
   }
 }
 
 // --- blobs
 
 void Disk::store(job::StoreBlob blob) {
-  std::erase_if(drops_, [&](const HeldDrop& held) { return held.hash == blob.hash; });  // it is wanted again
+  std::erase_if(drops_, [&](const HeldDrop& held) { return held.hash == blob.hash; });  // the blob is needed again
   blob_thread_.add(std::move(blob));
 }
 
 void Disk::with_blobs(BlobTask task) { blob_thread_.add(std::move(task)); }
 
 void Disk::work_on_blobs(std::vector<BlobWork> work) {
-  std::vector<job::StoreBlob> group;
+  for (const Hash256& hash : std::exchange(waiting_loads_, {})) load_now(hash);
   for (BlobWork& one : work) {
     if (auto* blob = std::get_if<job::StoreBlob>(&one)) {
-      group.push_back(std::move(*blob));
+      waiting_blobs_.push_back(std::move(*blob));
+      continue;
+    }
+    store_waiting();
+    if (const auto* dropped = std::get_if<job::DropBlob>(&one)) {
+      std::erase_if(waiting_blobs_, [&](const job::StoreBlob& blob) { return blob.hash == dropped->hash; });
+      const Status done = blobs_.drop(dropped->hash);
+      if (!done) log::warn("node", "a blob is left behind", kv("why", done.error().detail));
     } else {
-      store_all(group);
       std::get<BlobTask>(one)(blobs_);
+      for (const Hash256& lost : blobs_.take_lost()) answer(peer::BlobLost{lost});
     }
   }
-  store_all(group);
+  store_waiting();
 }
 
-void Disk::store_all(std::vector<job::StoreBlob>& group) {
-  if (group.empty()) return;
-  const Status done = blobs_.store(group);
-  if (!done) failed(done.error());
-  for (const job::StoreBlob& blob : group)
+void Disk::store_waiting() {
+  if (waiting_blobs_.empty() || no_room_) return;
+  const Status done = blobs_.store(waiting_blobs_);
+  if (!done && done.error().kind == Kind::overloaded) return;
+  for (const job::StoreBlob& blob : waiting_blobs_)
     if (done) answer(peer::BlobStored{blob.hash});
-  group.clear();
+  waiting_blobs_.clear();
+  if (!done) failed(done.error());
 }
 
 void Disk::load(const Hash256& hash) {
-  with_blobs([this, hash](BlobStore& blobs) {
-    auto bytes = blobs.load(hash);
-    if (!bytes) log::warn("node", "a blob cannot be read", kv("why", bytes.error().detail));
-    answer(peer::BlobLoaded{hash, bytes ? std::optional(*std::move(bytes)) : std::nullopt});
-  });
+  with_blobs([this, hash](BlobStore&) { load_now(hash); });
+}
+
+void Disk::load_now(const Hash256& hash) {
+  auto bytes = blobs_.load(hash);
+  if (!bytes) log::warn("node", "a blob cannot be read", kv("why", bytes.error().detail));
+  if (!bytes && bytes.error().kind == Kind::overloaded) return waiting_loads_.push_back(hash);
+  answer(peer::BlobLoaded{hash, bytes ? std::optional(*std::move(bytes)) : std::nullopt});
 }
 
 void Disk::drop(const Hash256& hash) {
@@ -201,15 +302,11 @@ void Disk::drop(const Hash256& hash) {
   }
 }
 
-void Disk::drop_now(const Hash256& hash) {
-  with_blobs([hash](BlobStore& blobs) {
-    if (Status dropped = blobs.drop(hash); !dropped) log::warn("node", "a blob is left behind", kv("why", dropped.error().detail));
-  });
-}
+void Disk::drop_now(const Hash256& hash) { blob_thread_.add(job::DropBlob{hash}); }
 
 void Disk::retain(const std::vector<Hash256>& hashes) {
-  with_blobs([this, keep = std::set<Hash256>(hashes.begin(), hashes.end())](BlobStore& blobs) {
-    if (Status cleared = blobs.retain(keep); !cleared) failed(cleared.error());
+  with_blobs([this, keep = std::set<Hash256>(hashes.begin(), hashes.end())](BlobStore& blobs) mutable {
+    if (Status cleared = blobs.retain(std::move(keep)); !cleared) failed(cleared.error());
   });
 }
 

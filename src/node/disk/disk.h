@@ -1,6 +1,7 @@
 #pragma once
-// The disk of a peer: what it asks for is done on other threads and answered on the node thread.
+// The disk of a peer: operations run on other threads and are answered on the node thread.
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <deque>
@@ -15,21 +16,25 @@
 #include "node/disk/blob_store.h"
 #include "node/disk/record_store.h"
 #include "node/disk/segment_store.h"
+#include "node/disk/spare_room.h"
 #include "peer/peer.h"
 
 namespace gw::node {
 
-// Carries out the disk actions of a peer, records and segments on one thread and blobs on another. What is answered as done is on the
-// medium: it survives a power failure. Flushing is shared: what has gathered while the last group was flushed is the next one, so records
+// Carries out the disk actions of a peer, records and segments on one thread and blobs on another. An answered operation is durable: it
+// survives a power failure. Flushes are shared (group commit): the operations that arrive during one flush form the next group, so records
 // of many turns are one commit, and many blobs one flush. Answers come in the order of the actions of each kind.
 //
-// Order on the medium: entries of segments, then the commit that says where they end, with the records of the same batches; what lies
-// behind that end does not count (SegmentStore). Invariant: no record on the medium names a blob that is not there. A peer names a blob
-// only when its store was answered, and a blob that is to be dropped goes only when the records before it are on the medium; if it is
-// stored again before that, it stays.
+// Order on the medium: entries of segments, then the commit that records their end, with the records of the same batches; bytes behind the
+// recorded end do not count (SegmentStore). Invariant: no durable record names a missing blob. A peer names a blob only after its store was
+// answered, and a dropped blob is deleted only after the earlier records are durable; if it is stored again before that, it stays.
 //
-// Belongs to the node thread, which waits when a disk does not keep up with it. A disk that refuses to be written to is the end of the
-// peer: Owner::on_disk_failed, once, and nothing is answered from then on.
+// A full disk: what was given waits, in its order, and is done when there is room; the peer is told (peer::DiskRoom) and brings nothing
+// new but records of what changes meanwhile, of which the last value of each key waits. Records may use the spare room, output that is
+// forgotten is removed first. Blobs wait until there is room besides. A process without a free descriptor waits in the same way.
+//
+// Belongs to the node thread, which blocks when the disk cannot keep up. Any other write error ends the peer: Owner::on_disk_failed is
+// called once, and no operation is answered from then on.
 class Disk {
  public:
   class Owner {
@@ -44,13 +49,18 @@ class Disk {
     RecordStore records;
     BlobStore blobs;
     SegmentStore segments;
+    SpareRoom spare;
+  };
+  struct Room {
+    bool full = false;
+    std::uint64_t free_bytes = 0;  // besides the spare room
   };
 
-  // REQUIRES: io and owner outlive it, and io runs on the thread that calls it.
+  // REQUIRES: io and owner outlive this object, and io runs on the calling thread.
   Disk(boost::asio::io_context& io, Stores stores, Owner& owner);
   ~Disk();
 
-  // What lives before have left. Kind::corrupt: the store itself is damaged. REQUIRES: before anything else is asked.
+  // The state that earlier boots have left. Kind::corrupt: the store itself is damaged. REQUIRES: called before any other operation.
   Result<peer::Stored> stored();
 
   void persist(job::Persist batch);
@@ -61,58 +71,74 @@ class Disk {
   void drop(const Hash256& hash);
   void retain(const std::vector<Hash256>& hashes);
 
-  using RecordTask = std::function<void(RecordStore&)>;
+  // Called on the node thread when all records and drops given before are durable.
+  void after_records(std::function<void()> then);
+
   using BlobTask = std::function<void(BlobStore&)>;
-  // Where what the job has written ends, on the medium.
+  // The durable end of the job's output.
   segment::Position output_end(const job::JobId& job) const;
   const std::filesystem::path& output_folder() const { return output_folder_; }
+  Room room() const { return {full_, free_bytes_}; }
 
-  // For the node's own needs: called on the thread of the blobs, or of the records, in order with all else there.
+  // Runs a function of the node on the blob thread, in order with the operations there.
   void with_blobs(BlobTask task);
-  void with_records(RecordTask task);
-  // From those threads back to this one.
+  // From the disk's threads back to the node thread.
   void answer(std::function<void()> on_node_thread);
 
  private:
+  // A part of a group commit.
   struct Commit {
-    RecordStore::Batch batch;
-    std::vector<job::Append> appends;
-    std::optional<job::Ticket> ticket;
+    RecordStore::Batch batch = {};
+    std::vector<job::Append> appends = {};
+    std::optional<job::JobId> dropped_output = {};
+    std::vector<job::Ticket> tickets = {};  // ascending
+    std::function<void()> then = {};        // on the node thread
   };
   using Ends = std::map<job::JobId, segment::Position>;
-  using RecordWork = std::variant<Commit, RecordTask>;
-  using BlobWork = std::variant<job::StoreBlob, BlobTask>;
+  using BlobWork = std::variant<job::StoreBlob, job::DropBlob, BlobTask>;
   struct HeldDrop {
     job::Ticket after;
     Hash256 hash;
   };
 
+  Status recover_ends(RecordStore::Loaded& loaded, std::set<job::JobId>& jobs);
   // On the thread of the records; of the blobs.
-  void work_on_records(std::vector<RecordWork> work);
-  void commit(std::vector<Commit>& group);
+  void commit(std::vector<Commit> group);
+  void commit_waiting();
+  void merge_waiting();
+  void look_at_room();
+  Result<Ends> write(const std::vector<Commit>& group);
   Result<Ends> append_all(const std::vector<Commit>& group);
   void work_on_blobs(std::vector<BlobWork> work);
-  void store_all(std::vector<job::StoreBlob>& group);
+  void store_waiting();
+  void load_now(const Hash256& hash);
 
-  void on_persisted(const std::vector<job::Ticket>& tickets, const Ends& ends);
+  void on_committed(const std::vector<Commit>& group, const Ends& ends);
   void drop_now(const Hash256& hash);
   void failed(const Error& error);
   void answer(peer::DiskDone done);
 
   boost::asio::io_context& io_;
   Owner& owner_;
-  RecordStore records_;    // its thread's
-  BlobStore blobs_;        // its thread's
-  SegmentStore segments_;  // of the thread of the records
-  Ends recorded_;          // of the thread of the records
-  Ends ends_;              // the same, as far as was answered
+  RecordStore records_;                        // its thread's
+  BlobStore blobs_;                            // its thread's
+  SegmentStore segments_;                      // of the thread of the records
+  Ends recorded_;                              // of the thread of the records
+  Ends ends_;                                  // the same, as far as was answered
+  std::vector<Commit> waiting_commits_;        // of the record thread: not empty only while the disk is full
+  std::vector<job::StoreBlob> waiting_blobs_;  // of the blob thread: the same
+  std::vector<Hash256> waiting_loads_;         // of the blob thread: while no descriptor or memory is left to read a blob
+  SpareRoom spare_;                            // of the thread of the records
+  std::atomic<bool> no_room_ = false;          // written by the thread of the records
+  std::atomic<std::uint64_t> free_bytes_ = 0;  // the same
+  bool full_ = false;                          // as last reported to the peer
   const std::filesystem::path output_folder_;
   job::Ticket given_ = 0, persisted_ = 0;
   std::deque<HeldDrop> drops_;
   bool failed_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with answers on their way
 
-  BatchThread<RecordWork> record_thread_;  // last: they use all the others
+  BatchThread<Commit> record_thread_;  // last: they use all the others
   BatchThread<BlobWork> blob_thread_;
 };
 

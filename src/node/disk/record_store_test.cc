@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {
@@ -101,7 +101,7 @@ TEST_F(RecordStoreTest, ATornDatabaseIsRefused) {
   EXPECT_EQ(opened.error().kind, Kind::corrupt);
 }
 
-// In the child: batches of ten records that all say the number of the batch, as fast as it can; each is reported when it is committed.
+// The child writes batches of ten records, each with the number of the batch, as fast as it can, and reports each committed batch.
 [[noreturn]] void write_for_ever(const fs::path& file, int report) {
   auto store = RecordStore::open(file);
   for (std::uint32_t number = 1; store; ++number) {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::node {
 namespace segment {
@@ -24,8 +24,10 @@ std::uint64_t get(const Header& header, std::size_t at, std::size_t size) {
   return number;
 }
 
-// Of a header: its sum, thread, epoch, sequence, digest, sum of the bytes, their number, kind.
-constexpr std::size_t kSum = 0, kThread = 8, kEpoch = 16, kSequence = 24, kDigest = 32, kBytesSum = 40, kBytes = 48, kKind = 52;
+// The fields of a header: its checksum, thread, epoch, sequence, digest, checksum of the bytes, their number, kind, kind and id of the
+// stream.
+constexpr std::size_t kSum = 0, kThread = 8, kEpoch = 16, kSequence = 24, kDigest = 32, kBytesSum = 40, kBytes = 48, kKind = 52,
+                      kStreamKind = 54, kStreamId = 56;
 
 std::uint64_t header_sum(const Header& header) { return sum_of(as_text(ByteView(header).subspan(kThread))); }
 
@@ -46,19 +48,22 @@ Header encode(const job::StoredEffect& effect, std::string_view bytes) {
   put(header, kDigest, effect.digest, 8);
   put(header, kBytesSum, sum_of(bytes), 8);
   put(header, kBytes, bytes.size(), 4);
-  put(header, kKind, static_cast<std::uint8_t>(effect.kind), 4);
+  put(header, kKind, static_cast<std::uint8_t>(effect.kind), 2);
+  put(header, kStreamKind, static_cast<std::uint8_t>(effect.stream.kind), 2);
+  put(header, kStreamId, effect.stream.id, 8);
   put(header, kSum, header_sum(header), 8);
   return header;
 }
 
 Result<Decoded> decode(const Header& header) {
-  const std::uint64_t kind = get(header, kKind, 4);
+  const std::uint64_t kind = get(header, kKind, 2);
   const bool known =
-      kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::end);
+      kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::details);
   if (get(header, kSum, 8) != header_sum(header) || !known || get(header, kBytes, 4) > kMaxEntryBytes)
     return fail(Kind::corrupt, "an entry is damaged");
   return Decoded{.effect = {.thread = job::ThreadId{get(header, kThread, 8)},
                             .epoch = get(header, kEpoch, 8),
+                            .stream = {static_cast<wire::StreamKind>(get(header, kStreamKind, 2)), get(header, kStreamId, 8)},
                             .sequence = get(header, kSequence, 8),
                             .kind = static_cast<job::EffectKind>(kind),
                             .bytes = static_cast<std::uint32_t>(get(header, kBytes, 4)),
@@ -120,7 +125,7 @@ Status SegmentCursor::open() {
   return ok();
 }
 
-// As many as there are, through the buffer.
+// Reads as many bytes as there are, through the buffer.
 Result<std::size_t> SegmentCursor::read(std::uint64_t offset, void* to, std::size_t count) {
   std::size_t done = 0;
   while (done < count) {

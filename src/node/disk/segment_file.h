@@ -1,5 +1,5 @@
 #pragma once
-// Effects of one job in a file, one after the other: the format, and reading it.
+// The format of a segment: a file of effect entries of one job; and its reader.
 
 #include <array>
 #include <cstdint>
@@ -7,18 +7,18 @@
 #include <optional>
 #include <string>
 
-#include "job/stored_effect.h"
-#include "os/unique_fd.h"
+#include "job/effects/stored_effect.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::node {
 
-// A segment: 8 bytes that say so, then entries. An entry: a header of fixed size with a sum of its own, then its bytes, whose sum is in the
-// header. So what happened can be read without what was printed, and a changed byte is found in either. Numbers are little-endian.
+// A segment: 8 magic bytes, then entries. An entry: a header of fixed size with its own checksum, then the payload, whose checksum is in
+// the header. Therefore headers can be read without payloads, and a changed byte is found in either. Numbers are little-endian.
 namespace segment {
 
 inline constexpr std::uint64_t kMaxBytes = 64u << 20;  // the entry that would pass this begins the next segment
-inline constexpr std::string_view kMagic = "GWSEG\x01\r\n";
-inline constexpr std::size_t kHeaderBytes = 56;
+inline constexpr std::string_view kMagic = "GWSEG\x02\r\n";
+inline constexpr std::size_t kHeaderBytes = job::kEntryOverhead;
 inline constexpr std::uint32_t kMaxEntryBytes = 16u << 20;
 using Header = std::array<std::uint8_t, kHeaderBytes>;
 
@@ -35,7 +35,7 @@ struct Decoded {
   std::uint64_t sum;  // of the bytes that follow
 };
 
-// As a record has it.
+// The encoding of a position in a record.
 std::string encode(Position position);
 Result<Position> decode_position(std::string_view bytes);
 
@@ -49,7 +49,7 @@ std::filesystem::path file_of(const std::filesystem::path& folder, std::uint32_t
 
 }  // namespace segment
 
-// Goes through the entries of a job from a position to another, headers only; bytes are read when they are asked for.
+// Iterates over the entries of a job between two positions. Reads headers only; payloads are read on request.
 //
 // Blocks on the disk. Belongs to one thread.
 class SegmentCursor {
@@ -62,9 +62,9 @@ class SegmentCursor {
 
   SegmentCursor(std::filesystem::path folder, segment::Position from, segment::Position end);
 
-  // The next one; none: that was all. Kind::corrupt, Kind::not_found: damaged or missing, and where.
+  // The next entry; none at the end. Kind::corrupt, Kind::not_found: the segment is damaged or missing, and where.
   Result<std::optional<Entry>> next();
-  // Of the entry that next() gave last. Kind::corrupt.
+  // The payload of the entry that next() gave last. Kind::corrupt.
   Result<std::string> bytes(const Entry& entry);
   // Where the next entry begins.
   segment::Position position() const { return at_; }

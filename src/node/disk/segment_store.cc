@@ -6,18 +6,16 @@
 
 #include <cerrno>
 
-#include "os/file.h"
-#include "os/io.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
 
 namespace gw::node {
 namespace {
 
 namespace fs = std::filesystem;
 
-Kind kind_of(int error) { return error == ENOSPC || error == EDQUOT ? Kind::overloaded : Kind::internal; }
-
 Error cannot(std::string_view what, const fs::path& path) {
-  return fail(kind_of(errno), "cannot {} {}: {}", what, path.string(), os::reason(errno));
+  return fail(os::kind_of(errno), "cannot {} {}: {}", what, path.string(), os::reason(errno));
 }
 
 }  // namespace
@@ -39,7 +37,7 @@ Result<os::UniqueFd> SegmentStore::create(const fs::path& folder, std::uint32_t 
     return cannot("make the folder", folder);
   }
   const fs::path file = segment::file_of(folder, number);
-  os::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));  // one may be left that was never recorded
+  os::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));  // an unrecorded file may be left there
   if (!fd) return cannot("make", file);
   unflushed_folders_.insert(folder);
   if (const Status written = os::write_fully(fd.get(), as_bytes(segment::kMagic)); !written)
@@ -113,9 +111,38 @@ Result<std::vector<job::StoredEffect>> SegmentStore::headers(const job::JobId& j
   std::vector<job::StoredEffect> all;
   for (;;) {
     GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
-    if (!entry) return all;
+    if (!entry) {
+      GW_TRY_VOID(check_end(job, end));
+      return all;
+    }
     all.push_back(entry->effect);
   }
+}
+
+// Checks the length now: a file shorter than recorded would otherwise be found only by the next append, too late to report the job as lost.
+Status SegmentStore::check_end(const job::JobId& job, Position end) const {
+  if (end == Position()) return ok();
+  const fs::path file = segment::file_of(segment::folder_of(folder_, job), end.number);
+  std::error_code failure;
+  const std::uintmax_t size = fs::file_size(file, failure);
+  if (failure) return fail(Kind::corrupt, "{} is missing", file.string());
+  if (size < end.offset) return fail(Kind::corrupt, "{} has {} bytes and was recorded with {}", file.string(), size, end.offset);
+  return ok();
+}
+
+std::set<job::JobId> SegmentStore::jobs() const {
+  std::set<job::JobId> jobs;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder_, failure), end; !failure && entry != end; entry.increment(failure))
+    if (const auto hash = parse_hash(entry->path().filename().string())) jobs.insert(job::JobId{*hash});
+  return jobs;
+}
+
+SegmentStore::Position SegmentStore::readable_end(const job::JobId& job) const {
+  SegmentCursor cursor(segment::folder_of(folder_, job), Position(), {.number = UINT32_MAX});
+  Position end;
+  for (auto entry = cursor.next(); entry && *entry; entry = cursor.next()) end = cursor.position();
+  return end;
 }
 
 Status SegmentStore::drop(const job::JobId& job) {

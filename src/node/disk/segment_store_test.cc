@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {
@@ -13,9 +13,13 @@ namespace fs = std::filesystem;
 using job::EffectKind;
 
 job::EffectEntry entry(std::uint64_t sequence, const std::string& bytes) {
-  job::EffectEntry one{
-      .header = {.thread = job::kMainThread, .epoch = 3, .sequence = sequence, .kind = EffectKind::errors, .digest = sequence * 7},
-      .bytes = bytes};
+  job::EffectEntry one{.header = {.thread = job::kMainThread,
+                                  .epoch = 3,
+                                  .stream = {wire::StreamKind::log, sequence << 40},
+                                  .sequence = sequence,
+                                  .kind = EffectKind::errors,
+                                  .digest = sequence * 7},
+                       .bytes = bytes};
   one.header.bytes = static_cast<std::uint32_t>(bytes.size());
   return one;
 }
@@ -38,7 +42,7 @@ TEST_F(SegmentStoreTest, GivesBackHeadersInTheirOrder) {
   for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(headers[i - 1], entry(i, std::string(i, 'x')).header);
 }
 
-TEST_F(SegmentStoreTest, WhatWasNotRecordedIsCutOff) {
+TEST_F(SegmentStoreTest, UnrecordedEntriesAreCutOff) {
   const segment::Position recorded = store_.append(job_, {}, entry(1, "recorded")).value();
   ASSERT_TRUE(store_.append(job_, recorded, entry(2, "lost")));
   ASSERT_TRUE(store_.flush());
@@ -72,13 +76,20 @@ TEST_F(SegmentStoreTest, AChangedByteOfAHeaderIsFound) {
   EXPECT_EQ(store_.headers(job_, end).error().kind, Kind::corrupt);
 }
 
-TEST_F(SegmentStoreTest, AMissingSegmentIsToldByItsName) {
+TEST_F(SegmentStoreTest, AMissingSegmentIsNamed) {
   const segment::Position end = store_.append(job_, {}, entry(1, "bytes")).value();
   ASSERT_TRUE(store_.flush());
   fs::remove(file());
   const auto headers = store_.headers(job_, end);
   ASSERT_FALSE(headers);
   EXPECT_NE(headers.error().detail.find("000.seg"), std::string::npos) << headers.error().detail;
+}
+
+TEST_F(SegmentStoreTest, ASegmentThatLostItsTailIsFoundBeforeItIsWrittenTo) {
+  const segment::Position end = store_.append(job_, {}, entry(1, "bytes that are cut off")).value();
+  ASSERT_TRUE(store_.flush());
+  fs::resize_file(file(), end.offset - 1);
+  EXPECT_EQ(SegmentStore::open(folder_.path()).value().headers(job_, end).error().kind, Kind::corrupt);
 }
 
 TEST_F(SegmentStoreTest, DropsAndRetains) {

@@ -1,5 +1,5 @@
 #pragma once
-// A thread for what may block: disks, name servers.
+// A thread for blocking calls: disks, name servers.
 
 #include <condition_variable>
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace gw::node {
 
-// Does one thing after another, in the order they were added, on a thread of its own. Whoever adds to a full queue waits, which is the
-// back-pressure of a slow disk; try_add() is for those that can do without.
+// Runs tasks one after the other on its own thread. add() to a full queue blocks, which is the back-pressure of a slow disk; try_add() does
+// not.
 //
-// Going, it finishes what was added and then ends the thread. Any thread may add, but not a task of its own.
+// The destructor finishes all added tasks and then ends the thread. Any thread may add, except a task of this object.
 class SerialThread {
  public:
   using Task = std::function<void()>;

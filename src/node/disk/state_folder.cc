@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "os/file.h"
-#include "os/io.h"
-#include "os/user_folders.h"
+#include "os/files/file.h"
+#include "os/files/io.h"
+#include "os/files/user_folders.h"
 
 namespace gw::node {
 namespace {
@@ -25,7 +25,7 @@ Status check_owner(const fs::path& path) {
   return ok();
 }
 
-// Who holds the lock, as it wrote itself; for people.
+// The process id that the holder of the lock wrote into it, for an error message.
 std::string holder_of(int lock) {
   char text[32] = {};
   const ssize_t got = ::pread(lock, text, sizeof text - 1, 0);
@@ -45,7 +45,7 @@ Result<StateFolder> StateFolder::open(const fs::path& path) {
     return fail(Kind::overloaded, "another daemon{} uses {}: stop it, or choose another place for the state", holder_of(lock.get()),
                 path.string());
   const std::string pid = std::to_string(::getpid());
-  // Only people read it, so a full disk is no reason not to start here.
+  // The process id is only used in error messages, so ignore failures such as a full disk.
   if (::ftruncate(lock.get(), 0) == 0) (void)!::pwrite(lock.get(), pid.data(), pid.size(), 0);
   return StateFolder(path, std::move(lock));
 }

@@ -1,20 +1,20 @@
 #pragma once
-// The folder in which a daemon keeps everything it must remember.
+// The folder with the durable state of a daemon.
 
 #include <filesystem>
 
 #include "base/result.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::node {
 
-// One daemon's folder, locked for as long as this object lives: the kernel lets go of the lock with the process, however that ends.
+// The folder of a daemon, locked for as long as this object lives. The kernel releases the lock when the process ends, however it ends.
 // Readable by this user alone. A value; any thread.
 class StateFolder {
  public:
-  // Makes the folder if it is not there. Kind::invalid: it is not ours alone; Kind::overloaded: another daemon has it.
+  // Creates the folder if it is missing. Kind::invalid: other users can access it; Kind::overloaded: another daemon uses it.
   static Result<StateFolder> open(const std::filesystem::path& path);
-  // Whether a daemon has it now.
+  // Whether a daemon uses the folder now.
   static bool in_use(const std::filesystem::path& path);
 
   std::filesystem::path key_file() const { return path_ / "key.pem"; }
@@ -22,6 +22,7 @@ class StateFolder {
   std::filesystem::path records_file() const { return path_ / "records.db"; }
   std::filesystem::path blobs_folder() const { return path_ / "blobs"; }
   std::filesystem::path jobs_folder() const { return path_ / "jobs"; }
+  std::filesystem::path spare_file() const { return path_ / "spare"; }
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {

@@ -17,7 +17,7 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
   const bool over = told == EndAnnounced::over;
   return {.id = id,
           .name = record.name(),
-          .state = over ? state_of(record) : JobState::running,
+          .state = over || record.state() == wire::pb::JobRecord::SUSPENDED ? state_of(record) : JobState::running,
           .submitted_at = time_of(record.submitted_at_ns()),
           .ended_at = over ? time_of(record.ended_at_ns()) : std::nullopt,
           .tasks = record.tasks(),
@@ -31,14 +31,21 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
           .counters = {.lost = record.counters().lost(),
                        .resumed = record.counters().resumed(),
                        .restarted = record.counters().restarted(),
-                       .peers_lost = record.counters().peers_lost()}};
+                       .peers_lost = record.counters().peers_lost()},
+          .sentence = record.sentence(),
+          .stored_bytes = record.stored_bytes()};
 }
 
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
   JobView view{.summary = summary_of(id, snapshot, told), .threads = snapshot.threads};
   for (const job::HostSnapshot& peer : snapshot.peers)
-    view.peers.push_back(
-        {.id = peer.peer, .slots = peer.slots, .running = peer.running, .finished = peer.finished, .lost = peer.lost, .taken = peer.taken});
+    view.peers.push_back({.id = peer.peer,
+                          .slots = peer.slots,
+                          .running = peer.running,
+                          .finished = peer.finished,
+                          .lost = peer.lost,
+                          .taken = peer.taken,
+                          .failure = peer.failure});
   return view;
 }
 

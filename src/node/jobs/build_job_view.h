@@ -1,16 +1,16 @@
 #pragma once
-// How a job stands, in the words of node/control.h.
+// Converts the snapshot of a job into the view of node/control.h.
 
-#include "job/job_snapshot.h"
+#include "job/home/job_snapshot.h"
 #include "node/control.h"
 
 namespace gw::node {
 
-// `told`: whether the end of the job has been told. Before that it runs, whatever its record says, which is ahead of the disk.
+// `told`: whether the end of the job has been notified. Before that the view says running: the job's record may be ahead of the disk.
 enum class EndAnnounced : std::uint8_t { not_yet, over };
 
 JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told);
-// The state of its peers is not known here.
+// Does not fill in the state of the job's peers.
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told);
 
 }  // namespace gw::node

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "node/jobs/job_files.h"
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::node {
 namespace {
@@ -17,7 +17,7 @@ Error cannot_read(const fs::path& host, int error) {
   return fail(error == ENOENT ? Kind::not_found : Kind::invalid, "cannot read the input {}: {}", host.string(), os::reason(error));
 }
 
-// Short at the end of the file.
+// Returns fewer bytes at the end of the file.
 Result<Bytes> read_piece(int fd, std::uint64_t offset, std::size_t size, const fs::path& host) {
   Bytes bytes(size);
   std::size_t got = 0;
@@ -33,6 +33,21 @@ Result<Bytes> read_piece(int fd, std::uint64_t offset, std::size_t size, const f
 }
 
 }  // namespace
+
+std::string digest_of_inputs(const std::vector<wire::pb::InputEntry>& entries) {
+  Sha256 hash;
+  for (const wire::pb::InputEntry& entry : entries) {
+    wire::pb::InputEntry content = entry;
+    content.clear_mtime_ns();
+    hash.update(as_bytes(content.SerializeAsString()));
+  }
+  return std::string(as_text(hash.finish().bytes));
+}
+
+Error inputs_changed() {
+  return fail(Kind::invalid,
+              "an input of the program has changed since it started: put the old content back, or run it from the beginning");
+}
 
 Result<InputFiles> InputFiles::look_at(const std::vector<Mount>& mounts) {
   InputFiles files;

@@ -1,5 +1,5 @@
 #pragma once
-// The files a job takes from its owner's machine, and those it leaves there.
+// The input files of a job on its submitter's machine, and its output files there.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "os/unique_fd.h"
-#include "wire/journal.pb.h"
+#include "os/files/unique_fd.h"
+#include "wire/worker.pb.h"
 
 namespace gw::node {
 
-// A file or folder of the owner's machine under its name in the guest's tree (no leading slash, no "." or "..").
+// A file or folder of the submitter's machine and its name in the guest's tree (no leading slash, no "." or "..").
 struct Mount {
   std::filesystem::path host;
   std::string guest;
@@ -23,10 +23,15 @@ struct Mount {
 
 inline constexpr std::size_t kChunkBytes = 1u << 20;
 
-// The inputs of a job: looked at once, when the job starts, and then read in pieces by hash as the guest asks for them.
+// A digest of a program's inputs: equal if and only if names and contents are. File times do not count.
+std::string digest_of_inputs(const std::vector<wire::pb::InputEntry>& entries);
+// The error for inputs that have changed.
+Error inputs_changed();
+
+// The inputs of a job: hashed once, when the job starts, and then read in pieces by hash as the guest asks for them.
 //
-// A file that changes while the job runs gives pieces that do not match any more: reading one fails with a sentence, it is never handed
-// out. Symbolic links inside a folder stay links in the guest's tree; special files are refused. Belongs to one thread.
+// If a file changes while the job runs, its pieces do not match their hashes any more: reading one fails, so the guest never sees changed
+// bytes. Symbolic links inside a folder stay links in the guest's tree; special files are refused. Belongs to one thread.
 class InputFiles {
  public:
   static constexpr std::size_t kMaxEntries = 65536;
@@ -46,7 +51,7 @@ class InputFiles {
     std::size_t size;
   };
 
-  // Of a link: what it points to, or the link itself.
+  // How to treat a link: as its target, or as the link itself.
   enum class Links : std::uint8_t { follow, keep };
   Status add(const std::filesystem::path& host, const std::string& guest, Links links);
   Status add_file(const std::filesystem::path& host, wire::pb::InputEntry entry);
@@ -55,19 +60,21 @@ class InputFiles {
   std::unordered_map<Hash256, FileRange> chunks_;
 };
 
-// Collects the output files of one job beside their places and puts them there when the job has ended well or not: whole files, by rename.
+// Collects the output files of one job under temporary names and renames them when the job has ended, successfully or not: an output file
+// is written whole or not at all.
 //
 // Every path comes from the guest and is checked: it must lie under a declared output, nothing on the way may be a link, and links that
 // lead out of their folder are refused. Belongs to one thread.
 class OutputFiles {
  public:
-  explicit OutputFiles(std::vector<Mount> mounts) : mounts_(std::move(mounts)) {}
+  // `tag`: the suffix of the temporary names; files that a killed process with the same tag has left are overwritten. Empty: unique names.
+  explicit OutputFiles(std::vector<Mount> mounts, std::string tag = {}) : mounts_(std::move(mounts)), tag_(std::move(tag)) {}
   ~OutputFiles();
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
   Status take(const wire::pb::Effect::OutputFile& piece);
-  // Everything that was taken goes to its place.
+  // Renames all collected files to their final names.
   Status place();
 
  private:
@@ -81,6 +88,7 @@ class OutputFiles {
   Status start_file(const std::string& guest);
 
   std::vector<Mount> mounts_;
+  std::string tag_;
   std::map<std::string, Pending> files_;  // by guest path
   std::vector<std::filesystem::path> folders_;
   std::vector<std::pair<std::filesystem::path, std::string>> links_;

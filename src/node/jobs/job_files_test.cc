@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {
@@ -89,6 +89,17 @@ TEST_F(JobFiles, NothingIsLeftOfOutputsThatWereNotPlaced) {
     EXPECT_FALSE(outputs.place().has_value());
   }
   EXPECT_TRUE(fs::is_empty(root_));
+}
+
+TEST_F(JobFiles, TemporaryFilesOfAKilledCommandAreOverwritten) {
+  OutputFiles killed({{root_ / "out", "out"}}, "tag");  // it is still there while the next one works, so it cleans up nothing
+  ASSERT_TRUE(killed.take(piece("out", 0, "first, and longer")).has_value());
+  EXPECT_TRUE(fs::exists(root_ / "out.tag"));
+  OutputFiles outputs({{root_ / "out", "out"}}, "tag");
+  ASSERT_TRUE(outputs.take(piece("out", 0, "second")).has_value());
+  ASSERT_TRUE(outputs.place().has_value());
+  EXPECT_EQ(read("out"), "second");
+  EXPECT_FALSE(fs::exists(root_ / "out.tag"));
 }
 
 TEST_F(JobFiles, AGuestCannotNameWhatWasNotDeclared) {

@@ -10,6 +10,8 @@ JobState state_of(const wire::pb::JobRecord& record) {
   switch (record.state()) {
     case wire::pb::JobRecord::RUNNING:
       return JobState::running;
+    case wire::pb::JobRecord::SUSPENDED:
+      return JobState::suspended;
     case wire::pb::JobRecord::CANCELLED:
       return JobState::cancelled;
     default:
@@ -36,7 +38,7 @@ void JobHistory::on_failed(WallTime now, const job::ThreadFailed& failed) {
 
 void JobHistory::on_over(WallTime now, const wire::pb::JobRecord& record) {
   output_.on_over();
-  end_turn(now);  // what was written comes before the end
+  end_turn(now);  // the event of the last output comes before Over
   over_ = true;
   add(now, JobEvent::Over{state_of(record), record.exit_code()});
 }

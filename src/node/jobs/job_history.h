@@ -1,5 +1,5 @@
 #pragma once
-// What has happened in one job, for the people who watch it.
+// The events of one job, for users who watch it.
 
 #include <cstdint>
 #include <deque>
@@ -13,8 +13,8 @@
 
 namespace gw::node {
 
-// Remembers the last events of a job and how far its output goes. How the job stands is known at home (job/job_snapshot.h), and may be
-// ahead of what is told here: home tells of things when they are on disk.
+// Remembers the last events of a job and the size of its final output. Home's state of the job (job/home/job_snapshot.h) may be ahead of
+// these events, because home notifies an event only when it is durable.
 //
 // Limits: kMaxEvents and kMaxEventBytes, older events are forgotten. A value without threads.
 class JobHistory {
@@ -22,23 +22,23 @@ class JobHistory {
   static constexpr std::size_t kMaxEvents = 4096;
   static constexpr std::size_t kMaxEventBytes = 4u << 20;
 
-  // Events of this life of the daemon are numbered from `first_number` on.
+  // Events of this boot of the daemon are numbered from `first_number` on.
   JobHistory(std::uint32_t tasks, std::uint64_t first_number) : output_(tasks), next_number_(first_number) {}
 
-  // Of a life before: no event.
+  // Effects of an earlier boot: counted without an event.
   void recall(const job::StoredEffect& effect) { output_.add(effect.thread, effect.kind, effect.bytes); }
   void recall_failed(job::ThreadId thread) { output_.on_ended(thread); }
 
   void on_effect(WallTime now, const job::Effect& effect);
   void on_failed(WallTime now, const job::ThreadFailed& failed);
   void on_over(WallTime now, const wire::pb::JobRecord& record);
-  // Everything else that is an event and nothing more.
+  // All other events.
   template <class Kind>
   void add(WallTime now, Kind kind, std::size_t bytes = 0);
-  // The end of a turn: output that grew in it is one event. True if there were events since the last call.
+  // Ends a turn: all output of a stream in one turn is one event. True if there were events since the last call.
   bool end_turn(WallTime now);
 
-  // The end has been told.
+  // Whether Over has been notified.
   bool over() const { return over_; }
   std::vector<JobEvent> events(std::uint64_t from, std::size_t limit) const;
   const OutputProgress& output() const { return output_; }
@@ -67,7 +67,7 @@ void JobHistory::add(WallTime now, Kind kind, std::size_t bytes) {
   for (; events_.size() > kMaxEvents || event_bytes_ > kMaxEventBytes; events_.pop_front()) event_bytes_ -= events_.front().bytes;
 }
 
-// The state of a job as people call it.
+// The state of a job for users.
 JobState state_of(const wire::pb::JobRecord& record);
 
 }  // namespace gw::node

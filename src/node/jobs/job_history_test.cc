@@ -17,8 +17,9 @@ Effect output(ThreadId thread, std::uint64_t sequence, const std::string& bytes,
   Effect effect;
   effect.set_thread(thread.value());
   effect.set_sequence(sequence);
-  effect.mutable_output()->set_stream(static_cast<std::uint32_t>(stream));
+  effect.mutable_output()->set_descriptor(static_cast<std::uint32_t>(stream));
   effect.mutable_output()->set_bytes(bytes);
+  wire::set_stream(effect);
   return effect;
 }
 
@@ -27,6 +28,7 @@ Effect end(ThreadId thread, std::uint64_t sequence, std::uint32_t code = 0) {
   effect.set_thread(thread.value());
   effect.set_sequence(sequence);
   effect.mutable_end()->set_exit_code(code);
+  wire::set_stream(effect);
   return effect;
 }
 
@@ -47,7 +49,7 @@ TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
   EXPECT_TRUE(job.events(kFirst + 101, 10).empty());
 }
 
-TEST(JobHistory, TellsOfOutputOnceATurnAndBeforeTheEnd) {
+TEST(JobHistory, ReportsOutputOnceATurnAndBeforeTheEnd) {
   JobHistory job(1, kFirst);
   job.on_effect(kNow, output(job::kMainThread, 1, "a"));
   job.on_effect(kNow, output(job::kMainThread, 2, "b"));
@@ -76,7 +78,7 @@ TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
   EXPECT_EQ(job.output().final_size(Stream::output), 4u);
 }
 
-TEST(JobViews, AJobRunsUntilItsEndHasBeenTold) {
+TEST(JobViews, AJobRunsUntilItsEndWasNotified) {
   job::JobSnapshot snapshot;
   snapshot.record.set_state(wire::pb::JobRecord::DONE);
   snapshot.record.set_ended_at_ns(5);

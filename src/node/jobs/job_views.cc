@@ -23,7 +23,7 @@ class JobViews::Watching final : public Subscription {
   std::uint64_t number_;
 };
 
-// --- what is known
+// --- lookup
 
 std::optional<job::JobSnapshot> JobViews::snapshot_of(const JobId& id) const {
   if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) return home->second->snapshot();
@@ -43,7 +43,7 @@ JobHistory* JobViews::history(const JobId& id) {
   return &jobs_.try_emplace(id, snapshot->record.tasks(), first_number_).first->second;
 }
 
-// Of a job that was over before this life, or whose history was forgotten, there is the end to tell.
+// A job that was over before this boot, or whose history was forgotten, has one event: Over.
 Result<JobHistory*> JobViews::find(const JobId& id) {
   if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
   const wire::pb::JobRecord* const past = peer_.past().find(id);
@@ -76,7 +76,7 @@ void JobViews::recall(const peer::Stored& stored, WallTime now) {
   }
 }
 
-// --- what happens
+// --- events
 
 void JobViews::on_event(WallTime now, const job::Event& event) {
   std::visit([&](const auto& what) { on(now, what); }, event);
@@ -93,6 +93,14 @@ void JobViews::on(WallTime now, const job::EffectStored& stored) {
 
 void JobViews::on(WallTime now, const job::InputWanted& wanted) {
   if (JobHistory* job = history(wanted.job)) job->add(now, JobEvent::InputWanted{wanted.piece});
+}
+
+void JobViews::on(WallTime now, const job::JobSuspended& suspended) {
+  if (JobHistory* job = history(suspended.job)) job->add(now, JobEvent::Suspended{});
+}
+
+void JobViews::on(WallTime now, const job::JobResumed& resumed) {
+  if (JobHistory* job = history(resumed.job)) job->add(now, JobEvent::Resumed{});
 }
 
 void JobViews::on(WallTime now, const job::ThreadPlaced& placed) {
@@ -138,7 +146,7 @@ void JobViews::wake() {
   for (auto& [number, watcher] : *watchers_)
     if (std::exchange(watcher.due, false)) numbers.push_back(number);
   for (const std::uint64_t number : numbers) {
-    const auto found = watchers_->find(number);  // the one before may have ended it
+    const auto found = watchers_->find(number);  // the callback before may have ended this subscription
     if (found == watchers_->end()) continue;
     const auto changed = found->second.changed;
     changed();
@@ -147,12 +155,12 @@ void JobViews::wake() {
 
 Result<std::unique_ptr<Subscription>> JobViews::watch(const JobId& id, std::function<void()> changed) {
   GW_TRY_VOID(find(id));
-  if (watchers_->size() >= kMaxWatchers) return fail(Kind::overloaded, "{} watch jobs here already: try again later", watchers_->size());
+  if (watchers_->size() >= kMaxWatchers) return fail(Kind::overloaded, "{} clients watch jobs already: try again later", watchers_->size());
   watchers_->emplace(++next_watcher_, Watcher{id, std::move(changed)});
   return std::unique_ptr<Subscription>(std::make_unique<Watching>(watchers_, next_watcher_));
 }
 
-// --- what is shown
+// --- views
 
 std::vector<JobSummary> JobViews::summaries() const {
   std::vector<JobSummary> out;
@@ -164,6 +172,21 @@ std::vector<JobSummary> JobViews::summaries() const {
   for (const auto& [id, record] : peer_.past().all()) add(id);
   std::ranges::sort(out, std::greater(), [](const JobSummary& job) { return std::pair(job.submitted_at, job.id); });
   return out;
+}
+
+Result<JobSummary> JobViews::summary(const JobId& id) const {
+  const auto snapshot = snapshot_of(id);
+  if (!snapshot) return unknown(id);
+  return summary_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+}
+
+JobView JobViews::past_view(const JobId& id, const wire::pb::JobRecord& details) {
+  return view_of(id, job::snapshot_of(details), EndAnnounced::over);
+}
+
+std::uint32_t JobViews::details_bytes(const JobId& id) const {
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  return past == nullptr || !over(id) ? 0 : past->details_bytes();
 }
 
 Result<JobView> JobViews::view(const JobId& id) const {

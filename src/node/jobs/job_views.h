@@ -1,5 +1,5 @@
 #pragma once
-// The jobs whose home this peer is, as people see them.
+// The views of the jobs whose home this peer is.
 
 #include <cstdint>
 #include <deque>
@@ -18,23 +18,23 @@
 
 namespace gw::node {
 
-// Follows what the peer says about its jobs and answers what people ask about them. Reads the peer, never changes it.
+// Follows the peer's notices about its jobs and answers users' questions about them. Reads the peer, never changes it.
 //
-// Belongs to the node thread. Limits: a history for each job that runs and for kMaxPast that are over; of others that are over the end is
-// told and nothing else. kMaxWatchers.
+// Belongs to the node thread. Limits: a history for each running job and for kMaxPast that are over; other jobs that are over have only
+// their Over event. kMaxWatchers.
 class JobViews {
  public:
   static constexpr std::size_t kMaxWatchers = 1024;
   static constexpr std::size_t kMaxPast = 64;
 
-  // REQUIRES: the peer outlives it.
+  // REQUIRES: the peer outlives this object.
   JobViews(const peer::Peer& peer, std::uint64_t boot) : peer_(peer), first_number_((boot << 32) + 1) {}
 
-  // After the peer has started: how far the jobs that run had come. Nothing is done for those that are over before they are asked for.
+  // Called after the peer has started: reads the progress of running jobs. Jobs that are over are read only when a user asks for them.
   void recall(const peer::Stored& stored, WallTime now);
 
   void on_event(WallTime now, const job::Event& event);
-  // The end of a turn. True if somebody has to be woken.
+  // Ends a turn. True if a watcher has to be called.
   bool end_turn(WallTime now);
   void wake();
 
@@ -44,9 +44,14 @@ class JobViews {
   bool knows(const job::JobId& id) const { return peer_.homes().contains(id) || peer_.past().find(id) != nullptr; }
   bool over(const job::JobId& id) const;
   std::vector<JobSummary> summaries() const;
+  Result<JobSummary> summary(const job::JobId& id) const;
+  // The view of a job that is over has no threads and peers: they are in its details, on disk.
   Result<JobView> view(const job::JobId& id) const;
+  static JobView past_view(const job::JobId& id, const wire::pb::JobRecord& details);
+  // The size of the details of a job that is over; 0: they are not on disk, or the job runs.
+  std::uint32_t details_bytes(const job::JobId& id) const;
   Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit);
-  // What to read; without the end of what is on the medium.
+  // The request for the reader, without the durable end of the output.
   Result<OutputReader::Request> output(const job::JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const;
   Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed);
 
@@ -72,13 +77,16 @@ class JobViews {
   void on(WallTime now, const job::ThreadRestarted& again);
   void on(WallTime now, const job::HostLost& lost);
   void on(WallTime now, const job::ThreadFailed& failed);
+  void on(WallTime now, const job::JobSuspended& suspended);
+  void on(WallTime now, const job::JobResumed& resumed);
   void on(WallTime now, const job::JobOver& over);
-  // What is no event of a job.
+  // Notices that are not events of a job.
   void on(WallTime, const job::BlobUploaded&) {}
   void on(WallTime, const job::BlobRefused&) {}
   void on(WallTime, const job::JobRefused&) {}
   void on(WallTime, const job::InputStored&) {}
   void on(WallTime, const job::InputRefused&) {}
+  void on(WallTime, const job::JobRequestRefused&) {}
   void on(WallTime, const job::PeerSeen&) {}
   void on(WallTime, const job::GridAnswered&) {}
   void on(WallTime, const job::PeerRefused&) {}

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "node/jobs/job_files.h"
-#include "os/io.h"
-#include "wire/worker_frames.h"
+#include "os/files/io.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::node {
 namespace {
@@ -19,7 +19,7 @@ Error cannot_write(const fs::path& path, int error) {
   return fail(Kind::internal, "cannot write the output {}: {}", path.string(), os::reason(error));
 }
 
-// Nothing between the declared output and the file may be a link: it could lead anywhere.
+// Refuses a link between the declared output and the file: it could lead anywhere.
 Status make_folders(const fs::path& root, const fs::path& folder) {
   std::error_code error;
   fs::path at = root;
@@ -54,10 +54,11 @@ Result<fs::path> OutputFiles::place_of(const std::string& guest) const {
 
 Status OutputFiles::start_file(const std::string& guest) {
   GW_TRY(const fs::path final, place_of(guest));
-  std::string temporary = final.string() + ".XXXXXX";
-  os::UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  std::string temporary = fmt::format("{}.{}", final.string(), tag_.empty() ? "XXXXXX" : tag_);
+  os::UniqueFd fd(tag_.empty() ? ::mkostemp(temporary.data(), O_CLOEXEC)
+                               : ::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) return cannot_write(final, errno);
-  // As any program would have made it.
+  // Gives the file the permissions that the umask allows.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(fd.get(), 0666 & ~mask);
@@ -73,8 +74,7 @@ Status OutputFiles::take(const Effect::OutputFile& piece) {
   }
   if (piece.type() == Effect::OutputFile::SYMLINK) {
     if (!wire::is_tree_path(piece.bytes()))
-      return fail(Kind::invalid, "the output {} is a link to {}: only links to files below it can be handed out", piece.path(),
-                  piece.bytes());
+      return fail(Kind::invalid, "the output {} is a link to {}: only links to files below it are written", piece.path(), piece.bytes());
     GW_TRY(fs::path place, place_of(piece.path()));
     links_.emplace_back(std::move(place), piece.bytes());
     return ok();

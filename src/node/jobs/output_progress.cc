@@ -4,7 +4,7 @@ namespace gw::node {
 
 using job::ThreadId;
 
-std::optional<Stream> stream_of(job::EffectKind kind) {
+std::optional<Stream> output_stream_of(job::EffectKind kind) {
   switch (kind) {
     case job::EffectKind::output:
       return Stream::output;
@@ -23,7 +23,7 @@ OutputProgress::OutputProgress(std::uint32_t tasks) {
 
 void OutputProgress::add(ThreadId thread, job::EffectKind kind, std::uint64_t bytes) {
   if (kind == job::EffectKind::end) return on_ended(thread);
-  const auto stream = stream_of(kind);
+  const auto stream = output_stream_of(kind);
   if (!stream) return;
   threads_[thread].size[slot(*stream)] += bytes;
   all_[slot(*stream)] += bytes;

@@ -1,5 +1,5 @@
 #pragma once
-// How much of a running job's output will never change.
+// How much of a running job's output is final.
 
 #include <array>
 #include <cstdint>
@@ -7,18 +7,18 @@
 #include <optional>
 #include <vector>
 
+#include "job/effects/stored_effect.h"
 #include "job/names.h"
-#include "job/stored_effect.h"
 #include "node/control.h"
 
 namespace gw::node {
 
 // The stream of a job to which an effect of this kind adds its bytes.
-std::optional<Stream> stream_of(job::EffectKind kind);
+std::optional<Stream> output_stream_of(job::EffectKind kind);
 
-// The output of a job is that of task 0 from beginning to end, then task 1, and so on, then that of forked threads by id. Final is what
-// stands before the first thread that has not ended, and what that thread has written so far; of forked threads only when the job is over,
-// since more may come.
+// The output of a job is that of task 0 from beginning to end, then task 1, and so on, then that of forked threads by id. Output is final
+// up to and including the present output of the first task that has not ended. The output of forked threads is final when the job is over,
+// since more threads may be forked.
 //
 // Holds sizes, for each thread that has written. A value without threads.
 class OutputProgress {

@@ -35,7 +35,7 @@ Status OutputReader::catch_up(Job& job, segment::Position end) const {
     GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
     if (!entry) return ok();
     job.scanned = cursor.position();
-    const auto stream = stream_of(entry->effect.kind);
+    const auto stream = output_stream_of(entry->effect.kind);
     if (!stream || entry->effect.bytes == 0) continue;
     Thread& thread = job.threads[entry->effect.thread];
     if (thread.marks.empty() || is_far(thread.marks.back().at, entry->at)) thread.marks.push_back({entry->at, thread.size});
@@ -43,7 +43,7 @@ Status OutputReader::catch_up(Job& job, segment::Position end) const {
   }
 }
 
-// Bytes `from` to `to` of one thread. Between two marks what it printed lies within kStride of the first one.
+// Bytes `from` to `to` of one thread. The entries between two marks lie within kStride of the first one.
 Status OutputReader::append(const Job& job, ThreadId id, const Thread& thread, const Request& request, std::uint64_t from, std::uint64_t to,
                             std::string& out) const {
   const std::size_t stream = slot(request.stream);
@@ -55,7 +55,7 @@ Status OutputReader::append(const Job& job, ThreadId id, const Thread& thread, c
     while (at < to) {
       GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
       if (!entry || is_far(mark->at, entry->at)) break;
-      if (entry->effect.thread != id || stream_of(entry->effect.kind) != request.stream) continue;
+      if (entry->effect.thread != id || output_stream_of(entry->effect.kind) != request.stream) continue;
       const std::uint64_t end = at + entry->effect.bytes;
       if (end > from) {
         GW_TRY(const std::string bytes, cursor.bytes(*entry));
@@ -70,7 +70,7 @@ Status OutputReader::append(const Job& job, ThreadId id, const Thread& thread, c
 
 Result<OutputPiece> OutputReader::read(const Request& request) {
   Job& job = this->job(request.job);
-  if (job.scanned > request.end) job = {.id = request.job};  // it was cut after a failure
+  if (job.scanned > request.end) job = {.id = request.job};  // the output was cut after a failure
   GW_TRY_VOID(catch_up(job, request.end));
   std::vector<ThreadId> order;
   for (std::uint32_t task = 0; task < request.tasks; ++task) order.push_back(job::thread_of_task(task, request.tasks));
@@ -94,6 +94,19 @@ Result<OutputPiece> OutputReader::read(const Request& request) {
     begin = end;
   }
   return piece;
+}
+
+Result<wire::pb::JobRecord> OutputReader::details(const job::JobId& job, segment::Position end, std::uint32_t bytes) const {
+  const std::uint64_t size = std::uint64_t{bytes} + segment::kHeaderBytes;
+  if (end.offset < segment::Position().offset + size) return fail(Kind::corrupt, "its output ends before the list of its threads");
+  SegmentCursor cursor(segment::folder_of(folder_, job), {end.number, end.offset - static_cast<std::uint32_t>(size)}, end);
+  GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
+  wire::pb::JobRecord record;
+  if (!entry || entry->effect.kind != job::EffectKind::details)
+    return fail(Kind::corrupt, "its output does not end with the list of its threads");
+  GW_TRY(const std::string encoded, cursor.bytes(*entry));
+  if (!record.ParseFromString(encoded)) return fail(Kind::corrupt, "the list of its threads is damaged");
+  return record;
 }
 
 }  // namespace gw::node

@@ -1,5 +1,5 @@
 #pragma once
-// Reads what jobs have printed, from their segments.
+// Reads the output of jobs from their segments.
 
 #include <array>
 #include <cstdint>
@@ -12,15 +12,16 @@
 #include "node/control.h"
 #include "node/disk/segment_file.h"
 #include "node/jobs/output_progress.h"
+#include "wire/records.pb.h"
 
 namespace gw::node {
 
 // The output of a job is that of task 0 from beginning to end, then task 1, and so on, then that of forked threads by id; its segments have
-// it in the order in which it came. For each job that is asked for, and for no other, the reader remembers marks: where in the segments a
-// thread stands, and how much it has printed before, one for each kStride bytes of segment that a thread appears in. From the nearest mark
-// it goes on by reading headers. A job that grows is followed by reading the headers that are new.
+// the entries in the order of their arrival. For each job that is read the reader keeps an index of marks: a position in the segments and
+// the size of a thread's output before it, one mark for each kStride bytes of segment in which the thread has entries. From the nearest
+// mark it reads headers. When a job grows, it reads only the new headers.
 //
-// Limits: kMaxJobs are remembered, the one asked for longest ago is forgotten; a job costs 32 bytes for each thread and each kStride.
+// Limits: an index of kMaxJobs jobs, of which the least recently used is dropped; a job costs 32 bytes per thread and kStride.
 // Blocks on the disk; belongs to one thread.
 class OutputReader {
  public:
@@ -35,12 +36,14 @@ class OutputReader {
     Stream stream = Stream::output;
     std::uint64_t offset = 0;
     std::uint64_t limit = 0;
-    std::uint64_t final_size = 0;  // bytes that will not change; all there are, if the job is over
+    std::uint64_t final_size = 0;  // bytes that will not change; all bytes, if the job is over
     bool over = false;
     segment::Position end;  // of what is on the medium
   };
-  // Kind::corrupt, Kind::not_found: what was written is damaged or missing, and where.
+  // Kind::corrupt, Kind::not_found: a segment is damaged or missing, and where.
   Result<OutputPiece> read(const Request& request);
+  // The last entry of a job that is over (job::details_of), of the given size. Kind::corrupt, Kind::not_found.
+  Result<wire::pb::JobRecord> details(const job::JobId& job, segment::Position end, std::uint32_t bytes) const;
   void forget(const job::JobId& job);
 
  private:

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "node/disk/segment_store.h"
-#include "os/file.h"
+#include "os/files/file.h"
 
 namespace gw::node {
 namespace {
@@ -76,7 +76,21 @@ TEST_F(OutputReaderTest, FindsEveryByteByItsMarks) {
   }
 }
 
-TEST_F(OutputReaderTest, DamageIsToldWithItsPlace) {
+TEST_F(OutputReaderTest, FindsTheThreadsOfAJobThatIsOverBehindItsOutput) {
+  print(job::kMainThread, "printed");
+  EXPECT_FALSE(reader_.details(job_, end_, 7)) << "that is no list of threads";
+  EXPECT_FALSE(reader_.details(job_, end_, 100'000)) << "longer than everything";
+  wire::pb::JobRecord record;
+  record.add_some()->set_sentence("it trapped");
+  const job::EffectEntry entry = job::details_entry(record.SerializeAsString());
+  end_ = store_.append(job_, end_, entry).value();
+  const auto details = reader_.details(job_, end_, entry.header.bytes);
+  ASSERT_TRUE(details) << details.error().detail;
+  EXPECT_EQ(details->some(0).sentence(), "it trapped");
+  EXPECT_EQ(reader_.read(request(0, 100)).value().bytes, "printed");
+}
+
+TEST_F(OutputReaderTest, DamageIsReportedWithItsPosition) {
   print(job::kMainThread, "some bytes");
   ASSERT_TRUE(store_.flush());
   const auto file = segment::file_of(segment::folder_of(folder_.path(), job_), 0);

@@ -1,14 +1,24 @@
 #pragma once
-// What goes to a worker beside a frame, put together from blobs.
+// Builds the sealed memory that goes to a worker beside a frame from blobs.
+
+#include <vector>
 
 #include "job/actions.h"
-#include "node/disk/blob_store.h"
+#include "node/disk/blob_reader.h"
 #include "os/sealed_memory.h"
+#include "wire/image/image.h"
 
 namespace gw::node {
 
 // Blocks on the disk. Every blob is checked against its hash, and pieces against the hash of the whole: what comes out is what the manifest
-// or the keeper named. Kind::corrupt, Kind::not_found.
-Result<os::SealedMemory> assemble(const job::Attachment& what, BlobStore& blobs);
+// or the keeper named. Kind::not_found: a blob is not here, or damaged here. Kind::corrupt: together they are not what they should be.
+//
+// An image comes out as several memories: first root, states and nodes, then packs with at most kPackBytes of pages each, which the worker
+// lets go one by one, so that never two copies of a large memory exist. All else is one.
+inline constexpr std::size_t kPackBytes = 64u << 20;
+Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, BlobReader& blobs);
+
+// An image with all its pages. Kind::corrupt, Kind::not_found.
+Result<wire::Image> whole_image(const Hash256& root, BlobReader& blobs);
 
 }  // namespace gw::node

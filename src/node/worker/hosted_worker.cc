@@ -1,29 +1,17 @@
 #include "node/worker/hosted_worker.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
-
-#include "os/io.h"
 
 namespace gw::node {
 
-Result<std::unique_ptr<HostedWorker>> HostedWorker::make(boost::asio::io_context& io, std::unique_ptr<WorkerProcess> process,
+Result<std::unique_ptr<HostedWorker>> HostedWorker::make(Waiting& waiting, std::unique_ptr<WorkerProcess> process,
                                                          std::function<void()> ready) {
   GW_TRY(WatchSet set, WatchSet::make());
-  std::unique_ptr<HostedWorker> worker(new HostedWorker(io, std::move(process), std::move(set), std::move(ready)));
-  const int descriptor = ::fcntl(worker->set_.fd(), F_DUPFD_CLOEXEC, 0);  // Asio closes what it is given
-  if (descriptor < 0) return fail(Kind::internal, "cannot watch a worker: {}", os::reason(errno));
-  worker->descriptor_.assign(descriptor);
-  worker->watch();
+  std::unique_ptr<HostedWorker> worker(new HostedWorker(std::move(process), std::move(set)));
+  GW_TRY(worker->watch_, waiting.watch(worker->set_.fd(), std::move(ready)));
+  worker->update_watched();
   return worker;
 }
-
-HostedWorker::HostedWorker(boost::asio::io_context& io, std::unique_ptr<WorkerProcess> process, WatchSet set, std::function<void()> ready)
-    : process_(std::move(process)), set_(std::move(set)), descriptor_(io), ready_(std::move(ready)), alive_(std::make_shared<bool>(true)) {}
-
-HostedWorker::~HostedWorker() { *alive_ = false; }
 
 // --- frames to it
 
@@ -54,37 +42,51 @@ void HostedWorker::complete(Position position, std::vector<os::UniqueFd> beside)
   flush();
 }
 
+void HostedWorker::complete(Position position, std::vector<Outgoing> frames) {
+  const auto found = std::ranges::find(frames_, position, &PendingFrame::position);
+  GW_ASSERT(found != frames_.end() && !frames.empty());
+  std::vector<PendingFrame> complete;
+  for (Outgoing& one : frames) complete.push_back({position, std::move(one.frame), std::move(one.beside), true});
+  const auto behind = frames_.erase(found);
+  frames_.insert(behind, std::make_move_iterator(complete.begin()), std::make_move_iterator(complete.end()));
+  flush();
+}
+
+void HostedWorker::withdraw(Position position) {
+  std::erase_if(frames_, [&](const PendingFrame& frame) { return frame.position == position; });
+  flush();
+}
+
 void HostedWorker::flush() {
   for (; !frames_.empty() && frames_.front().complete; frames_.pop_front()) {
-    // One that is dead says so in its own time, with the reason.
+    // A send to a dead worker needs no report: the death is reported with its reason when the process is read.
     Status sent = process_->send(frames_.front().frame, std::move(frames_.front().beside));
     if (!sent && sent.error().kind != Kind::disconnected) kill(DeathCause::broke_rules, sent.error().detail);
   }
-  watch();
+  update_watched();
 }
 
 // --- what comes from it
 
 std::vector<WorkerProcess::Received> HostedWorker::take() {
   std::vector<WorkerProcess::Received> received = process_->on_turn();
-  watch();
+  update_watched();
   return received;
+}
+
+void HostedWorker::set_reading(bool reading) {
+  if (process_->reading() == reading) return;
+  process_->set_reading(reading);
+  update_watched();
 }
 
 void HostedWorker::kill(DeathCause cause, std::string sentence) { process_->kill(cause, std::move(sentence)); }
 
-void HostedWorker::watch() {
-  if (process_->death()) return;
+void HostedWorker::update_watched() {
+  if (process_->death()) return watch_.reset();
   std::vector<pollfd> wanted;
   process_->add_watched(wanted);
   if (Status watched = set_.watch(wanted); !watched) process_->kill(DeathCause::engine_fault, watched.error().detail);
-  if (std::exchange(waiting_, true)) return;
-  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, alive = alive_](const boost::system::error_code& error) {
-    if (!*alive) return;
-    waiting_ = false;
-    const auto ready = ready_;  // it may end this worker
-    if (!error) ready();
-  });
 }
 
 }  // namespace gw::node

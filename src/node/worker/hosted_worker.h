@@ -1,8 +1,6 @@
 #pragma once
-// A worker process as the node's loop drives it.
+// A worker process as the loop of its parent drives it.
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -10,23 +8,27 @@
 #include <vector>
 
 #include "job/names.h"
+#include "node/worker/waiting.h"
 #include "node/worker/watch_set.h"
 #include "node/worker/worker_process.h"
 
 namespace gw::node {
 
-// One worker of one job: watches its process for the loop, and keeps the order of the frames to it while what goes beside some of them is
+// A worker of one job: watches its process for the loop, and keeps the frames to it in order while the attachments of some of them are
 // still being put together.
 //
-// `ready` is called on the node thread when take() is worth calling; it is never called from inside a call, nor after the object has gone.
-// Limits: kMaxWaiting frames wait; the worker is killed if there are more. Belongs to the node thread, which must have started the process.
+// `ready` is called by the loop when take() is worth calling; it is never called from inside a call, nor after the object has gone. Limits:
+// kMaxWaiting frames wait; the worker is killed if there are more. Belongs to the loop's thread, which must have started the process.
 class HostedWorker {
  public:
   static constexpr std::size_t kMaxWaiting = 1u << 16;
 
-  static Result<std::unique_ptr<HostedWorker>> make(boost::asio::io_context& io, std::unique_ptr<WorkerProcess> process,
-                                                    std::function<void()> ready);
-  ~HostedWorker();
+  static Result<std::unique_ptr<HostedWorker>> make(Waiting& waiting, std::unique_ptr<WorkerProcess> process, std::function<void()> ready);
+
+  struct Outgoing {
+    wire::pb::ToWorker frame;
+    std::vector<os::UniqueFd> beside;
+  };
 
   // A frame that can go, after those before it.
   void send(wire::pb::ToWorker frame, std::vector<os::UniqueFd> beside);
@@ -34,11 +36,17 @@ class HostedWorker {
   using Position = std::uint64_t;
   Position reserve(wire::pb::ToWorker frame);
   void complete(Position position, std::vector<os::UniqueFd> beside);
+  // Sends the reserved frame as several frames, one after the other. REQUIRES: there is one.
+  void complete(Position position, std::vector<Outgoing> frames);
+  // Drops the reserved frame.
+  void withdraw(Position position);
   // The frame of this name, to be changed before it is completed.
   wire::pb::ToWorker& reserved(Position position) { return find(position).frame; }
 
   // Everything that has come. Afterwards death() may be set; nothing comes any more then.
   std::vector<WorkerProcess::Received> take();
+  // Whether more is taken; false while what has come has to wait.
+  void set_reading(bool reading);
   const std::optional<Death>& death() const { return process_->death(); }
   void kill(DeathCause cause, std::string sentence);
   WorkerProcess::Time next_deadline() const { return process_->next_deadline(); }
@@ -50,22 +58,19 @@ class HostedWorker {
   struct PendingFrame {
     Position position;
     wire::pb::ToWorker frame;
-    std::vector<os::UniqueFd> beside;
+    std::vector<os::UniqueFd> beside = {};
     bool complete = false;
   };
 
-  HostedWorker(boost::asio::io_context& io, std::unique_ptr<WorkerProcess> process, WatchSet set, std::function<void()> ready);
+  HostedWorker(std::unique_ptr<WorkerProcess> process, WatchSet set) : process_(std::move(process)), set_(std::move(set)) {}
   PendingFrame& find(Position position);
   Position add(PendingFrame waiting);
   void flush();
-  void watch();
+  void update_watched();
 
   std::unique_ptr<WorkerProcess> process_;
   WatchSet set_;
-  boost::asio::posix::stream_descriptor descriptor_;  // a second one of set_
-  std::function<void()> ready_;
-  std::shared_ptr<bool> alive_;  // shared with the handler that waits: it must not touch what has gone
-  bool waiting_ = false;
+  std::unique_ptr<Waiting::Watch> watch_;  // of set_
   std::deque<PendingFrame> frames_;
   Position next_position_ = 0;
 };

@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "base/log.h"
-#include "os/detached_process.h"
-#include "os/file.h"
-#include "os/process.h"
-#include "os/unique_fd.h"
-#include "wire/image.h"
+#include "os/files/file.h"
+#include "os/files/unique_fd.h"
+#include "os/process/detached_process.h"
+#include "os/process/process.h"
+#include "wire/image/image.h"
 
 namespace gw::node {
 namespace {
@@ -19,8 +19,9 @@ namespace {
 constexpr std::chrono::minutes kCompileTimeout{5};
 constexpr std::size_t kMaxNativeBytes = 512u << 20;
 
-// One compilation at a time for each cache: a hundred first runs at once shall not start a hundred compilers beside themselves. Who does
-// not get the lock goes without; the next run of that module starts it again. The kernel drops the lock with its holder.
+// Each cache has one compilation at a time: a hundred first runs at once shall not start a hundred compilers beside themselves. A process
+// that does not get the lock runs without native code; the next run of that module starts the compilation again. The kernel drops the lock
+// with its holder.
 Result<os::UniqueFd> lock_filling(const std::filesystem::path& root) {
   os::UniqueFd fd(::open((root / "code.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return fail(Kind::internal, "the lock of the code cache in {} cannot be opened", root.string());

@@ -29,14 +29,17 @@ class NativeCode {
 
   static Result<NativeCode> open(Config config);
 
-  // What is in the cache, for a worker to load; authentic. On a miss, none, and the filler is started. REQUIRES: `module` is wasm's hash,
-  // which who asks often or for a blob knows already.
+  // The authentic cache entry for a worker to load. On a miss, none, and the filler is started. REQUIRES: `module` is wasm's hash; a caller
+  // that asks often or for a blob knows it already.
   std::optional<os::SealedMemory> find(const Hash256& module, ByteView wasm, isolate::CodeKind kind) const;
 
   // Has the entry made anew, in the background: the engine has refused it.
   void replace(ByteView wasm, isolate::CodeKind kind) const;
 
-  // Compiles and stores, waiting for it. Kind::overloaded: somebody else is filling the cache just now.
+  // The worker that was to load it has not: the next one compiles for itself.
+  void drop(const Hash256& module, isolate::CodeKind kind) const { cache_.drop(module, kind); }
+
+  // Compiles and stores, waiting for it. Kind::overloaded: another process is filling the cache.
   Status make(ByteView wasm, isolate::CodeKind kind) const;
 
  private:

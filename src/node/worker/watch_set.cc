@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "os/io.h"
+#include "os/files/io.h"
 
 namespace gw::node {
 namespace {

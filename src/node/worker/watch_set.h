@@ -1,5 +1,5 @@
 #pragma once
-// Many descriptors behind one.
+// Watches many descriptors through one.
 
 #include <poll.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "os/unique_fd.h"
+#include "os/files/unique_fd.h"
 
 namespace gw::node {
 
@@ -18,8 +18,8 @@ class WatchSet {
   static Result<WatchSet> make();
 
   int fd() const { return epoll_.get(); }
-  // From now on these, for these events, and no others. REQUIRES: a descriptor that was closed is not in the list, unless opened anew and
-  // not listed in between.
+  // Watches these descriptors for these events, and no others, from now on. REQUIRES: a descriptor that was closed is not in the list,
+  // unless opened anew and not listed in between.
   Status watch(const std::vector<pollfd>& wanted);
 
  private:

@@ -13,9 +13,9 @@
 
 #include "base/metrics.h"
 #include "isolate/engine/engine_environment.h"
+#include "os/cage/system_calls.h"
 #include "os/clock.h"
-#include "os/io.h"
-#include "os/system_calls.h"
+#include "os/files/io.h"
 
 namespace gw::node {
 namespace {
@@ -27,12 +27,12 @@ constexpr int kSocketInWorker = 3, kCounterInWorker = 4;  // as in worker/main.c
 constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr std::chrono::nanoseconds kPacePeriod = std::chrono::milliseconds(100);
 constexpr std::size_t kLastWords = 2048;
-constexpr std::size_t kMaxWords = 1u << 20;  // then nobody listens any more
+constexpr std::size_t kMaxWords = 1u << 20;  // then its stderr is closed
 constexpr std::size_t kMaxImageBytes = 64ull << 30;
 // Forked threads map their parent's memory privately: addresses, not memory in use, so the limit on addresses is wider.
 constexpr std::uint64_t kAddressesPerResident = 64;
 
-// Only our end does not wait: what a worker says when it dies must not get lost.
+// Only the daemon's end of the pipe is non-blocking: the last words of a dying worker must not get lost.
 Result<std::pair<os::UniqueFd, os::UniqueFd>> make_pipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0 || ::fcntl(fds[0], F_SETFL, O_NONBLOCK) != 0)
@@ -107,7 +107,7 @@ Status WorkerProcess::send(const ToWorker& frame, std::vector<os::UniqueFd> desc
     return fail(Kind::disconnected, "the worker does not read what it is sent and was ended");
   }
   expect_answer(frame);
-  // What cannot be sent because the worker is gone shows when it is read from.
+  // A failed write needs no handling here: reading from a worker that is gone reports its death.
   (void)socket_.on_writable();
   return ok();
 }
@@ -140,7 +140,8 @@ void WorkerProcess::note_answer(const FromWorker& frame) {
 
 void WorkerProcess::add_watched(std::vector<pollfd>& list) const {
   if (death_) return;
-  if (!silent_) list.push_back({socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0});
+  const int wanted = (reading_ ? POLLIN : 0) | (socket_.wants_write() ? POLLOUT : 0);
+  if (!silent_ && wanted != 0) list.push_back({socket_.fd(), static_cast<short>(wanted), 0});
   if (errors_) list.push_back({errors_.get(), POLLIN, 0});
   list.push_back({child_.exited_fd(), POLLIN, 0});
 }
@@ -164,7 +165,7 @@ std::vector<WorkerProcess::Received> WorkerProcess::on_turn() {
 }
 
 void WorkerProcess::on_readable(std::vector<Received>& out) {
-  if (silent_ || sentenced_) return;
+  if (silent_ || sentenced_ || !reading_) return;
   auto messages = socket_.on_readable();
   if (!messages) return kill(DeathCause::broke_rules, "the worker broke the protocol and was ended: " + messages.error().detail);
   for (os::Message& message : messages->messages) {

@@ -12,19 +12,19 @@
 #include <string>
 #include <vector>
 
-#include "os/cgroup.h"
-#include "os/child_process.h"
-#include "os/message_socket.h"
+#include "os/cage/cgroup.h"
+#include "os/process/child_process.h"
+#include "os/process/shared_counter.h"
 #include "os/sealed_memory.h"
-#include "os/shared_counter.h"
-#include "wire/worker_frames.h"
+#include "os/sockets/message_socket.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::node {
 
 // Three quarters of this machine's memory: what a worker may use where its lender has set no limit. The manifest limits each thread.
 std::uint64_t default_worker_memory();
 
-// Kept from outside, whatever the worker does.
+// Limits that the parent enforces from outside, whatever the worker does.
 struct WorkerLimits {
   std::uint64_t resident_bytes = default_worker_memory();  // in use by all its threads together, with the images being saved
   std::uint32_t os_threads = 256;
@@ -32,7 +32,7 @@ struct WorkerLimits {
   std::chrono::milliseconds answer = std::chrono::seconds(60);  // to a request that is always answered
 };
 
-// What a worker may take of this machine, as its owner says.
+// The share of this machine that its owner allows a worker.
 struct WorkerShare {
   std::uint64_t resident_bytes = WorkerLimits{}.resident_bytes;
   double processors = 0;        // 0: no limit
@@ -42,12 +42,12 @@ struct WorkerShare {
 };
 
 enum class DeathCause : std::uint8_t {
-  finished,      // it was asked to
-  guest_fault,   // it crashed, or was stopped by the cage, while a guest ran
-  engine_fault,  // it crashed by itself
-  limit,         // it was ended because it took too much
-  broke_rules,   // it sent what it may not, or did not answer
-  killed,        // by us on request, or by somebody else
+  finished,      // the worker was asked to end
+  guest_fault,   // the worker crashed, or was stopped by the cage, while a guest ran
+  engine_fault,  // the worker ended or crashed by itself
+  limit,         // the worker was ended because it took too much
+  broke_rules,   // the worker sent a forbidden frame, or did not answer
+  killed,        // by us on request, or by another process
 };
 
 struct Death {
@@ -55,11 +55,12 @@ struct Death {
   std::string sentence;
 };
 
-// One godwit-worker in its cage. It has seen nothing of a guest until it is sent a Load.
+// A godwit-worker process in its cage. It has seen nothing of a guest until it is sent a Load.
 //
 // The owner polls: add_watched() gives the descriptors, on_turn() does what is due and returns what came; call it when poll(2) returns, and
 // at next_deadline(). Nothing here blocks, except the destructor while a killed process goes away. What comes from the worker is checked
-// (wire/worker_frames.h) but for what only the owner knows, such as which threads there are; the owner kills a worker that lies about them.
+// (wire/messages/worker_frames.h) but for what only the owner knows, such as which threads there are; the owner kills a worker that lies
+// about them.
 //
 // Belongs to one thread, which must be the one that started it.
 class WorkerProcess {
@@ -81,6 +82,9 @@ class WorkerProcess {
   // if the worker is dead or does not read, which on_turn() then reports.
   Status send(const wire::pb::ToWorker& frame, std::vector<os::UniqueFd> descriptors = {});
 
+  // Whether frames of the worker are read. Frames that are not read wait in the worker, whose own memory bounds them.
+  void set_reading(bool reading) { reading_ = reading; }
+  bool reading() const { return reading_; }
   void add_watched(std::vector<pollfd>& list) const;
   Time next_deadline() const;
   // Everything that has come, in order. After it returned nothing and death() is set, nothing comes any more.
@@ -96,9 +100,9 @@ class WorkerProcess {
 
   bool ready() const { return ready_; }
   pid_t pid() const { return child_.pid(); }
-  // As it says itself.
+  // The number of running guests, as the worker reports it.
   int guests_running() const { return guests_running_.value(); }
-  // What holds it, from inside and outside, for people; complete when it is ready.
+  // The confinements of the worker, from inside and outside, for people; complete when it is ready.
   const std::vector<std::string>& held_by() const { return held_by_; }
 
  private:
@@ -131,6 +135,7 @@ class WorkerProcess {
   WorkerShare share_;
   std::optional<Time> next_pause_;  // set where no control group holds its time: it stops and goes on in turns
   bool paused_ = false;
+  bool reading_ = true;
   std::vector<std::string> held_by_;
   std::string last_words_;      // the end of what it wrote to stderr
   std::size_t words_seen_ = 0;  // bytes

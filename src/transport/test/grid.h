@@ -50,7 +50,7 @@ struct Node {
   const PeerId& id() const { return identity.id(); }
 };
 
-// What a stranger saw of its connection.
+// The outcome of a stranger's connection, seen from its side.
 struct StrangerOutcome {
   bool secured = false;  // the handshake succeeded on its side
   Bytes received;

@@ -44,7 +44,7 @@ static long long report(const char* what, long long result) {
   return result;
 }
 
-// For calls that return a new descriptor, whose number is nobody's business.
+// For calls that return a new descriptor: its number is not part of the report.
 static int report_open(const char* what, int fd) {
   report(what, fd < 0 ? -1 : 0);
   return fd;

@@ -1,4 +1,4 @@
-// What bc's configure script would find out.
+// The results that bc's configure script would find.
 #pragma once
 
 #define PACKAGE "bc"

@@ -1,2 +1,2 @@
-// bc's mathematics library, which its build would compile with an earlier bc: left out, nobody asks for it with -l.
+// bc's mathematics library, which its build would compile with an earlier bc. Left out: the test does not use -l.
 {0};

@@ -34,9 +34,16 @@ int godwit_task_next(uint32_t* function, uint32_t* size) GODWIT_IMPORT("task_nex
 int godwit_task_argument(void* buffer, size_t size) GODWIT_IMPORT("task_argument");
 void __wasm_call_ctors(void);
 
-__attribute__((weak, export_name("godwit_task_init"))) void godwit_task_init(void) { __wasm_call_ctors(); }
+/* An exception that leaves a task ends the program with its type and text. */
+#ifdef __cplusplus
+#define GODWIT_NOEXCEPT noexcept
+#else
+#define GODWIT_NOEXCEPT
+#endif
 
-__attribute__((weak, export_name("godwit_task_run"))) void godwit_task_run(void) {
+__attribute__((weak, export_name("godwit_task_init"))) void godwit_task_init(void) GODWIT_NOEXCEPT { __wasm_call_ctors(); }
+
+__attribute__((weak, export_name("godwit_task_run"))) void godwit_task_run(void) GODWIT_NOEXCEPT {
   uint32_t function = 0, size = 0;
   if (godwit_task_next(&function, &size) != 0) abort();
   void* argument = size == 0 ? NULL : malloc(size);

@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checks/checkers.h"
+
+namespace gw::sim {
+
+Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits) {
+  std::uint32_t lent = 0;
+  for (const auto& [job, hosted_job] : peer.hosted_jobs()) {
+    if (!hosted_job->draining()) lent += hosted_job->claim().slots;
+    if (hosted_job->slots_used() > hosted_job->claim().slots)
+      return fmt::format("{} threads run in {} slots", hosted_job->slots_used(), hosted_job->claim().slots);
+  }
+  if (lent > limits.slots.slots) return fmt::format("{} slots of {} are lent", lent, limits.slots.slots);
+  for (const auto& [job, home] : peer.homes()) {
+    if (home->threads() > limits.home.threads) return "home has more threads than allowed";
+  }
+  if (peer.keeper().size() > limits.keeper.budget.all.threads) return "the keeper has more threads than allowed";
+  // After a share was reduced there are claims whose threads are still leaving.
+  const auto stays = [](const auto& entry) { return entry.second.draining_until == job::kNever; };
+  if (static_cast<std::uint64_t>(std::ranges::count_if(peer.slots().grants(), stays)) > limits.slots.slots)
+    return "more peers hold slots than there are";
+  if (peer.homes().size() > limits.homes) return "the peer is the home of more jobs than allowed";
+  if (peer.blobs().size() > limits.blobs.blobs) return "more blobs are needed than allowed";
+  if (peer.boot_numbers().size() > limits.boot_numbers.peers) return "the lives of more peers are remembered than allowed";
+  return "";
+}
+
+}  // namespace gw::sim

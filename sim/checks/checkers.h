@@ -1,0 +1,97 @@
+#pragma once
+// The properties that must hold in a simulated grid, checked from outside the peers. Each checker has its own file.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "fake_guest.h"
+#include "peer/peer.h"
+
+namespace gw::sim {
+
+class SimulatedNode;
+
+// Every checker below returns a complaint, or nothing.
+using Complaint = std::string;
+
+// Taint: the threads of honest jobs that a Byzantine peer hosts or keeps, or did. A Byzantine peer can spoil these threads and no others.
+class TaintedThreads {
+ public:
+  // Called for each message from an honest peer to a Byzantine one.
+  void on_sent(const wire::pb::PeerMessage& message);
+  void add(const job::JobId& job, ThreadId thread) { threads_.emplace(job, thread); }
+  // A child of a tainted thread is tainted from its fork on.
+  void on_stored(const job::JobId& job, const Effect& effect);
+  bool contains(const job::JobId& job, ThreadId thread) const { return threads_.contains({job, thread}); }
+  std::size_t size() const { return threads_.size(); }
+
+ private:
+  std::set<std::pair<job::JobId, ThreadId>> threads_;
+};
+
+// Results: home has stored each effect of the undisturbed run once, in order, with one history of clock readings. Of an excused thread and
+// its children it checks only that effects have no gap.
+Complaint check_results(const std::vector<job::EffectEntry>& output, const ExpectedEffects& expected,
+                        const std::function<bool(ThreadId)>& excused);
+
+// Secrecy: images and code of a job are sent to its members only.
+class SecrecyChecker {
+ public:
+  // Called for each message that an honest peer sends about an honest job. `home`: of the job.
+  Complaint on_sent(const job::PeerId& home, const job::PeerId& from, const job::Send& send);
+
+ private:
+  std::map<std::string, std::set<std::string>> members_;  // of all rosters so far, by job
+};
+
+// Single run: no (thread, epoch) runs at two peers.
+class LifeChecker {
+ public:
+  Complaint on_started(std::size_t peer, const job::JobId& job, ThreadId thread, std::uint64_t epoch);
+
+ private:
+  std::map<std::tuple<job::JobId, ThreadId, std::uint64_t>, std::size_t> lives_;
+};
+
+// Slots: a peer lends no more slots than it has, runs no more threads than slots, and holds no table beyond its limit.
+Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits);
+
+// Budget: the cost of a job. A storm of messages, or a thread that restarts repeatedly, is a bug even if the results are right.
+class BudgetChecker {
+ public:
+  void on_sent(const wire::pb::PeerMessage& message, std::size_t bytes);
+  void on_started(const job::JobId& job, ThreadId thread, std::uint64_t epoch);
+  // Each thread of the job may restart once more.
+  void on_resumed(const job::JobId& job) { ++resumed_[job]; }
+  struct Run {
+    std::size_t faults = 0;
+    std::size_t tasks = 0;
+    std::size_t steps = 0;  // of each task, at most
+  };
+  Complaint check(const Run& run) const;
+
+ private:
+  std::uint64_t messages_ = 0;  // about jobs
+  std::uint64_t bytes_ = 0;     // of them
+  std::map<std::pair<job::JobId, ThreadId>, std::set<std::uint64_t>> epochs_;
+  std::map<job::JobId, std::size_t> resumed_;  // how often
+};
+
+// Leaks: some time after the end of all jobs no node has a claim, worker, image, blob or pending operation of them.
+Complaint check_leaks(const SimulatedNode& node);
+
+// Notices: no stored effect is notified twice.
+class NoticeChecker {
+ public:
+  Complaint on_effect(const job::JobId& job, const Effect& effect);
+
+ private:
+  std::set<std::tuple<job::JobId, std::uint64_t, job::Stream, std::uint64_t>> seen_;
+};
+
+}  // namespace gw::sim

@@ -1,0 +1,134 @@
+#include "describe_message.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/bytes.h"
+#include "wire/messages/streams.h"
+
+namespace gw::sim {
+namespace {
+
+using wire::pb::JobMessage;
+
+std::string brief(const std::string& bytes) {
+  return bytes.empty() ? "none" : hex(as_bytes(bytes).first(std::min<std::size_t>(bytes.size(), 3)));
+}
+
+template <class Message>
+std::string thread_of(const Message& message) {
+  return fmt::format("thread {} epoch {}", message.thread() % 10000, message.epoch());
+}
+
+template <class Message>
+std::string of_spawn(const Message& message) {
+  return message.spawn() == 0 ? "" : fmt::format(" of the child of spawn {}", message.spawn());
+}
+
+template <class Message>
+std::string kept_thread_of(const Message& message) {
+  return fmt::format("{} generation {}", thread_of(message), message.keeper_generation() & 0xffff);
+}
+
+std::string describe_status(const JobMessage::Status& status) {
+  std::string text = fmt::format("status {} '{}':", status.number(), status.failure());
+  for (const JobMessage::Status::Held& held : status.held())
+    text += fmt::format(" {}/{}/{}", held.thread() % 10000, held.epoch(), static_cast<int>(held.start_state()));
+  return text;
+}
+
+// The stream may be none: a liar's message is described too.
+std::string describe_stream(const wire::pb::Stream& stream) {
+  const auto known = wire::read(stream);
+  return known ? wire::describe(*known) : "none";
+}
+
+std::string describe_effects(const JobMessage::Effects& effects) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> streams;
+  for (const wire::pb::Effect& effect : effects.effects())
+    streams.try_emplace(describe_stream(effect.stream()), effect.sequence(), 0).first->second.second = effect.sequence();
+  std::string text = "effects " + thread_of(effects);
+  for (const auto& [stream, numbers] : streams) text += fmt::format(" {} {}..{}", stream, numbers.first, numbers.second);
+  return text + fmt::format(" determinants {}", effects.determinants());
+}
+
+std::string describe_marks(const wire::MarkList& marks) {
+  std::string text;
+  for (const wire::pb::StreamMark& mark : marks) text += fmt::format(" {} {}", describe_stream(mark.stream()), mark.sequence());
+  return text;
+}
+
+std::string describe_determinants(const auto& list) {
+  return list.empty() ? "none" : fmt::format("{}..{}", list.begin()->index(), list.rbegin()->index());
+}
+
+}  // namespace
+
+std::string describe(const wire::pb::PeerMessage& message) {
+  const JobMessage& job = message.job();
+  switch (job.kind_case()) {
+    case JobMessage::kReserve:
+      return fmt::format("reserve {}", job.reserve().slots());
+    case JobMessage::kOffer:
+      return fmt::format("offer {} of {}", job.offer().claim() & 0xffff, job.offer().slots());
+    case JobMessage::kClaim:
+      return fmt::format("claim {}", job.claim().claim() & 0xffff);
+    case JobMessage::kRelease:
+      return fmt::format("release {}", job.release().claim() & 0xffff);
+    case JobMessage::kNoClaim:
+      return fmt::format("no claim {}", job.no_claim().claim() & 0xffff);
+    case JobMessage::kStatus:
+      return describe_status(job.status());
+    case JobMessage::kAssign:
+      return fmt::format("assign {} keeper {} restore {} stored{}", kept_thread_of(job.assign()), brief(job.assign().keeper()),
+                         job.assign().restore(), describe_marks(job.assign().stored()));
+    case JobMessage::kDrop:
+      return "drop " + thread_of(job.drop());
+    case JobMessage::kThreadFailed:
+      return fmt::format("failed {}: {}", thread_of(job.thread_failed()), job.thread_failed().failure());
+    case JobMessage::kEffects:
+      return describe_effects(job.effects());
+    case JobMessage::kStored:
+      return fmt::format("stored {}{}", thread_of(job.stored()), describe_marks(job.stored().streams()));
+    case JobMessage::kKeeperChange:
+      return fmt::format("keeper change {} current {} target {}", kept_thread_of(job.keeper_change()), brief(job.keeper_change().current()),
+                         brief(job.keeper_change().target()));
+    case JobMessage::kKeeperFilled:
+      return "keeper filled " + kept_thread_of(job.keeper_filled());
+    case JobMessage::kKeepImage:
+      return fmt::format("keep image {} {} determinants {}{}", kept_thread_of(job.keep_image()), brief(job.keep_image().parts()),
+                         job.keep_image().determinants(), of_spawn(job.keep_image()));
+    case JobMessage::kKeepDeterminants:
+      return fmt::format("keep determinants {} {}", kept_thread_of(job.keep_determinants()),
+                         describe_determinants(job.keep_determinants().determinants()));
+    case JobMessage::kKept:
+      return fmt::format("kept {} {} determinants {}{}", kept_thread_of(job.kept()), brief(job.kept().parts()), job.kept().determinants(),
+                         of_spawn(job.kept()));
+    case JobMessage::kWantImage:
+      return "want image " + kept_thread_of(job.want_image());
+    case JobMessage::kImageIs:
+      return fmt::format("image is {} {} with {}, then {}", kept_thread_of(job.image_is()), brief(job.image_is().parts()),
+                         job.image_is().in_image(), describe_determinants(job.image_is().determinants()));
+    case JobMessage::kAskKept:
+      return fmt::format("ask kept {}", job.ask_kept().threads_size());
+    case JobMessage::kForget:
+      return fmt::format("forget {}", job.forget().threads_size());
+    case JobMessage::kWantBlob:
+      return "want blob " + brief(job.want_blob().hash());
+    case JobMessage::kBlob:
+      return fmt::format("blob {}{}", brief(job.blob().hash()), job.blob().missing() ? " is missing" : "");
+    case JobMessage::kRoster:
+      return "roster";
+    case JobMessage::kWantRoster:
+      return "want roster";
+    case JobMessage::kWantInput:
+      return fmt::format("want input {} {}", thread_of(job.want_input()), job.want_input().piece());
+    case JobMessage::kInput:
+      return fmt::format("input {} {}", thread_of(job.input()), job.input().piece());
+    default:
+      return "";
+  }
+}
+
+}  // namespace gw::sim

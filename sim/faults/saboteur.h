@@ -1,0 +1,38 @@
+#pragma once
+// A peer that joins jobs and then fails its duties without breaking the protocol.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "wire/peer.pb.h"
+
+namespace gw::sim {
+
+// Stands between a normal peer and the network until the end of the run. It answers pings, and its statements about its threads cannot be
+// proved wrong; still every job has to end with the right result. A value of the simulation.
+class Saboteur {
+ public:
+  enum class Habit : std::uint8_t {
+    idles,        // takes threads, sends nothing of what they do, and says that they go on
+    never_keeps,  // takes images and determinants and acknowledges nothing
+    forgets,      // and says each time that it has nothing
+    blames,       // says of every thread that it cannot run
+    refuses,      // says of every thread that it does not take it
+    suspends,     // takes every thread, and gives it back at once
+    ends_twice    // says of every thread that ends that it ends once more
+  };
+
+  enum class Part : std::uint8_t { any, keeper };
+
+  Saboteur(Rng rng, Part part);
+
+  Habit habit() const { return habit_; }
+  std::vector<Bytes> replace(const wire::pb::PeerMessage& message, Bytes encoded) const;
+
+ private:
+  Habit habit_;
+};
+
+}  // namespace gw::sim

@@ -1,0 +1,66 @@
+#include "job/authority/budget.h"
+
+#include <array>
+
+namespace gw::job {
+namespace {
+
+struct Resource {
+  std::uint64_t StoredForOthers::* amount;
+  std::string_view name;
+};
+
+constexpr std::array<Resource, 4> kResources{{{&StoredForOthers::threads, "threads"},
+                                              {&StoredForOthers::blobs, "blobs"},
+                                              {&StoredForOthers::bytes, "bytes"},
+                                              {&StoredForOthers::determinants, "determinants"}}};
+
+template <class Key>
+StoredForOthers amount_of(const std::map<Key, StoredForOthers>& entries, const Key& key) {
+  const auto found = entries.find(key);
+  return found == entries.end() ? StoredForOthers() : found->second;
+}
+
+void replace(StoredForOthers& used, const StoredForOthers& before, const StoredForOthers& after) {
+  for (const Resource& resource : kResources) used.*resource.amount += after.*resource.amount - before.*resource.amount;
+}
+
+template <class Key>
+void replace(std::map<Key, StoredForOthers>& entries, const Key& key, const StoredForOthers& before, const StoredForOthers& after) {
+  const auto entry = entries.try_emplace(key).first;
+  replace(entry->second, before, after);
+  if (entry->second == StoredForOthers()) entries.erase(entry);
+}
+
+}  // namespace
+
+StoredForOthers Budget::used_by(const PeerId& origin) const { return amount_of(origins_, origin); }
+
+Status Budget::check(const StoredForOthers& used, const StoredForOthers& before, const StoredForOthers& after, const StoredForOthers& limit,
+                     std::string_view whose) const {
+  for (const Resource& resource : kResources) {
+    if (after.*resource.amount <= before.*resource.amount) continue;
+    const std::uint64_t sum = used.*resource.amount - before.*resource.amount + after.*resource.amount;
+    if (sum > limit.*resource.amount)
+      return fail(Kind::overloaded, "this peer keeps no more than {} {} {}", limit.*resource.amount, resource.name, whose);
+  }
+  return ok();
+}
+
+Status Budget::change(const Account& account, const StoredForOthers& before, const StoredForOthers& after) {
+  GW_TRY_VOID(check(amount_of(jobs_, account.job), before, after, limits_.job, "of one job"));
+  GW_TRY_VOID(check(amount_of(origins_, account.origin), before, after, limits_.origin, "of the jobs of one peer"));
+  GW_TRY_VOID(check(all_, before, after, limits_.all, "for other peers"));
+  apply(account, before, after);
+  return ok();
+}
+
+void Budget::adopt(const Account& account, const StoredForOthers& found) { apply(account, {}, found); }
+
+void Budget::apply(const Account& account, const StoredForOthers& before, const StoredForOthers& after) {
+  replace(jobs_, account.job, before, after);
+  replace(origins_, account.origin, before, after);
+  replace(all_, before, after);
+}
+
+}  // namespace gw::job

@@ -1,0 +1,76 @@
+#include "job/authority/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace gw::job {
+namespace {
+
+wire::pb::Manifest content(int tasks) {
+  wire::pb::Manifest manifest;
+  manifest.mutable_module()->set_hash(std::string(32, 'm'));
+  manifest.mutable_module()->set_size((1u << 20) + 1);
+  manifest.mutable_module()->add_chunks(std::string(32, 'a'));
+  manifest.mutable_module()->add_chunks(std::string(32, 'b'));
+  manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  manifest.mutable_config()->add_args("prog");
+  manifest.mutable_policy()->set_slots(2);
+  for (int i = 0; i < tasks; ++i) manifest.add_tasks()->add_args(std::to_string(i));
+  return manifest;
+}
+
+TEST(Manifest, OfOneTaskIsTheMainThread) {
+  const Manifest manifest = Manifest::check(Manifest::encode(content(1))).value();
+  EXPECT_EQ(manifest.thread_of(0), kMainThread);
+}
+
+TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
+  const Manifest manifest = Manifest::check(Manifest::encode(content(60))).value();
+  std::set<ThreadId> threads;
+  std::set<std::string> seeds;
+  for (std::uint32_t task = 0; task < 60; ++task) {
+    threads.insert(manifest.thread_of(task));
+    const wire::pb::ThreadConfig config = manifest.config_of(task);
+    seeds.insert(config.random_seed());
+    EXPECT_EQ(config.args(0), "prog");
+    EXPECT_EQ(config.args(1), std::to_string(task));
+  }
+  EXPECT_EQ(threads.size(), 60u);
+  EXPECT_FALSE(threads.contains(kMainThread));
+  EXPECT_EQ(seeds.size(), 60u);
+}
+
+TEST(Manifest, NamesThePiecesOfTheImageThatTheTaskBeginsWith) {
+  const Bytes image((2u << 20) + 1, 'i');
+  wire::pb::Manifest with_image = content(1);
+  *with_image.mutable_tasks(0)->mutable_image() = Manifest::describe(image);
+  const Manifest manifest = Manifest::check(Manifest::encode(with_image)).value();
+  ASSERT_NE(manifest.image(), nullptr);
+  EXPECT_EQ(wire::hash_of(manifest.image()->hash()), sha256(image));
+  EXPECT_EQ(manifest.image_chunks().size(), 3u);
+  EXPECT_EQ(manifest.all_chunks().size(), 4u) << "the first two pieces are equal";
+  EXPECT_EQ(Manifest::check(Manifest::encode(content(1))).value().image(), nullptr);
+}
+
+TEST(Manifest, SaysWhatIsWrong) {
+  const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::encode(manifest)).error().detail; };
+  wire::pb::Manifest manifest = content(0);
+  EXPECT_NE(refusal(manifest).find("tasks"), std::string::npos);
+  manifest = content(1);
+  manifest.mutable_module()->mutable_chunks()->RemoveLast();
+  EXPECT_NE(refusal(manifest).find("each MiB"), std::string::npos);
+  manifest = content(2);
+  *manifest.mutable_tasks(1)->mutable_image() = Manifest::describe(as_bytes("image"));
+  EXPECT_NE(refusal(manifest).find("an image is one task's"), std::string::npos);
+  manifest = content(1);
+  *manifest.mutable_tasks(0)->mutable_image() = Manifest::describe(as_bytes("image"));
+  manifest.mutable_tasks(0)->mutable_image()->set_size(Manifest::kMaxImageBytes + 1);
+  EXPECT_NE(refusal(manifest).find("8 GiB"), std::string::npos);
+  manifest = content(1);
+  manifest.mutable_policy()->clear_slots();
+  EXPECT_NE(refusal(manifest).find("slots"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gw::job

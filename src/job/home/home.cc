@@ -1,0 +1,594 @@
+#include "job/home/home.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+#include "job/home/home_messages.h"
+#include "job/records.h"
+
+namespace gw::job {
+namespace {
+
+constexpr std::uint32_t kLimitReached = 5;  // the exit code of a program that reached a limit, as `godwit run` has it everywhere
+constexpr std::uint64_t kPageBytes = 64u << 10;
+
+}  // namespace
+
+Home::Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest)
+    : config_(config),
+      environment_(environment),
+      charter_(std::move(charter)),
+      manifest_(std::move(manifest)),
+      roster_(charter_.id(), environment.key, environment.signer, environment.boot),
+      ledger_(EffectLedger::Config{.threads = config.threads}),
+      placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
+      keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
+      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, claims_, placement_}),
+      suspension_(charter_.id()),
+      output_(config.output, manifest_.content().policy().limits()) {
+  const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
+  if (manifest_.content().standard_input())
+    input_.emplace(config.input, charter_.id(), manifest_.thread_of(0),
+                   has_images ? StandardInput::Images::some : StandardInput::Images::none);
+  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) add_thread(manifest_.thread_of(task)).task = task;
+}
+
+HomeThread& Home::add_thread(ThreadId id) {
+  if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
+  return threads_.add(id);
+}
+
+void Home::begin(Time now, ByteView manifest, Actions& out) {
+  progress_.submitted_at = now + environment_.wall_offset;
+  wire::pb::JobRecord record = this->record();
+  record.set_charter(charter_.bytes());
+  record.set_manifest(std::string(as_text(manifest)));
+  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record.SerializeAsString());
+  out.after_disk(Notify{JobAccepted{charter_.id()}});
+}
+
+void Home::write(ThreadId id, Actions& out) const {
+  const HomeThread& thread = threads_.at(id);
+  const Claim* claim = thread.placed() != nullptr ? claims_.find(thread.placed()->host) : nullptr;
+  out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(),
+             record_of(thread, claim != nullptr ? claim->slots : 0).SerializeAsString());
+}
+
+void Home::write_counters(Actions& out) const {
+  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
+}
+
+Status Home::recover(Time now, const HomeRecords& records) {
+  GW_REACHED("home: a job was recovered");
+  counters_ = RecoveryCounters(records.counters);
+  if (input_) GW_TRY_VOID(input_->recover(records.input));
+  counters_.forget_finished();
+  GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, claims_, roster_, counters_}).run());
+  progress_.submitted_at = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
+  for (const StoredEffect& effect : records.effects) output_.add(effect);
+  progress_.stored_bytes = output_.stored_bytes();
+  tick_at_ = now;
+  if (records.suspended) suspension_.recover(threads_.placed());
+  return ok();
+}
+
+void Home::cancel(Time now, Actions& out) {
+  GW_REACHED("home: a job was cancelled");
+  finish(now, wire::pb::JobRecord::CANCELLED, out);
+}
+
+void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
+  suspension_.clear(out);  // before record(), which tells the state
+  progress_.state = state;
+  progress_.ended_at = now + environment_.wall_offset;
+  EffectEntry details = details_of(record(), manifest_, threads_, counters_);
+  progress_.details_bytes = details.header.bytes;
+  append(std::move(details), out);
+  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString());
+  for (const auto& [id, thread] : threads_.all())
+    out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
+  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);
+  if (input_) input_->clear(out);
+  out.after_disk(Notify{over_of(charter_.id(), record())});
+  slots_.release_all(out);
+  over_ = true;
+}
+
+// --- suspension
+
+Status Home::suspend(Time now, Actions& out) {
+  GW_TRY_VOID(suspension_.begin(out));
+  for (const auto& [id, thread] : threads_.all())
+    if (thread.placed() != nullptr) threads_.set_due(id, now);
+  check_suspended(out);
+  return ok();
+}
+
+Status Home::resume(Time now, Actions& out) {
+  GW_TRY_VOID(suspension_.end(out));
+  tick_at_ = now;
+  slots_.seek_at_once(now);
+  place_ready(now, out);
+  return ok();
+}
+
+// The records of a suspended job, and the images at its keepers, stay.
+void Home::check_suspended(Actions& out) {
+  if (!over_ && suspension_.complete(threads_.placed(), out)) slots_.release_all(out);
+}
+
+// The thread's last image is stable, and its effects are stored: nothing is repeated when it goes on from there.
+void Home::on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out) {
+  const ThreadId id{name.thread()};
+  out.after_disk(to_peer(from, charter_.id(), drop_message(id, name.epoch())));
+  const HomeThread* thread = on_record(id, from, name.epoch());
+  if (thread == nullptr) return;
+  GW_REACHED("home: a thread was suspended");
+  const Claim* claim = claims_.find(from);
+  const bool unasked = !thread->placed()->suspend_asked && claim != nullptr && !claim->draining;
+  leave_host(now, id, from);
+  threads_.wait(id);
+  if (unasked) {
+    GW_REACHED("home: a host suspends a thread unasked");
+    threads_.avoid(id, from);
+    slots_.on_refused(from);
+  }
+  write(id, out);
+  check_suspended(out);
+  place_ready(now, out);
+}
+
+void Home::on_tick(Time now, Actions& out) {
+  if (over_ || now < next_deadline()) return;
+  while (const auto id = threads_.take_due(now)) {
+    on_due(now, *id, out);
+    if (over_) return;
+  }
+  if (now < tick_at_) return;
+  tick_at_ = now + config_.retry / 2;
+  for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
+  keepers_.unpark_returned();
+  place_ready(now, out);
+  if (!suspension_.wanted()) slots_.seek(now, out);
+}
+
+Time Home::next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
+
+wire::pb::JobRecord Home::record() const {
+  wire::pb::JobRecord record = record_of(progress_, manifest_, threads_, counters_);
+  if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
+  return record;
+}
+
+void Home::append(EffectEntry entry, Actions& out) {
+  output_.add(entry.header);
+  progress_.stored_bytes = output_.stored_bytes();
+  out.append(charter_.id(), std::move(entry));
+}
+
+JobSnapshot Home::snapshot() const {
+  Reason no_slot = placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_);
+  if (suspension_.wanted() || threads_.waiting() == 0) no_slot = suspension_.wanted() ? Reason::suspended : Reason::ok;
+  return snapshot_of(record(), manifest_, threads_, claims_, no_slot);
+}
+
+// --- claims
+
+void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
+  if (suspension_.wanted()) return out.send(from, charter_.id(), release_message(offer.claim()));
+  if (slots_.on_offer(now, from, offer, out)) place_ready(now, out);
+}
+
+void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& name, Actions& out) {
+  const Claim* held = claims_.find(from);
+  if (held == nullptr || held->claim != name.claim()) return;
+  GW_REACHED("home: a host had lost its claim");
+  lose_claim(now, from, out);
+}
+
+void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
+  placement_.on_answer(peer);
+  if (const std::set<ThreadId>* kept = threads_.kept_by(peer))
+    for (const ThreadId id : *kept)
+      if (threads_.at(id).placed() != nullptr) threads_.set_due(id, now);
+  if (claims_.find(peer) == nullptr) return;
+  GW_REACHED("home: a host was lost");
+  lose_claim(now, peer, out);
+}
+
+void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
+  if (claims_.find(peer) == nullptr) return;  // given back with all others, when the job was suspended
+  const std::set<ThreadId> threads = claims_.find(peer)->threads;
+  if (!threads.empty()) {
+    counters_.on_peer_lost();
+    out.notify(HostLost{charter_.id(), peer, threads.size()});
+  }
+  for (const ThreadId id : threads) lose(now, id, {}, out);
+  if (claims_.find(peer) != nullptr) claims_.remove(peer);
+  place_ready(now, out);
+}
+
+// --- placing
+
+// Places as many threads as there is room for; called whenever a host gets room or a thread becomes ready.
+void Home::place_ready(Time now, Actions& out) {
+  if (over_ || suspension_.wanted()) return;
+  while (const auto retry = Placement::next_doubted(threads_, claims_))
+    if (!park_without_keeper(now, retry->thread)) place(now, retry->thread, retry->host, out);
+  while (!threads_.ready().empty()) {
+    const ThreadId id = threads_.ready().begin()->second;
+    if (park_without_keeper(now, id)) continue;
+    const bool plenty = threads_.ready().size() > 2 * claims_.size();
+    const std::optional<PeerId> host = placement_.host_for(threads_.at(id), claims_, plenty);
+    if (!host) return;
+    place(now, id, *host, out);
+  }
+}
+
+// True: its keeper is away, and it waits for it.
+bool Home::park_without_keeper(Time now, ThreadId id) {
+  if (keepers_.is_there(threads_.at(id))) return false;
+  threads_.park(id, now);
+  if (may_begin_anew(id)) threads_.set_due(id, now + config_.keeper_patience);
+  return true;
+}
+
+void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out) {
+  HomeThread& thread = threads_.at(id);
+  if (thread.epoch > 0 && !GW_BUG(3)) {
+    GW_REACHED("home: a thread was placed again");
+    thread.epoch = ledger_.next_epoch(id).value();
+    thread.placed_again = true;
+  } else if (thread.epoch == 0) {
+    thread.epoch = ledger_.epoch(id);
+    out.after_disk(Notify{ThreadPlaced{charter_.id(), id, thread.epoch, host}});
+  }
+  claims_.attach(host, id);
+  HomeThread::Placed& placed = threads_.place(id, host, claims_.find(host)->claim, now);
+  placed.stored = ledger_.stored(id);
+  placed.restore = thread.kept;
+  keepers_.assign(now, id, host);
+  // From now on the keeper may have something of it.
+  thread.kept = true;
+  thread.preferred.reset();
+  write(id, out);
+  send_assign(now, id, out);
+}
+
+// Repeated as it was, in the same epoch, until the host has said that it has the thread: a new epoch for every word that is late would make
+// a loaded host begin again and again.
+void Home::send_assign(Time now, ThreadId id, Actions& out) {
+  const HomeThread& thread = threads_.at(id);
+  const HomeThread::Placed& placed = *thread.placed();
+  out.after_disk(to_peer(placed.host, charter_.id(), assign_message(id, thread, keepers_.grant(id, thread, *thread.keeper))));
+  threads_.set_due(id, now + config_.retry);
+}
+
+// A thread without stored effects has shown nothing; one without determinants does the same again. A forked thread has no beginning of its
+// own, and input that is in an image was dropped here.
+bool Home::may_begin_anew(ThreadId id) const {
+  const HomeThread& thread = threads_.at(id);
+  if (GW_BUG(15)) return !thread.forked;
+  return !thread.forked && (ledger_.stored(id).empty() || thread.determinants == 0) && (!input_ || input_->has_beginning(id));
+}
+
+void Home::on_due(Time now, ThreadId id, Actions& out) {
+  HomeThread& thread = threads_.at(id);
+  if (const auto* waiting = std::get_if<HomeThread::Waiting>(&thread.state)) {
+    const bool anew = !waiting->accuser;  // else only the accuser has room
+    threads_.wait(id);
+    if (anew) {
+      GW_REACHED("home: a thread begins anew because its keeper is gone too");
+      threads_.begin_anew(id);
+    }
+    return place_ready(now, out);
+  }
+  HomeThread::Placed& placed = *thread.placed();
+  if (suspension_.wanted()) {
+    threads_.set_due(id, now + config_.retry);
+    if (threads_.unfinished() == 1 && keepers_.bring_home(now, id, environment_.self, out)) return;
+    placed.suspend_asked = true;
+    // An assignment that was lost is answered all the same: the thread is not there.
+    return out.send(placed.host, charter_.id(), suspend_message(id, thread.epoch));
+  }
+  if (!placed.acknowledged) {
+    GW_REACHED("home: an assignment was repeated");
+    return send_assign(now, id, out);
+  }
+  if (placed.start_state >= JobMessage::BEGINNING) return keepers_.tend(now, id, out);
+  tend_waiting_host(now, id, out);
+}
+
+// The host has the thread, and lacks something that the keeper has, or a slot.
+void Home::tend_waiting_host(Time now, ThreadId id, Actions& out) {
+  HomeThread& thread = threads_.at(id);
+  HomeThread::Placed& placed = *thread.placed();
+  if (placed.start_state != JobMessage::NOT_YET || !placed.restore) return threads_.set_due(id, now + config_.keepers.look);
+  threads_.set_due(id, now + config_.retry);
+  out.watched_peers.push_back(*thread.keeper);
+  placed.keeper_missing = keepers_.is_there(thread) ? kNever : std::min(placed.keeper_missing, now);
+  if (placed.keeper_missing == kNever || now - placed.keeper_missing < config_.keeper_patience) return;
+  GW_REACHED("home: a host waits for a keeper that is gone");
+  out.send(placed.host, charter_.id(), drop_message(id, thread.epoch));
+  lose(now, id, {}, out);  // waits for the keeper, and the slot is free
+  place_ready(now, out);
+}
+
+// --- threads
+
+// The thread, if that peer hosts it in that epoch.
+HomeThread* Home::on_record(ThreadId id, const PeerId& from, std::uint64_t epoch) {
+  HomeThread* thread = threads_.find(id);
+  const bool is_host = thread != nullptr && thread->placed() != nullptr && thread->placed()->host == from && thread->epoch == epoch;
+  return is_host ? thread : nullptr;
+}
+
+void Home::on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out) {
+  Claim* claim = claims_.find(from);
+  if (claim == nullptr || claim->claim != status.claim()) {
+    GW_REACHED("home: a status of a claim that is not held");
+    return out.send(from, charter_.id(), release_message(status.claim()));
+  }
+  claim->last_seen = now;
+  // An older full status lacks what came since. Reports about single threads stay true, or are about an epoch that is over.
+  if (status.full() && status.number() <= claim->status) return;
+  slots_.on_status(now, from, *claim, status);
+  std::set<ThreadId> absent;
+  if (status.full())
+    for (const ThreadId id : claim->threads)
+      if (threads_.at(id).placed()->acknowledged) absent.insert(id);
+  for (const JobMessage::Status::Held& held : status.held()) {
+    note_held(now, from, held, status.failure(), out);
+    absent.erase(ThreadId{held.thread()});
+    if (over_) return;
+  }
+  for (const ThreadId id : absent) {
+    GW_REACHED("home: a host no longer has a thread");
+    lose(now, id, status.failure(), out);
+    if (over_) return;
+  }
+  place_ready(now, out);
+}
+
+void Home::note_held(Time now, const PeerId& from, const JobMessage::Status::Held& held, const std::string& failure, Actions& out) {
+  const ThreadId id{held.thread()};
+  HomeThread* thread = on_record(id, from, held.epoch());
+  if (thread == nullptr) {
+    if (held.start_state() == JobMessage::GONE) return;
+    GW_REACHED("home: a zombie was dropped");
+    return out.send(from, charter_.id(), drop_message(id, held.epoch()));
+  }
+  if (held.start_state() == JobMessage::GONE) {
+    GW_REACHED("home: a host does not take a thread");
+    lose(now, id, failure, out, thread->placed()->start_state >= JobMessage::BEGINNING ? Blame::thread : Blame::host);
+    return slots_.on_refused(from);
+  }
+  thread->placed()->acknowledged = true;
+  note_start_state(now, id, held.start_state(), out);
+  thread->placed()->keeper_stalled = held.keeper_stalled();
+  if (held.keeper_stalled() && held.start_state() >= JobMessage::BEGINNING) keepers_.on_stalled(now, id, out);
+}
+
+void Home::leave_host(Time now, ThreadId id, const PeerId& host) {
+  claims_.detach(host, id);
+  if (Claim* claim = claims_.find(host)) claim->idle_since = now;
+}
+
+// The host says from where the thread goes on.
+void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_state, Actions& out) {
+  HomeThread& thread = threads_.at(id);
+  HomeThread::Placed& placed = *thread.placed();
+  if (start_state <= placed.start_state) return;
+  placed.start_state = start_state;
+  if (Claim* claim = claims_.find(placed.host)) claim->progress_at = now;
+  if (start_state < JobMessage::BEGINNING) return;
+  threads_.set_due(id, now);  // is its keeper a good one?
+  if (!std::exchange(thread.placed_again, false)) return;
+  const bool from_image = start_state == JobMessage::IMAGE;
+  ++(from_image ? thread.resumed : thread.restarted);
+  counters_.on_taken(placed.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
+  write(id, out);
+  write_counters(out);
+  if (from_image) {
+    GW_REACHED("home: a thread was resumed");
+    return out.after_disk(Notify{ThreadResumed{charter_.id(), id, thread.epoch, placed.host}});
+  }
+  GW_REACHED("home: a thread was restarted");
+  out.after_disk(Notify{ThreadRestarted{charter_.id(), id, thread.epoch, placed.host}});
+}
+
+// This run of the thread is lost: the thread is placed again, or fails if its workers died too often. `failure`: why the worker died.
+void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out, Blame blame) {
+  HomeThread& thread = threads_.at(id);
+  const PeerId host = thread.placed()->host;
+  leave_host(now, id, host);
+  threads_.wait(id);
+  counters_.on_lost(host, failure);
+  write_counters(out);
+  if (!failure.empty()) threads_.avoid(id, host);
+  const std::uint32_t limit = manifest_.content().policy().max_failures();
+  if (!failure.empty() && blame == Blame::thread && ++thread.failures > limit && limit > 0)
+    return fail_thread(now, id, fmt::format("its worker died {} times, the last time: {}", thread.failures, failure), out);
+  write(id, out);
+  check_suspended(out);
+}
+
+// A host says, or shows by what it sends, that the thread cannot go on. The host itself may be wrong, so another one is asked.
+void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault) {
+  HomeThread& thread = threads_.at(id);
+  const PeerId host = thread.placed()->host;
+  thread.faults[host] = sentence;
+  ++thread.fault_reports;
+  out.send(host, charter_.id(), drop_message(id, thread.epoch));
+  const bool lone = host == environment_.self || !placement_.others_lend(now, host, environment_.live_peers, claims_);
+  if (placement_.is_proven(thread, lone))
+    return fault == Fault::kept_state && may_begin_anew(id) ? abandon_kept_state(now, id, out) : fail_thread(now, id, sentence, out);
+  GW_REACHED("home: a host says that a thread cannot run, and another one is asked");
+  lose(now, id, {}, out);
+  threads_.avoid(id, host);
+  if (host != environment_.self) {
+    threads_.doubt(id, host);
+    threads_.set_due(id, now + config_.fault_patience);
+    slots_.on_blame(now, host, out);
+  }
+  place_ready(now, out);
+}
+
+// The keeper has nothing, or other state than it claimed, and the program is not at fault.
+void Home::abandon_kept_state(Time now, ThreadId id, Actions& out) {
+  GW_REACHED("home: a thread begins anew because its keeper has lost it");
+  lose(now, id, {}, out);
+  threads_.begin_anew(id);
+  place_ready(now, out);
+}
+
+void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
+  leave_host(now, id, host);
+  write(id, out);
+  if (threads_.unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
+  check_suspended(out);
+  place_ready(now, out);
+}
+
+void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out) {
+  const HomeThread::Placed placed = *threads_.at(id).placed();
+  counters_.on_finished(placed.host);
+  placement_.on_ended(now - placed.since);
+  if (Claim* claim = claims_.find(placed.host)) {
+    ++claim->finished;
+    claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
+  }
+  if (end.reason() == Effect::End::EXITED) {
+    threads_.end(id, {end.exit_code(), end.sentence()});
+  } else {
+    threads_.fail(id, {end.reason() == Effect::End::LIMIT ? kLimitReached : 1, end.sentence()});
+  }
+  after_end(now, id, placed.host, out);
+}
+
+void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out) {
+  const HomeThread& thread = threads_.at(id);
+  const PeerId host = thread.host.value_or(environment_.self);
+  if (thread.placed() != nullptr) out.send(host, charter_.id(), drop_message(id, thread.epoch));
+  threads_.fail(id, {1, sentence});
+  out.after_disk(Notify{ThreadFailed{charter_.id(), id, std::move(sentence)}});
+  after_end(now, id, host, out);
+}
+
+void Home::on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out) {
+  const ThreadId id{message.thread()};
+  if (on_record(id, from, message.epoch()) == nullptr) return;
+  on_fault(now, id, message.failure(), out, message.kept_state_bad() ? Fault::kept_state : Fault::program);
+}
+
+void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out) {
+  const ThreadId id{message.thread()};
+  HomeThread* thread = threads_.find(id);
+  if (thread == nullptr) return out.send(from, charter_.id(), drop_message(id, message.epoch()));
+  const bool ended_there = thread->over() && thread->host == from && thread->epoch == message.epoch();
+  const bool runs_there = on_record(id, from, message.epoch()) != nullptr;
+  if (!ended_there && !runs_there && !(GW_BUG(4) && thread->placed() != nullptr)) {
+    GW_REACHED("home: effects of a zombie");
+    if (message.epoch() >= thread->epoch && thread->host != from)
+      out.notify(PeerRefused{from, fmt::format("it sent effects of thread {}, which it does not host", id.value())});
+    return out.send(from, charter_.id(), drop_message(id, message.epoch()));
+  }
+  if (Claim* claim = claims_.find(from)) {
+    claim->last_seen = now;
+    claim->status = std::max(claim->status, message.status());
+  }
+  if (runs_there) {
+    thread->placed()->acknowledged = true;
+    note_start_state(now, id, message.start_state(), out);
+  }
+  for (const Effect& effect : message.effects())
+    if (!take_effect(now, message, effect, out)) return;
+  if (!over_) place_ready(now, out);  // place spawned children
+  JobMessage answer = stored_message(id, message.epoch(), ledger_.stored(id), threads_.unfinished_children());
+  if (GW_BUG(5)) return out.send(from, charter_.id(), std::move(answer));
+  out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
+}
+
+// False: nothing after it counts.
+bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out) {
+  const ThreadId id{effect.thread()};
+  const std::uint64_t stored = ledger_.stored(id, wire::stream_of(effect));
+  if (effect.sequence() > stored + 1) return true;  // an earlier effect was lost, and will be repeated
+  const bool next = effect.sequence() == stored + 1;
+  HomeThread& thread = threads_.at(id);
+  if (next && thread.placed() == nullptr) {
+    out.notify(PeerRefused{*thread.host, fmt::format("it sent an effect of thread {} after its end", id.value())});
+    return false;
+  }
+  if (const Status fits = output_.check(effect); next && !fits) {
+    on_fault(now, id, fits.error().detail, out);
+    return false;
+  }
+  const auto verdict = ledger_.accept(effect);
+  if (!verdict) {
+    if (thread.placed() != nullptr) on_fault(now, id, verdict.error().detail, out);
+    return false;
+  }
+  if (*verdict == EffectLedger::Verdict::duplicate) {
+    GW_REACHED("home: an effect came twice");
+    return true;
+  }
+  append(entry_of(effect), out);
+  out.after_disk(Notify{EffectStored{charter_.id(), effect}});
+  const PeerId host = thread.placed()->host;
+  if (Claim* claim = claims_.find(host)) claim->on_effect(now);
+  if (message.determinants() > thread.determinants) {
+    thread.determinants = message.determinants();
+    write(id, out);
+  }
+  if (effect.has_spawn()) add_child(thread, ThreadId{effect.spawn().child()}, out);
+  if (effect.has_end()) end_thread(now, id, effect.end(), out);
+  return true;
+}
+
+// A child waits for a slot like any other thread. The host sends a spawn only when the keepers of the parent have the child's first image.
+void Home::add_child(const HomeThread& parent, ThreadId id, Actions& out) {
+  GW_REACHED("home: a thread was spawned");
+  HomeThread& child = threads_.add_forked(id);
+  child.kept = true;
+  child.preferred = parent.placed()->host;
+  threads_.set_keeper(id, parent.keeper);
+  write(id, out);
+}
+
+// --- standard input
+
+void Home::on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out) {
+  const ThreadId id{want.thread()};
+  if (id != manifest_.thread_of(0) || !input_) return;
+  if (on_record(id, from, want.epoch()) == nullptr) return out.send(from, charter_.id(), drop_message(id, want.epoch()));
+  const Status answered = input_->on_want({from, want.epoch(), want.piece(), want.in_image()}, out);
+  if (answered) return;
+  if (answered.error().kind != Kind::invalid) return fail_thread(now, id, answered.error().detail, out);
+  out.send(from, charter_.id(), drop_message(id, want.epoch()));  // the host's fault, not the thread's
+  lose(now, id, answered.error().detail, out);
+}
+
+Status Home::supply_input(Time, std::uint64_t piece, std::string bytes, Actions& out) {
+  return input_ ? input_->supply(piece, std::move(bytes), out) : Status(fail(Kind::invalid, "the job has no standard input"));
+}
+
+void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
+  const ThreadId id{message.thread()};
+  const HomeThread* thread = on_record(id, from, message.epoch());
+  if (thread == nullptr) return;
+  if (keepers_.on_filled(now, id, message.keeper_generation())) write(id, out);
+  // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
+  keepers_.send(id, *thread, out);
+  if (suspension_.wanted()) threads_.set_due(id, now);  // its last image may have waited for this
+}
+
+void Home::on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out) {
+  slots_.on_kept(now, from, message);
+  JobMessage answer = forget_message(from, message, threads_);
+  // A keeper may forget a thread only after the change at home that permits it is on disk.
+  if (answer.forget().threads_size() > 0) out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
+}
+
+}  // namespace gw::job

@@ -1,0 +1,167 @@
+#pragma once
+// The home of one job: knows its threads, places them, and takes what they do.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "job/actions.h"
+#include "job/authority/authority.h"
+#include "job/authority/manifest.h"
+#include "job/effects/effect_ledger.h"
+#include "job/home/claim_table.h"
+#include "job/home/home_recovery.h"
+#include "job/home/job_snapshot.h"
+#include "job/home/keeper_assignment.h"
+#include "job/home/output_limit.h"
+#include "job/home/placement.h"
+#include "job/home/recovery_counters.h"
+#include "job/home/slot_acquisition.h"
+#include "job/home/standard_input.h"
+#include "job/home/suspension.h"
+#include "job/home/thread_table.h"
+#include "job/live_peers.h"
+#include "wire/records.pb.h"
+
+namespace gw::job {
+
+// Home of one job; docs/design/003-peers.md has the protocol, 007 who may say what. Effects go through the ledger and nothing else decides
+// what counts. Threads, claims, placing and keepers have classes of their own; this one turns what is heard into changes of theirs.
+//
+// Invariants: a thread's epoch, host and keeper are on disk before any peer is told; at most one claim per peer; claimed slots never exceed
+// what the manifest wants; a thread of which effects are stored begins anew only if it has no determinants. No step is O(threads), but for
+// messages that name as many and for the loss of a peer that has as many.
+// Limits: Config, the manifest's, the ledger's. A machine without I/O or threads: its peer owns and drives it.
+class Home {
+ public:
+  struct Config {
+    Time retry = std::chrono::milliseconds(800);
+    Time keeper_patience =
+        std::chrono::seconds(60);  // with a keeper that is away, before its threads leave their hosts, and those that may begin anew
+    Time fault_patience = std::chrono::seconds(20);  // until the host that says so may try again, unless it is this peer
+    StandardInput::Config input;
+    OutputLimit::Config output;
+    std::size_t threads = 65536;
+    SlotAcquisition::Config slots;
+    Placement::Config placement;
+    KeeperAssignment::Config keepers;
+  };
+  // Outlive it.
+  struct Environment {
+    PeerId self;
+    std::uint64_t boot;
+    Time wall_offset;  // from Time to nanoseconds since 1970
+    const LivePeers& live_peers;
+    const PublicKey& key;  // of this peer
+    const wire::Signer& signer;
+    Rng& rng;
+  };
+
+  Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest);
+
+  // A new job: written down with its charter and manifest, then JobAccepted.
+  void begin(Time now, ByteView manifest, Actions& out);
+  // Restores a job that an earlier boot has recorded. Kind::corrupt if the records contradict each other.
+  Status recover(Time now, const HomeRecords& records);
+  void cancel(Time now, Actions& out);
+  // Asks all threads for their last images. When none runs any more the job is suspended (JobSuspended), and its slots are given back.
+  // Kind::invalid: it is suspended, or about to be.
+  Status suspend(Time now, Actions& out);
+  // Places its threads again. Kind::invalid: it is not suspended, and is not about to be.
+  Status resume(Time now, Actions& out);
+  // The thread of a suspended program that has only one. Kind::invalid: it is not suspended; Kind::unsupported: there are several;
+  // Kind::not_found: its image is kept by another peer.
+  Result<ThreadId> suspended_thread() const { return suspension_.only_thread(threads_, manifest_, environment_.self); }
+  StreamMarks stored_effects(ThreadId thread) const { return ledger_.stored(thread); }
+  std::uint64_t supplied_input() const { return input_ ? input_->supplied() : 0; }
+  // The result is on disk, and only the job itself is left to forget.
+  bool over() const { return over_; }
+
+  void on_peer_lost(Time now, const PeerId& peer, Actions& out);
+  void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
+  void on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out);
+  void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);
+  void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
+  void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
+  void on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out);
+  void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out);
+  void on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out);
+  void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
+  // As StandardInput::supply(). Kind::invalid too if the job reads none.
+  Status supply_input(Time now, std::uint64_t piece, std::string bytes, Actions& out);
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const;
+
+  const Charter& charter() const { return charter_; }
+  // The roster, if it has changed since it was taken last.
+  std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
+  // The state of the job, for people and checkers.
+  JobSnapshot snapshot() const;
+  // The record of the job at its end: of bounded size, because threads and peers are in the last entry of the output.
+  wire::pb::JobRecord record() const;
+  std::size_t threads() const { return threads_.size(); }
+  std::uint32_t tasks() const { return manifest_.tasks(); }
+  const Manifest& manifest() const { return manifest_; }
+
+ private:
+  // --- the course of the job
+  HomeThread& add_thread(ThreadId id);
+  void write(ThreadId id, Actions& out) const;
+  void write_counters(Actions& out) const;
+  void append(EffectEntry entry, Actions& out);
+  void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
+  void check_suspended(Actions& out);
+
+  // --- claims
+  void lose_claim(Time now, const PeerId& peer, Actions& out);
+
+  // --- placing
+  void place_ready(Time now, Actions& out);
+  bool park_without_keeper(Time now, ThreadId id);
+  void place(Time now, ThreadId id, const PeerId& host, Actions& out);
+  void send_assign(Time now, ThreadId id, Actions& out);
+  bool may_begin_anew(ThreadId id) const;
+  void on_due(Time now, ThreadId id, Actions& out);
+  void tend_waiting_host(Time now, ThreadId id, Actions& out);
+
+  // --- threads
+  HomeThread* on_record(ThreadId id, const PeerId& from, std::uint64_t epoch);
+  void note_held(Time now, const PeerId& from, const JobMessage::Status::Held& held, const std::string& failure, Actions& out);
+  void note_start_state(Time now, ThreadId id, JobMessage::StartState start_state, Actions& out);
+  // Whether the thread may have killed its worker, or was given back by a host that did not run it.
+  enum class Blame : std::uint8_t { thread, host };
+  void lose(Time now, ThreadId id, std::string_view failure, Actions& out, Blame blame = Blame::thread);
+  void leave_host(Time now, ThreadId id, const PeerId& host);
+  enum class Fault : std::uint8_t { program, kept_state };
+  void on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault = Fault::program);
+  void abandon_kept_state(Time now, ThreadId id, Actions& out);
+  void end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out);
+  void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
+  void after_end(Time now, ThreadId id, const PeerId& host, Actions& out);
+  bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
+  void add_child(const HomeThread& parent, ThreadId id, Actions& out);
+
+  const Config config_;
+  const Environment environment_;
+  const Charter charter_;
+  const Manifest manifest_;
+  LeaderRoster roster_;
+  EffectLedger ledger_;
+  std::optional<StandardInput> input_;  // none: it is empty
+  ThreadTable threads_;
+  ClaimTable claims_;
+  Placement placement_;
+  KeeperAssignment keepers_;
+  SlotAcquisition slots_;
+  Suspension suspension_;
+  RecoveryCounters counters_;
+  OutputLimit output_;
+  JobProgress progress_;
+  Time tick_at_{0};
+  bool over_ = false;
+};
+
+}  // namespace gw::job

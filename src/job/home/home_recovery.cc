@@ -1,0 +1,78 @@
+#include "job/home/home_recovery.h"
+
+namespace gw::job {
+
+Status HomeRecovery::run() {
+  GW_TRY_VOID(recover_effects());
+  std::vector<ThreadId> ids;
+  for (const auto& [id, thread] : parts_.threads.all()) ids.push_back(id);
+  for (const ThreadId id : ids) GW_TRY_VOID(recover_thread(id));
+  return ok();
+}
+
+// Children are known from the effects of their parents, which were stored before their own.
+Status HomeRecovery::recover_effects() {
+  for (const StoredEffect& effect : records_.effects) {
+    GW_TRY_VOID(parts_.ledger.restore(effect));
+    if (effect.kind != EffectKind::spawn) continue;
+    const ThreadId child = child_of(effect.thread, effect.sequence);
+    if (!records_.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
+    parts_.threads.add_forked(child);
+  }
+  return ok();
+}
+
+Status HomeRecovery::recover_thread(ThreadId id) {
+  const auto found = records_.threads.find(id);
+  if (found == records_.threads.end()) return ok();  // never placed
+  const wire::pb::ThreadRecord& record = found->second;
+  HomeThread& thread = parts_.threads.at(id);
+  thread.epoch = record.epoch();
+  thread.failures = record.failures();
+  thread.resumed = record.resumed();
+  thread.restarted = record.restarted();
+  thread.placed_again = record.placed_again();
+  thread.determinants = record.determinants();
+  thread.keeper_generation = record.keeper_generation();
+  thread.kept = record.restore();
+  if (!record.host().empty()) thread.host = PeerId::from(record.host());
+  if (!record.keeper().empty()) {
+    parts_.threads.set_keeper(id, PeerId::from(record.keeper()));
+    parts_.roster.add_keeper(*thread.keeper);
+  }
+  const bool was_placed = record.state() == wire::pb::ThreadRecord::PLACED || record.state() == wire::pb::ThreadRecord::ENDED;
+  if (was_placed && !thread.host) return fail(Kind::corrupt, "the record of thread {} has no host", id.value());
+  if (thread.kept && !thread.keeper) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
+  if (thread.epoch > 0) GW_TRY_VOID(parts_.ledger.adopt(id, thread.epoch));
+  if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(id, record);
+  if (record.state() == wire::pb::ThreadRecord::ENDED) {
+    parts_.threads.end(id, {record.exit_code(), record.sentence()});
+    parts_.counters.on_finished(*thread.host);
+  }
+  if (record.state() == wire::pb::ThreadRecord::FAILED) parts_.threads.fail(id, {record.exit_code(), record.sentence()});
+  return ok();
+}
+
+Status HomeRecovery::recover_place(ThreadId id, const wire::pb::ThreadRecord& record) {
+  const PeerId host = PeerId::from(record.host());
+  parts_.roster.add_host(host);
+  if (parts_.claims.find(host) == nullptr)
+    parts_.claims.add(host, {.claim = record.claim(),
+                             .slots = record.slots(),
+                             .since = now_,
+                             .last_seen = now_,
+                             .renew_at = now_,
+                             .idle_since = now_,
+                             .progress_at = now_,
+                             .seen_at = now_});
+  if (parts_.claims.find(host)->claim != record.claim()) return fail(Kind::corrupt, "two claims at peer {} are recorded", host.brief());
+  parts_.claims.attach(host, id);
+  // The thread may have run at this host: if the host does not have it any more, its epoch is used up.
+  HomeThread::Placed& placed = parts_.threads.place(id, host, record.claim(), now_);
+  placed.acknowledged = true;
+  placed.restore = record.restore();
+  parts_.threads.set_due(id, now_);
+  return ok();
+}
+
+}  // namespace gw::job

@@ -1,0 +1,124 @@
+#include "job/home/placement.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/planted_bug.h"
+
+namespace gw::job {
+
+std::vector<Placement::Ask> Placement::ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) {
+  const bool unanswered = std::erase_if(asked_, [&](const auto& entry) { return entry.second <= now; }) > 0;
+  const bool answers_due = !asked_.empty();
+  std::vector<Ask> list;
+  std::vector<LivePeers::LivePeer> last;
+  const auto add = [&](const LivePeers::LivePeer& peer) {
+    const auto slots = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, peer.free_slots));
+    list.push_back({peer.peer, slots});
+    asked_[peer.peer] = now + config_.offer_wait;
+    wanted -= slots;
+  };
+  for (const LivePeers::LivePeer& peer : live_peers.all_alive()) {
+    if (wanted == 0) return list;
+    if (peer.free_slots == 0 || claims.find(peer.peer) != nullptr || asked_.contains(peer.peer)) continue;
+    if (is_distrusted(now, peer.peer) && !GW_BUG(17)) {
+      last.push_back(peer);
+    } else {
+      add(peer);
+    }
+  }
+  // Ask distrusted peers only while the job has no claim and the others do not answer.
+  if (claims.empty() && (unanswered || (list.empty() && !answers_due)))
+    for (const LivePeers::LivePeer& peer : last)
+      if (wanted > 0) add(peer);
+  return list;
+}
+
+std::uint32_t Placement::usable(std::uint32_t slots, std::uint64_t memory) const {
+  if (memory_ == 0 || memory == 0) return slots;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, memory / memory_));
+}
+
+std::optional<PeerId> Placement::host_for(const HomeThread& thread, const ClaimTable& claims, bool plenty) const {
+  if (thread.preferred && claims.has_free_slot(*thread.preferred)) return thread.preferred;
+  if (const auto host = claims.with_free_slot(thread.avoid)) return host;
+  return plenty ? claims.with_room_ahead(thread.avoid) : std::nullopt;
+}
+
+std::optional<Placement::Retry> Placement::next_doubted(const ThreadTable& threads, const ClaimTable& claims) {
+  for (const auto& [accuser, doubted] : threads.doubted()) {
+    const std::array avoid{accuser};
+    if (const auto host = claims.with_free_slot(avoid); host && *host != accuser) return Retry{doubted.begin()->second, *host};
+  }
+  return std::nullopt;
+}
+
+bool Placement::is_proven(const HomeThread& thread, bool lone) const {
+  constexpr std::size_t kAgreeing = 2;
+  return thread.faults.size() >= kAgreeing || (lone && thread.fault_reports >= config_.faults) || GW_BUG(18);
+}
+
+std::size_t Placement::ahead(Time now, const Claim& claim, std::size_t waiting, std::size_t claims) const {
+  const double seconds = std::max(1e-3, std::chrono::duration<double>(now - claim.since).count());
+  const double ahead = static_cast<double>(claim.finished) / seconds * std::chrono::duration<double>(config_.batch).count();
+  const std::size_t share = waiting / (2 * std::max<std::size_t>(claims, 1));
+  const std::size_t most = config_.threads_per_claim - std::min<std::size_t>(config_.threads_per_claim, claim.slots);
+  return std::min({static_cast<std::size_t>(ahead), share, most});
+}
+
+void Placement::on_ended(Time duration) {
+  constexpr std::size_t kRemembered = 64;
+  if (durations_.size() < kRemembered) durations_.emplace_back();
+  durations_[ended_++ % durations_.size()] = duration;
+}
+
+Time Placement::stall_bound(Time checkpoint_every) const {
+  constexpr int kTimesTheMedian = 20;
+  constexpr std::uint32_t kMostDoublings = 6;
+  if (durations_.empty() && checkpoint_every == Time(0)) return kNever;
+  Time bound = std::max(config_.stall, 4 * checkpoint_every);
+  if (!durations_.empty()) {
+    std::vector<Time> durations = durations_;
+    const auto median = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    std::ranges::nth_element(durations, median);
+    bound = std::max(bound, kTimesTheMedian * *median);
+  }
+  return bound * (1u << std::min(stalls_, kMostDoublings));
+}
+
+void Placement::on_stall(Time now, const PeerId& peer) {
+  ++stalls_;
+  distrust(now, peer);
+}
+
+bool Placement::others_have_room(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const {
+  const std::array avoid{peer};
+  if (const auto other = claims.with_free_slot(avoid); other && *other != peer) return true;
+  return std::ranges::any_of(live_peers.all_alive(), [&](const LivePeers::LivePeer& other) {
+    return other.peer != peer && other.free_slots > 0 && !is_distrusted(now, other.peer);
+  });
+}
+
+bool Placement::others_lend(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const {
+  return claims.size() > (claims.find(peer) != nullptr ? 1u : 0u) || others_have_room(now, peer, live_peers, claims);
+}
+
+Reason Placement::why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const {
+  if (claims.slots() >= wanted) return Reason::job_limit;
+  if (!asked_.empty()) return Reason::slots_asked;
+  const auto alive = live_peers.all_alive();
+  const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims.find(peer.peer) != nullptr; });
+  return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
+}
+
+void Placement::distrust(Time now, const PeerId& peer) {
+  std::erase_if(distrusted_, [&](const auto& entry) { return entry.second <= now; });
+  if (distrusted_.size() < config_.distrusted || distrusted_.contains(peer)) distrusted_[peer] = now + config_.distrust_for;
+}
+
+bool Placement::is_distrusted(Time now, const PeerId& peer) const {
+  const auto found = distrusted_.find(peer);
+  return found != distrusted_.end() && found->second > now;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,83 @@
+#include "job/home/placement.h"
+
+#include <gtest/gtest.h>
+
+#include "job/test/fake_peers.h"
+#include "job/test/signers.h"
+
+namespace gw::job {
+namespace placement_test {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::id_of;
+
+class Placing : public testing::Test {
+ protected:
+  Placing() { peers_.free_slots = {{id_of(1), 2}, {id_of(2), 4}}; }
+
+  std::map<PeerId, std::uint32_t> asked(Time now, std::size_t wanted) {
+    std::map<PeerId, std::uint32_t> list;
+    for (const Placement::Ask& ask : placement_.ask(now, wanted, peers_, claims_)) list[ask.peer] = ask.slots;
+    return list;
+  }
+
+  test::FakePeers peers_;
+  ClaimTable claims_;
+  Placement placement_{{}, 100};
+};
+
+TEST_F(Placing, AsksForNoMoreThanIsWanted) {
+  std::uint64_t sum = 0;
+  for (const auto& [peer, slots] : asked(seconds(1), 5)) sum += slots;
+  EXPECT_EQ(sum, 5u);
+  EXPECT_TRUE(asked(seconds(1), 0).empty());
+}
+
+TEST_F(Placing, AsksNoPeerTwiceBeforeAnAnswerIsDue) {
+  EXPECT_EQ(asked(seconds(1), 6).size(), 2u);
+  EXPECT_TRUE(asked(seconds(2), 6).empty());
+  placement_.on_answer(id_of(1));
+  EXPECT_EQ(asked(seconds(2), 6).size(), 1u);
+  EXPECT_EQ(asked(seconds(9), 6).size(), 2u);
+}
+
+TEST_F(Placing, AsksDistrustedPeersOnlyWhenThereIsNoOther) {
+  placement_.distrust(seconds(1), id_of(2));
+  EXPECT_EQ(asked(seconds(1), 6), (std::map<PeerId, std::uint32_t>{{id_of(1), 2}}));
+  peers_.free_slots.erase(id_of(1));
+  EXPECT_EQ(asked(seconds(9), 6), (std::map<PeerId, std::uint32_t>{{id_of(2), 4}}));
+  EXPECT_FALSE(placement_.is_distrusted(minutes(11), id_of(2))) << "for a while";
+}
+
+// Defect 8: a lender with little memory took thread after thread and killed them all.
+TEST_F(Placing, TakesNoMoreSlotsThanThePeerHasMemoryFor) {
+  EXPECT_EQ(placement_.usable(4, 1000), 4u);
+  EXPECT_EQ(placement_.usable(4, 250), 2u);
+  EXPECT_EQ(placement_.usable(4, 99), 0u);
+  EXPECT_EQ(placement_.usable(4, 0), 4u) << "not said";
+}
+
+TEST_F(Placing, PutsAThreadWhereItHasNotDied) {
+  claims_.add(id_of(1), {.claim = 1, .slots = 1});
+  claims_.add(id_of(2), {.claim = 2, .slots = 4});
+  HomeThread thread;
+  EXPECT_EQ(placement_.host_for(thread, claims_, false), id_of(2));
+  thread.avoid = {id_of(2)};
+  EXPECT_EQ(placement_.host_for(thread, claims_, false), id_of(1));
+  claims_.remove(id_of(1));
+  EXPECT_EQ(placement_.host_for(thread, claims_, false), id_of(2)) << "better there than nowhere";
+}
+
+TEST_F(Placing, GivesWorkInAdvanceToWhoIsFast) {
+  const Claim fast{.claim = 1, .slots = 2, .since = seconds(0), .finished = 100};
+  EXPECT_EQ(placement_.ahead(seconds(10), fast, 1000, 1), 20u);
+  EXPECT_EQ(placement_.ahead(seconds(10), fast, 4, 1), 2u) << "the last ones are for all";
+  claims_.add(id_of(1), {.claim = 1, .slots = 1, .ahead = 1});
+  claims_.attach(id_of(1), ThreadId{1});
+  EXPECT_EQ(placement_.host_for({}, claims_, false), std::nullopt);
+  EXPECT_EQ(placement_.host_for({}, claims_, true), id_of(1));
+}
+
+}  // namespace placement_test
+}  // namespace gw::job

@@ -1,0 +1,147 @@
+#include "job/host/code_staging.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::job {
+
+void CodeStaging::begin(Time now, Actions& out) {
+  // Without room for it the claim does nothing, and home leaves it.
+  if (!blobs_.want(now, source_.manifest, source_.job, source_.home, out)) return;
+  held_.insert(source_.manifest);
+  if (blobs_.has(source_.manifest)) blobs_.load(source_.manifest, out);
+}
+
+void CodeStaging::close(Actions& out) {
+  if (const auto id = worker()) out.add(KillWorker{*id});
+  for (const Hash256& hash : held_) blobs_.release(hash, source_.job, out);
+  held_.clear();
+}
+
+std::optional<WorkerId> CodeStaging::worker() const {
+  if (const auto* loading = std::get_if<Loading>(&stage_)) return loading->worker;
+  if (const auto* ready = std::get_if<Ready>(&stage_)) return ready->worker;
+  return std::nullopt;
+}
+
+// --- manifest and module
+
+void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out) {
+  auto manifest = Manifest::check(as_bytes(bytes));
+  if (!manifest) {
+    // Home is not to be trusted with this job: the claim runs out.
+    out.notify(PeerRefused{source_.home, manifest.error().detail});
+    return;
+  }
+  manifest_.emplace(std::move(*manifest));
+  inputs_ = manifest_->all_chunks();
+  FetchingModule fetching;
+  for (const Hash256& chunk : manifest_->module_chunks()) {
+    if (held_.contains(chunk)) continue;
+    fetching.missing.insert(chunk);
+    if (!blobs_.want(now, chunk, source_.job, source_.home, out)) continue;  // no room: as in begin()
+    held_.insert(chunk);
+    if (blobs_.has(chunk)) fetching.missing.erase(chunk);
+  }
+  if (fetching.missing.empty()) {
+    stage_ = Staged{};
+  } else {
+    stage_ = std::move(fetching);
+  }
+}
+
+void CodeStaging::on_blob_stored(const Hash256& hash, Actions& out) {
+  if (!blobs_.has(hash)) return;  // dropped meanwhile, and on its way again
+  if (std::holds_alternative<FetchingManifest>(stage_) && hash == source_.manifest) blobs_.load(hash, out);
+  if (chunk_waits_.contains(hash)) blobs_.load(hash, out);
+  if (image_missing_) image_missing_->erase(hash);
+  auto* fetching = std::get_if<FetchingModule>(&stage_);
+  if (fetching != nullptr && fetching->missing.erase(hash) > 0 && fetching->missing.empty()) stage_ = Staged{};
+}
+
+void CodeStaging::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+  if (!bytes) return;
+  if (std::holds_alternative<FetchingManifest>(stage_) && hash == source_.manifest) take_manifest(now, *bytes, out);
+  if (chunk_waits_.erase(hash) == 0) return;
+  wire::pb::ToWorker frame;
+  frame.mutable_chunk()->set_hash(wire::bytes_of(hash));
+  frame.mutable_chunk()->set_bytes(*bytes);
+  tell(std::move(frame), {}, out);
+}
+
+void CodeStaging::on_blob_lost(const Hash256& hash) { chunk_waits_.erase(hash); }
+
+bool CodeStaging::stage_image(Time now, Actions& out) {
+  if (image_missing_) return image_missing_->empty();
+  image_missing_.emplace();
+  for (const Hash256& chunk : manifest_->image_chunks()) {
+    if (!held_.contains(chunk) && !blobs_.want(now, chunk, source_.job, source_.home, out)) {
+      image_missing_->insert(chunk);  // no room: as in begin()
+      continue;
+    }
+    held_.insert(chunk);
+    if (!blobs_.has(chunk)) image_missing_->insert(chunk);
+  }
+  return image_missing_->empty();
+}
+
+bool CodeStaging::needs(const Hash256& hash) const {
+  if (image_missing_ && image_missing_->contains(hash)) return true;
+  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash));
+}
+
+// --- the worker
+
+void CodeStaging::start_worker(WorkerId worker, std::uint32_t slots, Actions& out) {
+  GW_ASSERT(staged());
+  stage_ = Loading{worker};
+  out.add(StartWorker{worker, source_.job, slots});
+  wire::pb::ToWorker frame;
+  wire::pb::ToWorker::Load& load = *frame.mutable_load();
+  load.set_pool_threads(slots);
+  *load.mutable_limits() = manifest_->content().policy().limits();
+  load.set_keep_images(true);  // later ones then have the changes only
+  tell(std::move(frame), {{.blobs = manifest_->module_chunks(), .whole = wire::hash_of(manifest_->content().module().hash())}}, out);
+}
+
+void CodeStaging::on_worker_loaded() {
+  if (const auto* loading = std::get_if<Loading>(&stage_)) stage_ = Ready{loading->worker};
+  failed_loads_ = 0;
+}
+
+// The worker may have died of a module that is damaged on this disk: the next worker is started when the module is whole again.
+void CodeStaging::on_worker_died(Time now) {
+  chunk_waits_.clear();
+  if (!worker()) return;
+  FetchingModule fetching;
+  for (const Hash256& chunk : manifest_->module_chunks())
+    if (!blobs_.has(chunk)) fetching.missing.insert(chunk);
+  if (std::holds_alternative<Loading>(stage_) && fetching.missing.empty()) {
+    GW_REACHED("host: a worker did not load the module");
+    restart_at_ = now + config_.restart * (1u << std::min(failed_loads_++, 16u));
+  }
+  if (fetching.missing.empty()) {
+    stage_ = Staged{};
+  } else {
+    stage_ = std::move(fetching);
+  }
+}
+
+void CodeStaging::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out) const {
+  if (const auto id = worker()) out.add(FrameToWorker{*id, std::move(frame), std::move(beside)});
+}
+
+Status CodeStaging::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
+  if (!std::ranges::binary_search(inputs_, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
+  if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
+  if (!held_.contains(hash)) {
+    GW_TRY_VOID(blobs_.want(now, hash, source_.job, source_.home, out));
+    held_.insert(hash);
+  }
+  chunk_waits_.insert(hash);
+  if (blobs_.has(hash)) blobs_.load(hash, out);
+  return ok();
+}
+
+}  // namespace gw::job

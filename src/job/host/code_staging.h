@@ -1,0 +1,99 @@
+#pragma once
+// How the program of a job comes to a host: manifest, module, inputs, and the worker that loads them.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/authority/manifest.h"
+#include "job/images/blob_references.h"
+
+namespace gw::job {
+
+// Fetches the manifest, then the module it names, starts a worker with it, and fetches inputs when the worker wants them.
+//
+// Invariants: there is a worker in the stages Loading and Ready only; everything fetched is held until close(). Costs: O(log pieces) per
+// blob. Limits: Config, and the manifest's. A machine without I/O or threads: its HostedJob owns and drives it.
+class CodeStaging {
+ public:
+  struct Config {
+    std::size_t chunk_waits = 4096;          // inputs that the worker wants at once: one for each thread it may have
+    Time restart = std::chrono::seconds(1);  // pause after a worker that did not load, twice as long each time
+    std::uint32_t failed_loads = 4;          // one after the other, before no more is tried
+  };
+  struct Source {
+    JobId job;
+    PeerId home;       // has everything
+    Hash256 manifest;  // the blob of it
+  };
+
+  // The blobs outlive it.
+  CodeStaging(const Config& config, BlobReferences& blobs, const Source& source) : config_(config), blobs_(blobs), source_(source) {}
+
+  void begin(Time now, Actions& out);
+  void close(Actions& out);
+
+  // nullptr: it is not here yet.
+  const Manifest* manifest() const { return manifest_ ? &*manifest_ : nullptr; }
+  // The module is here, and no worker.
+  bool staged() const { return std::holds_alternative<Staged>(stage_); }
+  // When a worker may be started; kNever: there is one, or nothing to start it with.
+  Time start_at() const { return staged() && !broken() ? restart_at_ : kNever; }
+  // No worker that was started here has loaded the module: nothing can run.
+  bool broken() const { return failed_loads_ >= config_.failed_loads; }
+  // The worker has loaded it.
+  bool ready() const { return std::holds_alternative<Ready>(stage_); }
+  std::optional<WorkerId> worker() const;
+
+  // Whether the image that the program begins with is here, or there is none; asks home for it. REQUIRES: manifest().
+  bool stage_image(Time now, Actions& out);
+
+  // REQUIRES: staged().
+  void start_worker(WorkerId worker, std::uint32_t slots, Actions& out);
+  void on_worker_loaded();
+  void on_worker_died(Time now);
+  // Sends a frame to the worker, if there is one.
+  void tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out) const;
+
+  // Kind::invalid: it is no input of the job. Kind::overloaded: too many at once, or no room for it.
+  Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
+  void on_blob_stored(const Hash256& hash, Actions& out);
+  void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
+  // No peer of the job has the blob: the worker waits for it no more.
+  void on_blob_lost(const Hash256& hash);
+  // Whether the program cannot go on without this blob. Code that the worker has loaded is not needed again.
+  bool needs(const Hash256& hash) const;
+
+ private:
+  struct FetchingManifest {};
+  struct FetchingModule {
+    std::set<Hash256> missing;
+  };
+  struct Staged {};
+  struct Loading {
+    WorkerId worker;
+  };
+  struct Ready {
+    WorkerId worker;
+  };
+
+  void take_manifest(Time now, const std::string& bytes, Actions& out);
+
+  const Config config_;
+  BlobReferences& blobs_;
+  const Source source_;
+  std::variant<FetchingManifest, FetchingModule, Staged, Loading, Ready> stage_;
+  std::uint32_t failed_loads_ = 0;  // one after the other
+  Time restart_at_{0};
+  std::optional<Manifest> manifest_;
+  std::vector<Hash256> inputs_;                     // sorted: what the worker may ask for
+  std::set<Hash256> held_;                          // manifest, module, image, inputs
+  std::set<Hash256> chunk_waits_;                   // the worker wants these
+  std::optional<std::set<Hash256>> image_missing_;  // pieces of the image; none: the image was not asked for
+};
+
+}  // namespace gw::job

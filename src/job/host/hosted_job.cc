@@ -1,0 +1,544 @@
+#include "job/host/hosted_job.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+
+namespace gw::job {
+
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+HostedJob::HostedJob(const Config& config, const Environment& environment, const Claim& claim)
+    : config_(config),
+      environment_(environment),
+      claim_(claim),
+      code_(config.code, environment.blobs, {claim.job, claim.home, claim.manifest}),
+      fetches_(environment.images) {}
+
+HostedThread::Environment HostedJob::thread_environment() {
+  return {.config = config_.thread,
+          .job = claim_.job,
+          .home = claim_.home,
+          .code = code_,
+          .images = environment_.images,
+          .fetches = fetches_,
+          .status = status_};
+}
+
+void HostedJob::begin(Time now, Actions& out) {
+  full_status_at_ = now + config_.status_every;
+  busy_at_ = now;
+  code_.begin(now, out);
+}
+
+void HostedJob::close(Actions& out) {
+  while (!threads_.empty()) remove(threads_.begin()->first, out);
+  code_.close(out);
+}
+
+// --- threads
+
+HostedThread* HostedJob::find(std::uint64_t thread, std::uint64_t epoch) {
+  const auto found = threads_.find(ThreadId{thread});
+  return found == threads_.end() || found->second.epoch() != epoch ? nullptr : &found->second;
+}
+
+// The thread that the worker speaks for; nullptr if it has left meanwhile. Kind::invalid if it never was the worker's.
+Result<HostedThread*> HostedJob::speaker(std::uint64_t id, std::uint64_t epoch) {
+  HostedThread* thread = find(id, epoch);
+  if (thread != nullptr && thread->running() != nullptr) return thread;
+  const auto known = highest_epoch_.find(ThreadId{id});
+  if (thread == nullptr && known != highest_epoch_.end() && epoch <= known->second) return nullptr;
+  return fail(Kind::invalid, "the worker spoke for thread {} in epoch {}, which it was not given", id, epoch);
+}
+
+void HostedJob::refresh(HostedThread& thread) {
+  deadlines_.set(thread.id(), thread.due());
+  if (thread.queued()) {
+    queued_.insert(thread.id());
+  } else {
+    queued_.erase(thread.id());
+  }
+}
+
+void HostedJob::drop_from_worker(const HostedThread& thread, Actions& out) {
+  if (thread.running() == nullptr) return;
+  ToWorker frame;
+  frame.mutable_drop()->set_thread(thread.id().value());
+  code_.tell(std::move(frame), {}, out);
+}
+
+void HostedJob::remove(ThreadId id, Actions& out) {
+  const auto found = threads_.find(id);
+  HostedThread& thread = found->second;
+  if (thread.running() != nullptr) --slots_used_;
+  thread.close(out);
+  deadlines_.remove(id);
+  queued_.erase(id);
+  std::erase_if(saving_, [&](const auto& entry) { return entry.second == id; });
+  threads_.erase(found);
+}
+
+// Starts the worker and queued threads, after something that they may have waited for has come.
+void HostedJob::advance(Time now, Actions& out) {
+  if (now >= code_.start_at() && !threads_.empty()) code_.start_worker(WorkerId{++environment_.next_worker}, claim_.slots, out);
+  start_queued(now, out);
+}
+
+void HostedJob::start_queued(Time now, Actions& out) {
+  if (!code_.ready()) return;
+  for (auto next = queued_.begin(); slots_used_ < claim_.slots && next != queued_.end();) {
+    HostedThread& thread = threads_.at(*next++);
+    if (thread.begins() && thread.task() >= code_.manifest()->tasks()) {
+      out.notify(
+          PeerRefused{claim_.home, fmt::format("it assigned task {} of a job of {} tasks", thread.task(), code_.manifest()->tasks())});
+      remove(thread.id(), out);
+      continue;
+    }
+    if (thread.begins() && !code_.stage_image(now, out)) continue;  // goes on when the pieces are here
+    ++slots_used_;
+    thread.start(now, out);
+    refresh(thread);
+  }
+}
+
+// --- what home is told
+
+JobMessage::Status HostedJob::new_status() {
+  JobMessage::Status status;
+  status.set_claim(claim_.claim);
+  status.set_number(++status_);
+  status.set_failure(failure_);
+  status.set_slots(claim_.slots);
+  status.set_progress(progress_);
+  status.set_draining(draining_);
+  return status;
+}
+
+void HostedJob::send_status(JobMessage::Status status, Actions& out) {
+  JobMessage message;
+  *message.mutable_status() = std::move(status);
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
+void HostedJob::send_full_status(Time now, Actions& out) {
+  full_status_at_ = now + config_.status_every;
+  JobMessage::Status status = new_status();
+  status.set_full(true);
+  for (const auto& [id, thread] : threads_) {
+    JobMessage::Status::Held& held = *status.add_held();
+    held.set_thread(id.value());
+    held.set_epoch(thread.epoch());
+    held.set_start_state(thread.start_state());
+    held.set_keeper_stalled(thread.stalled(now));
+  }
+  send_status(std::move(status), out);
+}
+
+void HostedJob::send_held(Time now, const HostedThread& thread, Actions& out) {
+  JobMessage::Status status = new_status();
+  JobMessage::Status::Held& held = *status.add_held();
+  held.set_thread(thread.id().value());
+  held.set_epoch(thread.epoch());
+  held.set_start_state(thread.start_state());
+  held.set_keeper_stalled(thread.stalled(now));
+  send_status(std::move(status), out);
+}
+
+void HostedJob::send_gone(ThreadId id, std::uint64_t epoch, Actions& out) {
+  JobMessage::Status status = new_status();
+  JobMessage::Status::Held& gone = *status.add_held();
+  gone.set_thread(id.value());
+  gone.set_epoch(epoch);
+  gone.set_start_state(JobMessage::GONE);
+  send_status(std::move(status), out);
+}
+
+// If this is lost, home sees that the thread is not here, places it again and is told again.
+void HostedJob::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault) {
+  JobMessage message;
+  JobMessage::ThreadName& name = *message.mutable_thread_failed();
+  name.set_thread(id.value());
+  name.set_epoch(epoch);
+  name.set_failure(sentence.substr(0, 4096));
+  name.set_kept_state_bad(fault == Fault::kept_state);
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
+// --- home
+
+void HostedJob::on_claim(Time now, const JobMessage::ClaimName& claim, Actions& out) {
+  note_children(claim.children(), out);
+  if (claim.want_full()) return send_full_status(now, out);
+  send_status(new_status(), out);
+}
+
+void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& out) {
+  const ThreadId id{assign.thread()};
+  if (const auto found = threads_.find(id); found != threads_.end()) {
+    if (found->second.epoch() >= assign.epoch()) return send_held(now, found->second, out);
+    GW_REACHED("host: a thread was assigned again in a new epoch");
+    drop_from_worker(found->second, out);
+    remove(id, out);
+  }
+  // An epoch is lived once: what comes late or twice after its worker died does not begin it again.
+  const auto last = highest_epoch_.find(id);
+  const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
+  const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
+  if (lived || no_room || draining_ || code_.broken()) return send_gone(id, assign.epoch(), out);
+  highest_epoch_[id] = assign.epoch();
+  HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
+  failure_.clear();
+  if (assign.restore()) thread.ask_image(now, out);
+  refresh(thread);
+  send_held(now, thread, out);
+  advance(now, out);
+}
+
+void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
+  const auto found = threads_.find(ThreadId{name.thread()});
+  if (found == threads_.end() || found->second.epoch() > name.epoch()) return;
+  GW_REACHED("host: a thread was dropped");
+  drop_from_worker(found->second, out);
+  remove(found->first, out);
+  start_queued(now, out);
+}
+
+void HostedJob::note_children(std::uint64_t unfinished, Actions& out) {
+  if (!code_.ready() || std::exchange(children_, unfinished) == unfinished) return;
+  ToWorker frame;
+  frame.mutable_children()->set_unfinished(unfinished);
+  code_.tell(std::move(frame), {}, out);
+}
+
+void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& out) {
+  note_children(stored.children(), out);
+  HostedThread* thread = find(stored.thread(), stored.epoch());
+  if (thread == nullptr) return;
+  if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) return refresh(*thread);
+  remove(thread->id(), out);
+  start_queued(now, out);
+}
+
+void HostedJob::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
+  HostedThread* thread = find(change.thread(), change.epoch());
+  if (thread == nullptr) return;
+  thread->on_keeper_change(now, change, out);
+  refresh(*thread);
+}
+
+void HostedJob::on_input(Time now, const JobMessage::Input& input, Actions& out) {
+  HostedThread* thread = find(input.thread(), input.epoch());
+  if (thread == nullptr) return;
+  thread->on_input(now, input, out);
+  refresh(*thread);
+}
+
+void HostedJob::on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out) {
+  HostedThread* thread = find(name.thread(), name.epoch());
+  if (thread == nullptr) return send_gone(ThreadId{name.thread()}, name.epoch(), out);
+  suspend(*thread, out);
+  start_queued(now, out);
+}
+
+// A thread that does not run has changed nothing: the image at its keeper is its whole state.
+void HostedJob::suspend(HostedThread& thread, Actions& out) {
+  if (thread.running() != nullptr) {
+    thread.suspend(out);
+    return refresh(thread);
+  }
+  JobMessage message;
+  message.mutable_suspended()->set_thread(thread.id().value());
+  message.mutable_suspended()->set_epoch(thread.epoch());
+  out.send(claim_.home, claim_.job, std::move(message));
+  remove(thread.id(), out);
+}
+
+void HostedJob::drain(Time now, Actions& out) {
+  GW_REACHED("host: a claim was drained");
+  draining_ = true;
+  send_full_status(now, out);  // before the first thread leaves: home does not want to give it back
+  std::vector<ThreadId> all;
+  for (const auto& [id, thread] : threads_) all.push_back(id);
+  for (const ThreadId id : all)
+    if (const auto found = threads_.find(id); found != threads_.end()) suspend(found->second, out);
+}
+
+// --- keepers
+
+void HostedJob::on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
+  HostedThread* thread = find(image.thread(), image.epoch());
+  if (thread == nullptr) return;
+  if (const Status status = thread->on_image_is(now, from, image, out); !status) {
+    if (status.error().kind == Kind::guest_fault)
+      report_failed(thread->id(), thread->epoch(), status.error().detail, out, Fault::kept_state);
+    return remove(thread->id(), out);
+  }
+  refresh(*thread);
+  start_queued(now, out);
+}
+
+void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out) {
+  HostedThread* thread = find(kept.thread(), kept.epoch());
+  if (thread == nullptr) return;
+  thread->on_kept(now, from, kept, out);
+  if (thread->running() != nullptr && thread->stalled(now)) send_held(now, *thread, out);  // it refuses
+  refresh(*thread);
+}
+
+// --- the disk
+
+void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
+  // A blob of another job is no sign of life of this one.
+  const bool ours = environment_.blobs.is_held(hash, claim_.job);
+  if (ours) busy_at_ = now;
+  if (ours && !code_.ready()) ++progress_;
+  code_.on_blob_stored(hash, out);
+  advance(now, out);
+}
+
+void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
+  code_.on_loaded(now, hash, bytes, out);
+  advance(now, out);
+}
+
+void HostedJob::on_image_change(Time now, const ImageTrees::Change& change, Actions& out) {
+  on_fetched(fetches_.on_change(change, out), out);
+  if (change.what == ImageTrees::Change::What::lost) return on_image_lost(now, change, out);
+  if (change.what != ImageTrees::Change::What::complete) return;
+  if (const auto saved = saving_.extract(change.name.root); !saved.empty()) {
+    HostedThread& thread = threads_.at(saved.mapped());
+    thread.on_image_stored(now, out);
+    refresh(thread);
+  }
+  advance(now, out);
+}
+
+// Bytes that are not an image here are not an image at any host: home is told that the thread failed, and asks another host to confirm it.
+void HostedJob::on_restore_failed(Time now, const RestoreFailure& failure, Actions& out) {
+  const HostedThread* thread = find(failure.thread.value(), failure.epoch);
+  if (thread == nullptr) return;
+  GW_REACHED("host: an image could not be read from the disk");
+  failure_ = failure.why;
+  const bool kept = thread->running() != nullptr && thread->running()->restored;  // else the job begins with that image
+  if (failure.no_image) report_failed(failure.thread, failure.epoch, failure.why, out, kept ? Fault::kept_state : Fault::program);
+  send_gone(failure.thread, failure.epoch, out);
+  remove(failure.thread, out);
+  advance(now, out);
+}
+
+// Home hears what is lost: it places the thread again, and fails it if another host finds the same.
+void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
+  for (ImageFetches::Done& one : done) {
+    HostedThread& thread = threads_.at(one.name.second);
+    if (one.root) {
+      thread.on_fetched(*one.root);
+      refresh(thread);
+      continue;
+    }
+    failure_ = one.root.error().detail;
+    report_failed(thread.id(), thread.epoch(), failure_, out, Fault::kept_state);
+    send_gone(thread.id(), thread.epoch(), out);
+    remove(thread.id(), out);
+  }
+}
+
+void HostedJob::on_code_lost(Time, const Hash256& hash, Actions& out) {
+  if (!code_.needs(hash)) return;
+  code_.on_blob_lost(hash);
+  fail_all(fmt::format("blob {} of the job is lost: no peer that takes part in it has it any more", hash.hex()), out);
+}
+
+// A thread that runs needs an image only while that is on its way to its keeper: then it continues elsewhere, from what its keeper has.
+void HostedJob::on_image_lost(Time now, const ImageTrees::Change& change, Actions& out) {
+  std::vector<ThreadId> affected;
+  for (const auto& [id, thread] : threads_)
+    if (thread.needs(change.name.root)) affected.push_back(id);
+  for (const ThreadId id : affected) {
+    if (threads_.at(id).running() == nullptr) report_failed(id, threads_.at(id).epoch(), change.sentence, out, Fault::kept_state);
+    drop_from_worker(threads_.at(id), out);
+    remove(id, out);
+  }
+  if (affected.empty()) return;
+  failure_ = change.sentence;
+  send_full_status(now, out);
+  start_queued(now, out);
+}
+
+// --- the worker
+
+Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optional<NewImage>& image, Actions& out) {
+  // The image of a thread that has done nothing since the one before is the same again, and no progress.
+  const bool nothing_new = image && environment_.images.holds({claim_.job, image->root});
+  if (!nothing_new) ++progress_;
+  busy_at_ = now;
+  switch (frame.kind_case()) {
+    case FromWorker::kHello:
+    case FromWorker::kStopped:  // its end is an effect
+      return ok();
+    case FromWorker::kLoaded:
+      code_.on_worker_loaded();
+      start_queued(now, out);
+      return ok();
+    case FromWorker::kEffects:
+      return on_effects(now, frame.effects(), out);
+    case FromWorker::kDeterminants:
+      return on_determinants(now, frame.determinants(), out);
+    case FromWorker::kWantChunk:
+      return code_.on_want_chunk(now, wire::hash_of(frame.want_chunk().hash()), out);
+    case FromWorker::kWantInput: {
+      const auto found = threads_.find(ThreadId{frame.want_input().thread()});
+      if (found == threads_.end() || found->second.running() == nullptr) return ok();  // it has left meanwhile
+      found->second.on_want_input(now, frame.want_input().piece(), out);
+      refresh(found->second);
+      return ok();
+    }
+    case FromWorker::kImage:
+      if (!image) return fail(Kind::invalid, "the worker sent no image beside its frame");
+      return on_image(now, frame.image(), *image, out);
+    case FromWorker::kFailed:
+      return on_failed(now, frame.failed(), out);
+    case FromWorker::kTaskDone:
+    case FromWorker::KIND_NOT_SET:
+      break;
+  }
+  return fail(Kind::invalid, "the worker sent a frame that nobody asked for");
+}
+
+Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
+  std::set<ThreadId> touched;
+  for (const Effect& effect : frame.effects()) {
+    GW_TRY(HostedThread * thread, speaker(effect.thread(), effect.epoch()));
+    if (thread == nullptr) continue;  // the worker has been told
+    const Status added = thread->add_effect(effect);
+    if (!added && added.error().kind != Kind::guest_fault) return added;
+    touched.insert(thread->id());
+    if (added) continue;
+    report_failed(thread->id(), thread->epoch(), added.error().detail, out);
+    touched.erase(thread->id());
+    drop_from_worker(*thread, out);
+    remove(thread->id(), out);
+    start_queued(now, out);
+  }
+  for (const ThreadId id : touched) {
+    HostedThread& thread = threads_.at(id);
+    thread.send_effects(now, out);
+    refresh(thread);
+  }
+  return ok();
+}
+
+Status HostedJob::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
+  GW_TRY(HostedThread * thread, speaker(frame.thread(), frame.epoch()));
+  if (thread == nullptr) return ok();
+  GW_TRY_VOID(thread->on_determinants(now, frame, out));
+  thread->exhausted() ? fail_exhausted(*thread, out) : refresh(*thread);
+  return ok();
+}
+
+Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewImage& image, Actions& out) {
+  const ThreadId id{frame.thread()};
+  const bool of_child = frame.why() == FromWorker::Image::SPAWNED;
+  if ((image.thread != id && !of_child) || frame.id() != wire::bytes_of(image.root))
+    return fail(Kind::invalid, "the worker sent an image of thread {} as another one of {}", image.thread.value(), id.value());
+  GW_TRY(HostedThread * thread, speaker(frame.thread(), image.epoch));
+  if (thread == nullptr) return ok();
+  if (of_child) {
+    GW_TRY_VOID(thread->on_spawned(now, image, frame.spawn(), out));
+  } else {
+    GW_TRY_VOID(thread->on_image(now, image, frame.why(), out));
+  }
+  // The map stays small: it has only the images that the disk has not confirmed.
+  std::erase_if(saving_, [&](const auto& entry) { return !environment_.images.holds({claim_.job, entry.first}); });
+  if (!environment_.images.complete({claim_.job, image.root})) saving_.insert_or_assign(image.root, id);
+  refresh(*thread);
+  return ok();
+}
+
+Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {
+  if (frame.thread() == 0) {
+    if (!frame.guest_fault()) return fail(Kind::internal, "the worker could not load the module: {}", frame.error());
+    fail_all(frame.error(), out);
+    return ok();
+  }
+  HostedThread* thread = find(frame.thread(), frame.epoch());
+  if (thread == nullptr) return ok();
+  if (!frame.gone()) {
+    thread->on_save_failed(frame.guest_fault());
+    if (thread->exhausted()) {
+      fail_exhausted(*thread, out);
+      start_queued(now, out);
+      return ok();
+    }
+    refresh(*thread);
+    return ok();
+  }
+  if (frame.guest_fault()) report_failed(thread->id(), thread->epoch(), frame.error(), out);
+  failure_ = frame.error();
+  send_gone(thread->id(), thread->epoch(), out);
+  remove(thread->id(), out);
+  start_queued(now, out);
+  return ok();
+}
+
+// The thread would wait for its keeper without end, so it fails.
+void HostedJob::fail_exhausted(const HostedThread& thread, Actions& out) {
+  report_failed(
+      thread.id(), thread.epoch(),
+      fmt::format("it asked for the time or for input {} times and cannot be checkpointed in between: build it with --mobile=fine",
+                  wire::kMaxDeterminants),
+      out);
+  drop_from_worker(thread, out);
+  remove(thread.id(), out);
+}
+
+// The program itself cannot run.
+void HostedJob::fail_all(const std::string& sentence, Actions& out) {
+  while (!threads_.empty()) {
+    report_failed(threads_.begin()->first, threads_.begin()->second.epoch(), sentence, out);
+    drop_from_worker(threads_.begin()->second, out);
+    remove(threads_.begin()->first, out);
+  }
+}
+
+void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {
+  GW_REACHED("host: a worker died");
+  code_.on_worker_died(now);
+  children_ = 0;
+  failure_ = std::move(why);
+  // Threads that were not in the worker continue in the next one. If there will be none, home gets them back without blame.
+  std::vector<ThreadId> lost;
+  for (const auto& [id, thread] : threads_) {
+    if (thread.in_worker() || code_.broken()) lost.push_back(id);
+    if (!thread.in_worker() && code_.broken()) send_gone(id, thread.epoch(), out);
+  }
+  for (const ThreadId id : lost) remove(id, out);
+  send_full_status(now, out);
+  advance(now, out);
+}
+
+void HostedJob::on_tick(Time now, Actions& out) {
+  while (const auto id = deadlines_.take_due(now)) {
+    HostedThread& thread = threads_.at(*id);
+    if (thread.stranded(now)) {
+      GW_REACHED("host: the last image of a suspended thread did not become stable");
+      send_gone(thread.id(), thread.epoch(), out);
+      remove(thread.id(), out);
+      continue;
+    }
+    thread.on_due(now, out);
+    refresh(thread);
+  }
+  if (now >= code_.start_at()) advance(now, out);
+  if (now >= full_status_at_) send_full_status(now, out);
+}
+
+std::vector<HostedJob::Running> HostedJob::running() const {
+  std::vector<Running> list;
+  for (const auto& [id, thread] : threads_)
+    if (thread.in_worker()) list.push_back({id, thread.epoch()});
+  return list;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,159 @@
+#pragma once
+// The part of a job that runs on this peer: one claim, one worker, the threads home has assigned.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/deadlines.h"
+#include "job/host/code_staging.h"
+#include "job/host/hosted_thread.h"
+#include "job/images/blob_references.h"
+#include "job/images/image_fetches.h"
+
+namespace gw::job {
+
+// Host of the threads of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and worker to the
+// code (CodeStaging) and to each thread (HostedThread), gives threads slots in the worker, and tells home what it holds.
+//
+// Invariants: no more threads run than the claim has slots; an epoch of a thread is lived once. No step is O(threads),
+// but for a full status, which names them all, and the death of the worker. Limits: Config, the gates' (each bounds what it has not got
+// acknowledged). A machine without I/O or threads: its peer owns and drives it.
+class HostedJob {
+ public:
+  struct Config {
+    HostedThread::Config thread;
+    CodeStaging::Config code;
+    Time status_every = std::chrono::seconds(5);  // a full one
+    std::size_t threads = 4096;                   // at once
+    std::size_t begun = 1u << 20;                 // threads one claim may ever have, 40 MiB
+  };
+  struct Environment {  // outlives it
+    PeerId self;
+    BlobReferences& blobs;
+    ImageTrees& images;
+    std::uint64_t& next_worker;
+  };
+  struct Claim {
+    PeerId home;
+    JobId job;
+    std::uint64_t claim;
+    std::uint32_t slots;
+    Hash256 manifest;  // the blob of it
+  };
+
+  HostedJob(const Config& config, const Environment& environment, const Claim& claim);
+  HostedJob(const HostedJob&) = delete;  // its threads refer to it
+
+  const Claim& claim() const { return claim_; }
+  std::optional<WorkerId> worker() const { return code_.worker(); }
+
+  void begin(Time now, Actions& out);
+  // Gives back everything. Nothing may be called afterwards.
+  void close(Actions& out);
+
+  // Home.
+  void on_claim(Time now, const JobMessage::ClaimName& claim, Actions& out);
+  void on_assign(Time now, const JobMessage::Assign& assign, Actions& out);
+  void on_drop(Time now, const JobMessage::ThreadName& name, Actions& out);
+  void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
+  void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
+  void on_input(Time now, const JobMessage::Input& input, Actions& out);
+  void on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out);
+  // The owner of this machine. Takes no more threads, and suspends those that are here: home places them on other peers.
+  void drain(Time now, Actions& out);
+  bool draining() const { return draining_; }
+  bool drained() const { return draining_ && threads_.empty(); }
+  // Keepers.
+  void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
+  void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
+  // The disk. A blob more is on it; these bytes were asked for; an image is complete, or something of it is lost.
+  void on_blob_stored(Time now, const Hash256& hash, Actions& out);
+  void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
+  // No peer that takes part in the job has the blob.
+  void on_code_lost(Time now, const Hash256& hash, Actions& out);
+  void on_image_change(Time now, const ImageTrees::Change& change, Actions& out);
+  // The worker. Kind::invalid if it broke a rule, or Kind::corrupt: it has to be killed.
+  Status on_frame(Time now, const wire::pb::FromWorker& frame, const std::optional<NewImage>& image, Actions& out);
+  // The image from which a thread was to be restored could not be read from this disk: the thread leaves, and home places it again.
+  struct RestoreFailure {
+    ThreadId thread;
+    std::uint64_t epoch;
+    std::string why;
+    bool no_image;  // else it can be read elsewhere
+  };
+  void on_restore_failed(Time now, const RestoreFailure& failure, Actions& out);
+  void on_worker_died(Time now, std::string why, Actions& out);
+
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const { return std::min({full_status_at_, deadlines_.next(), threads_.empty() ? kNever : code_.start_at()}); }
+
+  struct Running {
+    ThreadId thread;
+    std::uint64_t epoch;
+  };
+  std::vector<Running> running() const;  // in the worker, for checkers
+  // Since when nothing has run here, nor come for something that is to run; kNever: something runs.
+  Time idle_since() const { return slots_used_ > 0 ? kNever : busy_at_; }
+  std::size_t slots_used() const { return slots_used_; }
+
+ private:
+  using Threads = std::map<ThreadId, HostedThread>;
+
+  HostedThread::Environment thread_environment();
+  HostedThread* find(std::uint64_t thread, std::uint64_t epoch);
+  Result<HostedThread*> speaker(std::uint64_t thread, std::uint64_t epoch);
+  // After anything that may have changed when it is due, or whether it waits for a slot.
+  void refresh(HostedThread& thread);
+  void suspend(HostedThread& thread, Actions& out);
+  void drop_from_worker(const HostedThread& thread, Actions& out);
+  void remove(ThreadId id, Actions& out);
+  void advance(Time now, Actions& out);
+  // `unfinished` threads of the job were forked and have not ended: the worker refuses forks beyond its limit.
+  void note_children(std::uint64_t unfinished, Actions& out);
+  void start_queued(Time now, Actions& out);
+  void on_fetched(std::vector<ImageFetches::Done> done, Actions& out);
+  void on_image_lost(Time now, const ImageTrees::Change& change, Actions& out);
+
+  // --- what home is told
+  JobMessage::Status new_status();
+  void send_status(JobMessage::Status status, Actions& out);
+  void send_full_status(Time now, Actions& out);
+  void send_held(Time now, const HostedThread& thread, Actions& out);
+  void send_gone(ThreadId id, std::uint64_t epoch, Actions& out);
+  enum class Fault : std::uint8_t { program, kept_state };
+  void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault = Fault::program);
+
+  // --- what the worker says
+  Status on_effects(Time now, const wire::pb::FromWorker::Effects& frame, Actions& out);
+  Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
+  Status on_image(Time now, const wire::pb::FromWorker::Image& frame, const NewImage& image, Actions& out);
+  Status on_failed(Time now, const wire::pb::FromWorker::Failed& frame, Actions& out);
+  void fail_exhausted(const HostedThread& thread, Actions& out);
+  void fail_all(const std::string& sentence, Actions& out);
+
+  const Config config_;
+  const Environment environment_;
+  const Claim claim_;
+  CodeStaging code_;
+  ImageFetches fetches_;
+  Threads threads_;
+  std::set<ThreadId> queued_;                        // wait for a slot
+  std::map<Hash256, ThreadId> saving_;               // images on their way to this disk
+  std::map<ThreadId, std::uint64_t> highest_epoch_;  // the last epoch of each thread that was here under this claim
+  Deadlines<ThreadId> deadlines_;
+  std::size_t slots_used_ = 0;
+  std::uint64_t children_ = 0;  // as the worker was told
+  bool draining_ = false;
+  std::string failure_;  // how the last worker died
+  std::uint64_t status_ = 0;
+  std::uint64_t progress_ = 0;
+  Time full_status_at_{0};
+  Time busy_at_{0};  // when something last ran, or came
+};
+
+}  // namespace gw::job

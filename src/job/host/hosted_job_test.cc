@@ -1,0 +1,600 @@
+#include "job/host/hosted_job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "job/test/fake_disk.h"
+#include "job/test/images.h"
+#include "job/test/signers.h"
+
+namespace gw::job {
+namespace hosted_job_test {
+
+using std::chrono::seconds;
+using test::id_of;
+using wire::pb::FromWorker;
+
+constexpr std::uint8_t kHome = 1, kSelf = 2, kKeeper = 3;
+
+// A host with one slot whose code is staged, a home and a keeper that say what a test lets them say.
+class AtHost : public testing::Test {
+ protected:
+  AtHost() { claim(manifest_of(3)); }
+
+  static wire::pb::Manifest manifest_of(int tasks) {
+    wire::pb::Manifest content;
+    *content.mutable_module() = Manifest::describe(as_bytes("module"));
+    content.mutable_config()->set_random_seed(std::string(32, 's'));
+    content.mutable_policy()->set_slots(4);
+    content.mutable_policy()->set_checkpoint_every_ns(10'000'000'000);
+    for (int task = 0; task < tasks; ++task) content.add_tasks();
+    return content;
+  }
+  void claim(const wire::pb::Manifest& content) {
+    const std::string manifest(as_text(Manifest::encode(content)));
+    host_.emplace(HostedJob::Config(), HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_},
+                  HostedJob::Claim{id_of(kHome), job_, 7, 1, sha256(as_bytes(manifest))});
+    host_->begin(now_, out_);
+    receive(kHome, manifest);
+    receive(kHome, "module");
+  }
+
+  void receive(std::uint8_t from, const std::string& bytes) {
+    host_->on_blob_stored(now_, disk_.receive(id_of(from), bytes, out_), out_);
+    take();
+    for (const Hash256& hash : std::exchange(disk_.loads, {})) host_->on_loaded(now_, hash, disk_.find(hash), out_);
+  }
+
+  std::vector<JobMessage> take() {
+    std::vector<JobMessage> list;
+    for (auto& [peer, message] : disk_.take(out_)) list.push_back(std::move(message));
+    return list;
+  }
+  std::vector<JobMessage::Status> statuses() {
+    std::vector<JobMessage::Status> list;
+    for (const JobMessage& message : take())
+      if (message.has_status()) list.push_back(message.status());
+    return list;
+  }
+
+  static JobMessage::Assign assignment(std::uint32_t task, std::uint64_t epoch = 1) {
+    JobMessage::Assign assign;
+    assign.set_claim(7);
+    assign.set_thread(thread_of_task(task, 3).value());
+    assign.set_epoch(epoch);
+    assign.set_task(task);
+    assign.set_keeper(id_of(kKeeper).bytes());
+    assign.set_keeper_generation(5);
+    return assign;
+  }
+  JobMessage::Assign assign(std::uint32_t task, std::uint64_t epoch = 1) {
+    const JobMessage::Assign assign = assignment(task, epoch);
+    host_->on_assign(now_, assign, out_);
+    return assign;
+  }
+  void load() {
+    FromWorker frame;
+    frame.mutable_loaded();
+    ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  }
+  Status effect(const JobMessage::Assign& assign, std::uint64_t sequence, bool end = false) {
+    FromWorker frame;
+    Effect& effect = *frame.mutable_effects()->add_effects();
+    effect.set_thread(assign.thread());
+    effect.set_epoch(assign.epoch());
+    effect.set_sequence(sequence);
+    if (end) {
+      effect.mutable_end();
+    } else {
+      effect.mutable_output()->set_bytes("x");
+    }
+    wire::set_stream(effect);
+    return host_->on_frame(now_, frame, {}, out_);
+  }
+  void stored(const JobMessage::Assign& assign, std::uint64_t sequence, const Stream& stream = kHomeStream) {
+    JobMessage::Stored stored;
+    stored.set_thread(assign.thread());
+    stored.set_epoch(assign.epoch());
+    wire::write(StreamMarks{{stream, sequence}}, *stored.mutable_streams());
+    host_->on_stored(now_, stored, out_);
+  }
+  Status image(ThreadId thread, std::uint64_t epoch, char content, FromWorker::Image::Why why = FromWorker::Image::CHECKPOINT) {
+    const NewImage image = test::image_of(EffectGate(thread, epoch), content);
+    FromWorker frame;
+    frame.mutable_image()->set_thread(thread.value());
+    frame.mutable_image()->set_why(why);
+    frame.mutable_image()->set_id(wire::bytes_of(image.root));
+    return host_->on_frame(now_, frame, image, out_);
+  }
+  // Stores the images that the worker has sent on disk. Returns the messages that the host sends after that.
+  std::vector<JobMessage> store_images() {
+    take();
+    for (const auto& [hash, bytes] : disk_.blobs) images_.on_stored(hash, out_);
+    for (const ImageTrees::Change& change : images_.take_changes()) host_->on_image_change(now_, change, out_);
+    return take();
+  }
+  static NewImage image_of_child(const JobMessage::Assign& parent, std::uint64_t number) {
+    return test::image_of(EffectGate(ThreadId{parent.thread()}, parent.epoch()).fork(child_of(ThreadId{parent.thread()}, number)), 'c');
+  }
+  Status image_of_spawn(const JobMessage::Assign& parent, std::uint64_t number, const NewImage& image) {
+    FromWorker frame;
+    frame.mutable_image()->set_thread(parent.thread());
+    frame.mutable_image()->set_why(FromWorker::Image::SPAWNED);
+    frame.mutable_image()->set_spawn(number);
+    frame.mutable_image()->set_id(wire::bytes_of(image.root));
+    return host_->on_frame(now_, frame, image, out_);
+  }
+  Status spawn(const JobMessage::Assign& parent, std::uint64_t number) {
+    FromWorker frame;
+    Effect& effect = *frame.mutable_effects()->add_effects();
+    effect.set_thread(parent.thread());
+    effect.set_epoch(parent.epoch());
+    effect.set_sequence(number);
+    effect.mutable_spawn()->set_child(child_of(ThreadId{parent.thread()}, number).value());
+    wire::set_stream(effect);
+    return host_->on_frame(now_, frame, {}, out_);
+  }
+  void child_kept(const JobMessage::Assign& parent, std::uint64_t number) {
+    JobMessage::Kept kept;
+    kept.set_thread(parent.thread());
+    kept.set_epoch(parent.epoch());
+    kept.set_keeper_generation(5);
+    kept.set_spawn(number);
+    kept.set_parts(wire::bytes_of(image_of_child(parent, number).root));
+    host_->on_kept(now_, id_of(kKeeper), kept, out_);
+  }
+
+  void suspend(const JobMessage::Assign& assign) {
+    JobMessage::ThreadName name;
+    name.set_thread(assign.thread());
+    name.set_epoch(assign.epoch());
+    host_->on_suspend(now_, name, out_);
+  }
+  void kept(ThreadId thread, char content) {
+    JobMessage::Kept kept;
+    kept.set_thread(thread.value());
+    kept.set_epoch(1);
+    kept.set_keeper_generation(5);
+    kept.set_parts(wire::bytes_of(test::image_of(EffectGate(thread, 1), content).root));
+    host_->on_kept(now_, id_of(kKeeper), kept, out_);
+  }
+  bool says_suspended() {
+    const auto sent = take();
+    return std::ranges::any_of(sent, [](const JobMessage& message) { return message.has_suspended(); });
+  }
+
+  Time now_{seconds(100)};
+  const JobId job_{sha256(as_bytes("a job"))};
+  std::uint64_t next_worker_ = 0;
+  BlobReferences blobs_{{}, test::nobody_else};
+  ImageTrees images_{{}, blobs_};
+  test::FakeDisk disk_{blobs_};
+  Actions out_;
+  std::optional<HostedJob> host_;
+};
+
+// A claim that ran nothing was kept for as long as images of any job came.
+TEST_F(AtHost, BlobsOfOtherJobsDoNotMakeAClaimBusy) {
+  const Time before = host_->idle_since();
+  now_ += seconds(30);
+  const std::string bytes = "of another job";
+  ASSERT_TRUE(blobs_.want(now_, sha256(as_bytes(bytes)), JobId{sha256(as_bytes("another job"))}, id_of(kHome), out_));
+  host_->on_blob_stored(now_, disk_.receive(id_of(kHome), bytes, out_), out_);
+  EXPECT_EQ(host_->idle_since(), before);
+}
+
+TEST_F(AtHost, AWorkerIsStartedForTheFirstThreadAndNotBefore) {
+  EXPECT_TRUE(disk_.workers.empty());
+  assign(0);
+  take();
+  EXPECT_EQ(disk_.workers.size(), 1u);
+  load();
+  take();
+  EXPECT_TRUE(disk_.frames.back().has_start());
+  host_->close(out_);
+  EXPECT_EQ(blobs_.size(), 0u);
+}
+
+TEST_F(AtHost, NoMoreThreadsRunThanThereAreSlots) {
+  const auto first = assign(0);
+  assign(1);
+  load();
+  EXPECT_EQ(host_->slots_used(), 1u);
+  ASSERT_TRUE(effect(first, 1, true));
+  stored(first, 1);
+  EXPECT_EQ(host_->slots_used(), 1u) << "the next one has its slot";
+  EXPECT_EQ(host_->running()[0].thread, thread_of_task(1, 3));
+}
+
+// Every assignment was once answered by a list of all threads.
+TEST_F(AtHost, AnAssignmentIsAnsweredByTheThreadItNames) {
+  assign(0);
+  take();
+  assign(1);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_FALSE(answers[0].full());
+  ASSERT_EQ(answers[0].held_size(), 1);
+  EXPECT_EQ(answers[0].held(0).thread(), thread_of_task(1, 3).value());
+}
+
+TEST_F(AtHost, AFullStatusIsSentOnRequestAndNowAndThen) {
+  assign(0);
+  assign(1);
+  take();
+  JobMessage::ClaimName claim;
+  host_->on_claim(now_, claim, out_);
+  auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].held_size(), 0) << "an acknowledgement";
+  EXPECT_FALSE(answers[0].full());
+  claim.set_want_full(true);
+  host_->on_claim(now_, claim, out_);
+  answers = statuses();
+  EXPECT_TRUE(answers.at(0).full());
+  EXPECT_EQ(answers.at(0).held_size(), 2);
+  now_ = host_->next_deadline();
+  EXPECT_LE(now_, seconds(106));
+  host_->on_tick(now_, out_);
+  EXPECT_TRUE(statuses().at(0).full());
+}
+
+TEST_F(AtHost, AnEpochIsLivedOnce) {
+  const auto first = assign(0);
+  load();
+  JobMessage::ThreadName name;
+  name.set_thread(first.thread());
+  name.set_epoch(1);
+  host_->on_drop(now_, name, out_);
+  take();
+  assign(0);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].held(0).start_state(), JobMessage::GONE);
+  ASSERT_TRUE(effect(first, 1)) << "the worker has not heard of the drop yet";
+  assign(0, 2);
+  EXPECT_EQ(host_->running().size(), 1u);
+}
+
+TEST_F(AtHost, AWorkerThatSpeaksForAThreadItWasNotGivenBreaksARule) {
+  assign(0);
+  load();
+  EXPECT_EQ(effect(assignment(1), 1).error().kind, Kind::invalid);
+  EXPECT_EQ(effect(assignment(0, 2), 1).error().kind, Kind::invalid);
+}
+
+TEST_F(AtHost, EffectsAreRepeatedUntilHomeHasThem) {
+  const auto first = assign(0);
+  load();
+  take();
+  ASSERT_TRUE(effect(first, 1));
+  EXPECT_EQ(take().size(), 1u);
+  now_ = host_->next_deadline();
+  host_->on_tick(now_, out_);
+  const auto again = take();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].effects().effects_size(), 1);
+  stored(first, 1);
+  take();
+  EXPECT_TRUE(disk_.frames.back().has_stored());
+}
+
+TEST_F(AtHost, ASpawnLeavesWhenTheKeeperHasTheChildsFirstImage) {
+  const auto parent = assign(0);
+  load();
+  ASSERT_TRUE(image(ThreadId{parent.thread()}, 1, 'a'));
+  take();
+  ASSERT_TRUE(image_of_spawn(parent, 1, image_of_child(parent, 1)));
+  store_images();
+  ASSERT_TRUE(spawn(parent, 1));
+  for (const JobMessage& message : take()) EXPECT_FALSE(message.has_effects());
+  EXPECT_EQ(host_->running().size(), 1u) << "home places the child";
+  child_kept(parent, 1);
+  const auto sent = take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(sent[0].effects().effects(0).has_spawn());
+}
+
+TEST_F(AtHost, AChildsImageIsOfferedInTheNameOfItsParent) {
+  const auto parent = assign(0);
+  load();
+  const NewImage child = image_of_child(parent, 1);
+  ASSERT_TRUE(image_of_spawn(parent, 1, child));
+  const std::vector<JobMessage> sent = store_images();
+  const auto offer = std::ranges::find_if(sent, &JobMessage::has_keep_image);
+  ASSERT_NE(offer, sent.end());
+  EXPECT_EQ(offer->keep_image().thread(), parent.thread());
+  EXPECT_EQ(offer->keep_image().spawn(), 1u);
+  EXPECT_EQ(offer->keep_image().parts(), wire::bytes_of(child.root));
+}
+
+// Such a spawn may come out of an image that another host has made up: this worker is not at fault.
+TEST_F(AtHost, ASpawnWithoutAnImageOfItsChildEndsTheThread) {
+  const auto parent = assign(0);
+  load();
+  take();
+  EXPECT_TRUE(spawn(parent, 1));
+  const auto sent = take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_NE(sent[0].thread_failed().failure().find("no image of the child"), std::string::npos);
+  EXPECT_TRUE(host_->running().empty());
+}
+
+TEST_F(AtHost, TheImageOfAChildIsThatOfItsSpawn) {
+  const auto other = assign(1);
+  load();
+  EXPECT_EQ(image_of_spawn(other, 2, image_of_child(other, 1)).error().kind, Kind::invalid) << "it is not of the child of this spawn";
+  ASSERT_TRUE(image_of_spawn(other, 1, image_of_child(other, 1)));
+  EXPECT_EQ(image_of_spawn(other, 1, image_of_child(other, 1)).error().kind, Kind::invalid) << "there is one already";
+}
+
+TEST_F(AtHost, WhatHomeHasStoredNeedsNoImageInAReplay) {
+  JobMessage::Assign again = assignment(0, 2);
+  wire::write({{kLogStream, 1}}, *again.mutable_stored());
+  host_->on_assign(now_, again, out_);
+  load();
+  take();
+  EXPECT_TRUE(spawn(again, 1));
+  const auto sent = take();
+  ASSERT_EQ(sent.size(), 1u) << "home drops it by its number";
+  EXPECT_TRUE(sent[0].has_effects());
+}
+
+// The next image of the thread leaves pages to the last one that was saved, which was the child's.
+TEST_F(AtHost, TheImageOfAChildStaysUntilTheNextImageOfItsParent) {
+  const auto parent = assign(0);
+  load();
+  const NewImage child = image_of_child(parent, 1);
+  ASSERT_TRUE(image_of_spawn(parent, 1, child));
+  ASSERT_TRUE(spawn(parent, 1));
+  take();
+  child_kept(parent, 1);
+  stored(parent, 1, kLogStream);
+  EXPECT_TRUE(images_.holds({host_->claim().job, child.root}));
+  ASSERT_TRUE(image(ThreadId{parent.thread()}, 1, 'b'));
+  take();
+  EXPECT_FALSE(images_.holds({host_->claim().job, child.root}));
+}
+
+TEST_F(AtHost, AnImageThatLeavesAPageToNobodyEndsTheWorker) {
+  const auto thread = assign(0);
+  load();
+  NewImage image = test::image_of(EffectGate(ThreadId{thread.thread()}, 1), 'a');
+  for (const auto& [node, pages] : image.fresh_nodes) image.fresh.erase(pages.front());
+  FromWorker frame;
+  frame.mutable_image()->set_thread(thread.thread());
+  frame.mutable_image()->set_id(wire::bytes_of(image.root));
+  EXPECT_EQ(host_->on_frame(now_, frame, image, out_).error().kind, Kind::corrupt);
+}
+
+// Defect 6: a blob that this disk, or every disk, has lost costs a placement or the thread, never the worker.
+TEST_F(AtHost, AThreadWhoseImageCannotBeReadHereIsPlacedAgain) {
+  const auto kept = assign(0);
+  load();
+  take();
+  host_->on_restore_failed(now_, {ThreadId{kept.thread()}, 1, "blob 17 was damaged", false}, out_);
+  const auto told = statuses();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told[0].held(0).start_state(), JobMessage::GONE);
+  EXPECT_EQ(told[0].failure(), "blob 17 was damaged");
+  EXPECT_TRUE(host_->running().empty());
+}
+
+TEST_F(AtHost, HomeHearsThatWhatAThreadWasRestoredFromIsNoImage) {
+  const auto kept = assign(0);
+  load();
+  take();
+  host_->on_restore_failed(now_, {ThreadId{kept.thread()}, 1, "the image is damaged: a node has no pages; use another copy", true}, out_);
+  std::string failure;
+  for (const JobMessage& message : take())
+    if (message.has_thread_failed()) failure = message.thread_failed().failure();
+  EXPECT_EQ(failure, "the image is damaged: a node has no pages; use another copy");
+  EXPECT_TRUE(host_->running().empty());
+}
+
+TEST_F(AtHost, HomeHearsWhatIsLostOfAnImage) {
+  JobMessage::Assign restored = assignment(0);
+  restored.set_restore(true);
+  host_->on_assign(now_, restored, out_);
+  JobMessage::ImageIs image;
+  image.set_thread(restored.thread());
+  image.set_epoch(1);
+  image.set_keeper_generation(5);
+  const Hash256 root = sha256(as_bytes("an image"));
+  image.set_parts(wire::bytes_of(root));
+  host_->on_image_is(now_, id_of(kKeeper), image, out_);
+  take();
+  host_->on_image_change(now_, {{job_, root}, ImageTrees::Change::What::lost, "blob 17 of its image is lost"}, out_);
+  std::string failure;
+  for (const JobMessage& message : take())
+    if (message.has_thread_failed() && message.thread_failed().kept_state_bad()) failure = message.thread_failed().failure();
+  EXPECT_NE(failure.find("blob 17"), std::string::npos) << failure;
+  EXPECT_EQ(images_.size(), 0u);
+}
+
+TEST_F(AtHost, ImagesOfChildrenOfWhichHomeHasNotHeardLeaveWithTheirParent) {
+  const auto parent = assign(0);
+  load();
+  ASSERT_TRUE(image_of_spawn(parent, 1, image_of_child(parent, 1)));
+  ASSERT_TRUE(image_of_spawn(parent, 2, image_of_child(parent, 2)));
+  JobMessage::ThreadName name;
+  name.set_thread(parent.thread());
+  name.set_epoch(1);
+  host_->on_drop(now_, name, out_);
+  take();
+  EXPECT_EQ(images_.size(), 0u);
+}
+
+TEST_F(AtHost, AWorkerThatDiedTakesItsThreadsAndAnotherOneIsStarted) {
+  assign(0);
+  assign(1);
+  load();
+  take();
+  host_->on_worker_died(now_, "out of memory", out_);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(answers[0].full());
+  EXPECT_EQ(answers[0].failure(), "out of memory");
+  ASSERT_EQ(answers[0].held_size(), 1);
+  EXPECT_EQ(disk_.workers.size(), 2u);
+}
+
+// Finding N5: a worker that could not load was started again at once, without limit.
+TEST_F(AtHost, AWorkerThatDoesNotLoadIsStartedAgainAfterAPauseAndNotForEver) {
+  assign(0);
+  disk_.take(out_);
+  const std::size_t first = disk_.workers.size();
+  ASSERT_EQ(first, 1u);
+  host_->on_worker_died(now_, "it has no room for 300 threads", out_);
+  disk_.take(out_);
+  EXPECT_EQ(disk_.workers.size(), first) << "not at once";
+  Time last = now_;
+  std::vector<Time> pauses;
+  for (int i = 0; i < 1000; ++i) {
+    now_ += std::chrono::milliseconds(500);
+    host_->on_tick(now_, out_);
+    const std::size_t before = disk_.workers.size();
+    disk_.take(out_);
+    if (disk_.workers.size() == before) continue;
+    pauses.push_back(now_ - std::exchange(last, now_));
+    host_->on_worker_died(now_, "it has no room for 300 threads", out_);
+  }
+  ASSERT_GE(pauses.size(), 2u);
+  EXPECT_LE(disk_.workers.size(), 8u);
+  EXPECT_GT(pauses[1], pauses[0]);
+  take();
+  host_->on_assign(now_, assignment(1), out_);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].held(0).start_state(), JobMessage::GONE) << "it takes no more threads";
+  EXPECT_EQ(answers[0].failure(), "it has no room for 300 threads");
+}
+
+// --- suspension
+
+TEST_F(AtHost, AThreadIsSuspendedWhenItsLastImageIsKeptAndItsEffectsAreStored) {
+  const auto first = assign(0);
+  load();
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'a'));
+  ASSERT_TRUE(effect(first, 1));
+  suspend(first);
+  take();
+  EXPECT_TRUE(disk_.frames.back().has_suspend());
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'b', FromWorker::Image::SUSPENDED));
+  take();
+  EXPECT_TRUE(host_->running().empty()) << "the worker runs it no more";
+  kept(ThreadId{first.thread()}, 'b');
+  EXPECT_FALSE(says_suspended()) << "an effect is not stored";
+  stored(first, 1);
+  EXPECT_TRUE(says_suspended());
+  now_ = host_->next_deadline();
+  host_->on_tick(now_, out_);
+  EXPECT_TRUE(says_suspended()) << "until home drops it";
+  host_->on_worker_died(now_, "out of memory", out_);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.back().held_size(), 1) << "what is kept is not lost with the worker";
+}
+
+TEST_F(AtHost, AThreadWhoseLastImageDoesNotBecomeStableGoesOnFromTheOneBefore) {
+  const auto first = assign(0);
+  load();
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'a'));
+  suspend(first);
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'b', FromWorker::Image::SUSPENDED));
+  take();
+  bool gone = false;
+  for (const Time until = now_ + seconds(20); now_ < until && !gone;) {
+    now_ = std::max(now_, host_->next_deadline());
+    host_->on_tick(now_, out_);
+    for (const JobMessage::Status& status : statuses())
+      for (const JobMessage::Status::Held& held : status.held()) gone = gone || held.start_state() == JobMessage::GONE;
+  }
+  EXPECT_TRUE(gone);
+}
+
+TEST_F(AtHost, AThreadThatDoesNotRunIsSuspendedAtOnce) {
+  const auto first = assign(0);
+  suspend(first);
+  EXPECT_TRUE(says_suspended());
+  suspend(first);
+  const auto answers = statuses();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].held(0).start_state(), JobMessage::GONE);
+}
+
+TEST_F(AtHost, AClaimThatIsDrainedTakesNoMoreThreads) {
+  const auto first = assign(0);
+  assign(1);
+  load();
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'a'));
+  take();
+  host_->drain(now_, out_);
+  EXPECT_FALSE(host_->drained());
+  auto answers = statuses();
+  EXPECT_TRUE(answers.back().draining());
+  EXPECT_EQ(answers.back().held_size(), 2) << "it is said before the first of them leaves";
+  assign(2);
+  answers = statuses();
+  EXPECT_EQ(answers.at(0).held(0).start_state(), JobMessage::GONE);
+  ASSERT_TRUE(image(ThreadId{first.thread()}, 1, 'b', FromWorker::Image::SUSPENDED));
+  kept(ThreadId{first.thread()}, 'b');
+  EXPECT_TRUE(says_suspended());
+  JobMessage::ThreadName name;
+  name.set_thread(first.thread());
+  name.set_epoch(1);
+  host_->on_drop(now_, name, out_);
+  EXPECT_TRUE(host_->drained());
+}
+
+TEST_F(AtHost, AThreadThatCannotBeSavedGoesOn) {
+  const auto first = assign(0);
+  load();
+  suspend(first);
+  FromWorker frame;
+  frame.mutable_failed()->set_thread(first.thread());
+  frame.mutable_failed()->set_epoch(1);
+  frame.mutable_failed()->set_error("it did not come to a poll");
+  ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  take();
+  EXPECT_EQ(host_->running().size(), 1u);
+  suspend(first);
+  take();
+  EXPECT_TRUE(disk_.frames.back().has_suspend()) << "home asks again";
+}
+
+TEST_F(AtHost, AThreadBeginsWithTheImageOfItsTask) {
+  host_->close(out_);
+  wire::pb::Manifest content = manifest_of(1);
+  *content.mutable_tasks(0)->mutable_image() = Manifest::describe(as_bytes("an image"));
+  claim(content);
+  JobMessage::Assign first = assignment(0);
+  first.set_thread(kMainThread.value());
+  host_->on_assign(now_, first, out_);
+  load();
+  take();
+  const auto starts = [&] {
+    return std::ranges::count_if(disk_.frames, [](const wire::pb::ToWorker& frame) { return frame.has_restore() || frame.has_start(); });
+  };
+  EXPECT_EQ(starts(), 0) << "its image is not here yet";
+  receive(kHome, "an image");
+  take();
+  ASSERT_EQ(starts(), 1);
+  EXPECT_TRUE(disk_.frames.back().restore().begins());
+  EXPECT_EQ(disk_.frames.back().restore().thread(), kMainThread.value());
+}
+
+TEST_F(AtHost, ATaskThatTheManifestDoesNotHaveIsRefused) {
+  JobMessage::Assign assign = assignment(0);
+  assign.set_thread(99);
+  assign.set_task(3);
+  host_->on_assign(now_, assign, out_);
+  load();
+  take();
+  EXPECT_TRUE(host_->running().empty());
+  ASSERT_FALSE(disk_.events.empty());
+  EXPECT_TRUE(std::holds_alternative<PeerRefused>(disk_.events.back()));
+}
+
+}  // namespace hosted_job_test
+}  // namespace gw::job

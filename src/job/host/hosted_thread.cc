@@ -1,0 +1,398 @@
+#include "job/host/hosted_thread.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+
+namespace gw::job {
+
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+HostedThread::HostedThread(const Environment& environment, const JobMessage::Assign& assign, Time now)
+    : environment_(environment),
+      id_(assign.thread()),
+      epoch_(assign.epoch()),
+      task_(assign.task()),
+      stored_before_(wire::marks_of(assign.stored())),
+      determinants_before_(assign.determinants()),
+      forked_(assign.forked()),
+      assigned_keeper_{PeerId::from(assign.keeper()), assign.keeper_generation(), assign.grant()},
+      stage_(Asking{.resend_at = now}) {
+  if (!assign.restore()) stage_ = Queued{};
+}
+
+ImageReplicator HostedThread::replicator(ImageReplicator::Restored from) const {
+  return {{.retry = environment_.config.retry, .patience = environment_.config.keeper_patience},
+          {environment_.job, environment_.home, environment_.images},
+          {id_, epoch_},
+          assigned_keeper_,
+          std::move(from)};
+}
+
+void HostedThread::close(Actions& out) {
+  environment_.fetches.cancel({environment_.job, id_}, out);
+  if (auto* queued = std::get_if<Queued>(&stage_)) release(environment_.images, environment_.job, queued->from.image, out);
+  if (Running* run = running()) run->images.close(out);
+}
+
+JobMessage::StartState HostedThread::start_state() const {
+  if (queued()) return JobMessage::QUEUED;
+  if (running() == nullptr) return JobMessage::NOT_YET;
+  return running()->restored ? JobMessage::IMAGE : JobMessage::BEGINNING;
+}
+
+bool HostedThread::needs(const Hash256& root) const {
+  if (running() != nullptr) return running()->images.is_sending(root);
+  const auto* queued = std::get_if<Queued>(&stage_);
+  return queued != nullptr && queued->from.image && queued->from.image->root == root;
+}
+
+bool HostedThread::begins() const {
+  const auto* queued = std::get_if<Queued>(&stage_);
+  return queued != nullptr && !queued->from.image;
+}
+
+// --- time
+
+Time HostedThread::due() const {
+  if (const auto* asking = std::get_if<Asking>(&stage_)) return asking->resend_at;
+  const Running* run = running();
+  if (run == nullptr) return kNever;
+  Time due = std::min(run->effects.due(), run->images.due());
+  if (run->wanted_input) due = std::min(due, run->ask_input_at);
+  due = std::min(due, is_suspended() ? run->suspended_at : run->leave_by);
+  const bool may_checkpoint = !run->checkpointing && !run->images.busy() && run->suspension == Suspension::none;
+  return may_checkpoint ? std::min(due, run->checkpoint_at) : due;
+}
+
+void HostedThread::on_due(Time now, Actions& out) {
+  if (const auto* asking = std::get_if<Asking>(&stage_); asking != nullptr && now >= asking->resend_at) ask_image(now, out);
+  Running* run = running();
+  if (run == nullptr) return;
+  if (now >= run->effects.due()) {
+    GW_REACHED("host: effects were repeated");
+    JobMessage::Effects effects = run->effects.take_again(now, [&](const Effect& effect) { return may_leave(effect); });
+    if (!GW_BUG(6)) send(std::move(effects), out);
+  }
+  if (run->wanted_input && now >= run->ask_input_at) ask_input(now, out);
+  run->images.sync(now, out);
+  maybe_checkpoint(now, out);
+  maybe_suspended(now, out);
+}
+
+// --- restoring
+
+void HostedThread::ask_image(Time now, Actions& out) {
+  stage_ = Asking{.resend_at = now + environment_.config.retry};
+  JobMessage message;
+  JobMessage::WantImage& want = *message.mutable_want_image();
+  want.set_thread(id_.value());
+  want.set_epoch(epoch_);
+  want.set_keeper_generation(assigned_keeper_.generation);
+  *want.mutable_grant() = assigned_keeper_.grant;
+  out.send(assigned_keeper_.peer, environment_.job, std::move(message));
+}
+
+Status HostedThread::on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
+  const bool asked = assigned_keeper_.peer == from && assigned_keeper_.generation == image.keeper_generation();
+  if (!std::holds_alternative<Asking>(stage_) || !asked) return ok();
+  std::deque<Determinant> determinants(image.determinants().begin(), image.determinants().end());
+  // A thread that started from its beginning, or from less than was known, would behave differently from its earlier run.
+  if (const std::uint64_t kept = image.in_image() + determinants.size(); kept < determinants_before_)
+    return fail(Kind::guest_fault, "what was kept of it is lost: it needs {} determinants to go on, and the peer that kept them has {}",
+                determinants_before_, kept);
+  if (GW_BUG(7)) determinants.clear();
+  const std::uint64_t first = image.parts().empty() ? 0 : image.in_image();
+  if (!determinants.empty() && determinants.front().index() != first)
+    return fail(Kind::guest_fault, "its keeper has determinants from {} on, and its image ends before {}", determinants.front().index(),
+                first);
+  if (image.parts().empty()) {
+    if (forked_) return fail(Kind::guest_fault, "its image is lost: the peer that kept it has none");
+    stage_ = Queued{.from = {.image = std::nullopt, .determinants = std::move(determinants)}};
+    return ok();
+  }
+  GW_TRY_VOID(environment_.fetches.begin(now, {environment_.job, id_}, wire::hash_of(image.parts()), from, out));
+  stage_ = Fetching{.determinants = std::move(determinants), .in_image = image.in_image()};
+  return ok();
+}
+
+void HostedThread::on_fetched(const Hash256& root) {
+  auto& fetching = std::get<Fetching>(stage_);
+  Queued queued{
+      .from = {.image = SavedImage{.root = root, .determinants = fetching.in_image}, .determinants = std::move(fetching.determinants)}};
+  stage_ = std::move(queued);
+}
+
+void HostedThread::start(Time now, Actions& out) {
+  ImageReplicator::Restored from = std::move(std::get<Queued>(stage_).from);
+  ToWorker frame;
+  std::vector<Attachment> beside;
+  const wire::pb::Manifest::Module* const first_image = from.image ? nullptr : environment_.code.manifest()->image();
+  if (from.image || first_image != nullptr) {
+    GW_REACHED("host: a thread goes on from an image");
+    ToWorker::Restore& restore = *frame.mutable_restore();
+    restore.set_thread(id_.value());
+    restore.set_epoch(epoch_);
+    wire::write(stored_before_, *restore.mutable_stored());
+    for (const Determinant& determinant : from.determinants) *restore.add_determinants() = determinant;
+    restore.set_begins(first_image != nullptr);
+    if (first_image != nullptr) {
+      beside.push_back({.blobs = environment_.code.manifest()->image_chunks(), .whole = wire::hash_of(first_image->hash())});
+    } else {
+      beside.push_back({.form = Attachment::Form::image,
+                        .blobs = {from.image->root},
+                        .gate = {id_.value(), epoch_, from.image->determinants, stored_before_}});
+    }
+  } else {
+    GW_REACHED("host: a thread starts from the beginning");
+    ToWorker::Start& start = *frame.mutable_start();
+    start.set_thread(id_.value());
+    start.set_epoch(epoch_);
+    wire::write(stored_before_, *start.mutable_stored());
+    for (const Determinant& determinant : from.determinants) *start.add_determinants() = determinant;
+    beside.push_back({.form = Attachment::Form::given, .bytes = environment_.code.manifest()->config_of(task_).SerializeAsString()});
+  }
+  const bool restored = from.image.has_value();
+  stage_.emplace<Running>(Running{.restored = restored,
+                                  .effects = EffectForwarder({.retry = environment_.config.retry}, stored_before_),
+                                  .images = replicator(std::move(from))});
+  running()->images.set_stored(now, wire::mark_of(stored_before_, kLogStream), out);
+  plan_checkpoint(now);
+  environment_.code.tell(std::move(frame), std::move(beside), out);
+}
+
+// --- effects
+
+Status HostedThread::add_effect(const Effect& effect) {
+  const Running& run = *running();
+  if (effect.has_spawn() && effect.sequence() > run.effects.stored(kLogStream) && !run.images.has_spawned(effect.sequence()))
+    return fail(Kind::guest_fault, "there is no image of the child that it spawned by effect {}", effect.sequence());
+  return running()->effects.add(effect);
+}
+
+// Home may hear of a child only when its keeper has it.
+bool HostedThread::may_leave(const Effect& effect) {
+  if (!effect.has_spawn() || running()->images.may_spawn(effect.sequence())) return true;
+  running()->held_spawn = effect.sequence();
+  return false;
+}
+
+// Called after every message of keepers or home about keepers. Effects that were sent before are not sent again: they have their own resend
+// time.
+void HostedThread::send_held_spawn(Time now, Actions& out) {
+  if (running()->held_spawn && running()->images.may_spawn(*running()->held_spawn)) send_effects(now, out);
+}
+
+void HostedThread::send_effects(Time now, Actions& out) {
+  running()->held_spawn.reset();
+  send(running()->effects.take(now, [&](const Effect& effect) { return may_leave(effect); }), out);
+}
+
+void HostedThread::send(JobMessage::Effects effects, Actions& out) const {
+  if (effects.effects().empty()) return;
+  effects.set_thread(id_.value());
+  effects.set_epoch(epoch_);
+  effects.set_status(environment_.status);
+  effects.set_start_state(start_state());
+  effects.set_determinants(running()->images.stable_determinants());
+  JobMessage message;
+  *message.mutable_effects() = std::move(effects);
+  out.send(environment_.home, environment_.job, std::move(message));
+}
+
+bool HostedThread::on_stored(Time now, const StreamMarks& marks, Actions& out) {
+  if (running() == nullptr) return false;
+  Running& run = *running();
+  const std::optional<EffectForwarder::Stored> stored = run.effects.on_stored(now, marks);
+  if (!stored) return false;
+  run.images.set_stored(now, run.effects.stored(kLogStream), out);
+  ToWorker frame;
+  frame.mutable_stored()->set_thread(id_.value());
+  wire::write(stored->streams, *frame.mutable_stored()->mutable_streams());
+  environment_.code.tell(std::move(frame), {}, out);
+  if (stored->ended) return true;
+  send_effects(now, out);
+  run.images.sync(now, out);
+  maybe_suspended(now, out);
+  return false;
+}
+
+// --- images and determinants
+
+Status HostedThread::on_image(Time now, const NewImage& image, FromWorker::Image::Why why, Actions& out) {
+  Running& run = *running();
+  run.checkpointing = false;
+  GW_TRY(const SavedImage saved, hold(environment_.images, environment_.job, image, out));
+  if (why == FromWorker::Image::SUSPENDED) {
+    GW_REACHED("host: a thread was suspended");
+    run.suspension = Suspension::saved;
+    run.leave_by = now + environment_.config.keeper_patience;
+    run.wanted_input.reset();
+  }
+  const bool beginning = !run.restored && !run.images.has_stable() && !run.images.has_initial() && run.suspension != Suspension::saved;
+  if (beginning) {
+    run.images.set_initial(saved, out);
+    run.images.sync(now, out);
+  } else {
+    tell_progress(run.images.add_image(now, saved, out), out);
+    maybe_suspended(now, out);
+  }
+  return ok();
+}
+
+Status HostedThread::on_spawned(Time now, const NewImage& image, std::uint64_t spawn, Actions& out) {
+  if (image.thread != child_of(id_, spawn))
+    return fail(Kind::invalid, "the worker sent an image of thread {} as the child of spawn {} of {}", image.thread.value(), spawn,
+                id_.value());
+  GW_REACHED("host: a thread was spawned");
+  GW_TRY(const SavedImage next_leaves_pages_to_it, hold(environment_.images, environment_.job, image, out));
+  GW_TRY(const SavedImage saved, hold(environment_.images, environment_.job, image, out));
+  return running()->images.add_spawned(now, spawn, {next_leaves_pages_to_it, saved}, out);
+}
+
+void HostedThread::on_image_stored(Time now, Actions& out) {
+  if (running() != nullptr) running()->images.sync(now, out);
+}
+
+Status HostedThread::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
+  Running& run = *running();
+  for (const Determinant& determinant : frame.determinants()) GW_TRY_VOID(run.images.add_determinant(determinant));
+  run.images.sync(now, out);
+  maybe_checkpoint(now, out);
+  return ok();
+}
+
+bool HostedThread::exhausted() const {
+  return running() != nullptr && running()->cannot_checkpoint && running()->images.log().size() >= wire::kMaxDeterminants;
+}
+
+void HostedThread::tell_progress(const ImageReplicator::Progress& progress, Actions& out) const {
+  if (progress.image) {
+    ToWorker frame;
+    frame.mutable_image_stable()->set_thread(id_.value());
+    frame.mutable_image_stable()->set_image(wire::bytes_of(*progress.image));
+    environment_.code.tell(std::move(frame), {}, out);
+  }
+  if (!progress.determinants) return;
+  ToWorker frame;
+  frame.mutable_determinants_stable()->set_thread(id_.value());
+  frame.mutable_determinants_stable()->set_count(*progress.determinants);
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
+void HostedThread::on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out) {
+  if (running() == nullptr) return;
+  tell_progress(running()->images.on_kept(now, from, kept, out), out);
+  send_held_spawn(now, out);
+  maybe_checkpoint(now, out);
+  maybe_suspended(now, out);
+}
+
+void HostedThread::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
+  if (running() == nullptr) return;
+  tell_progress(running()->images.on_keeper_change(now, change, out), out);
+  send_held_spawn(now, out);
+  maybe_checkpoint(now, out);
+  maybe_suspended(now, out);
+}
+
+void HostedThread::plan_checkpoint(Time now) {
+  const Time every(static_cast<std::int64_t>(environment_.code.manifest()->content().policy().checkpoint_every_ns()));
+  running()->checkpoint_at = every > Time(0) ? now + every : kNever;
+}
+
+void HostedThread::maybe_checkpoint(Time now, Actions& out) {
+  Running& run = *running();
+  const Config& config = environment_.config;
+  const bool due =
+      now >= run.checkpoint_at || run.images.log().size() > config.checkpoint_determinants || run.input_bytes > config.checkpoint_input;
+  if (!due || run.checkpointing || run.images.busy() || run.cannot_checkpoint || run.suspension != Suspension::none) return;
+  if (environment_.images.disk_full()) {
+    run.checkpoint_at = std::max(run.checkpoint_at, now + config.retry);
+    return;
+  }
+  run.checkpointing = true;
+  run.input_bytes = 0;
+  plan_checkpoint(now);
+  ToWorker frame;
+  frame.mutable_checkpoint()->set_thread(id_.value());
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
+void HostedThread::on_save_failed(bool never) {
+  if (running() == nullptr) return;
+  running()->checkpointing = false;
+  if (running()->suspension == Suspension::asked) running()->suspension = Suspension::none;  // until the next request
+  if (!never) return;
+  running()->cannot_checkpoint = true;
+  running()->checkpoint_at = kNever;
+}
+
+// --- suspension
+
+void HostedThread::suspend(Actions& out) {
+  Running& run = *running();
+  if (run.suspension != Suspension::none) return;
+  run.suspension = Suspension::asked;
+  ToWorker frame;
+  frame.mutable_suspend()->set_thread(id_.value());
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
+bool HostedThread::is_suspended() const {
+  const Running* run = running();
+  return run != nullptr && run->suspension == Suspension::saved && run->images.settled() && run->effects.empty();
+}
+
+// Repeats the report until home drops the thread, which goes on from that image, somewhere else or later.
+void HostedThread::maybe_suspended(Time now, Actions& out) {
+  if (!is_suspended() || now < running()->suspended_at) return;
+  running()->suspended_at = now + environment_.config.retry;
+  JobMessage message;
+  message.mutable_suspended()->set_thread(id_.value());
+  message.mutable_suspended()->set_epoch(epoch_);
+  out.send(environment_.home, environment_.job, std::move(message));
+}
+
+// --- standard input: home has it
+
+void HostedThread::on_want_input(Time now, std::uint64_t piece, Actions& out) {
+  const Manifest& manifest = *environment_.code.manifest();
+  const bool reads = manifest.content().standard_input() && id_ == manifest.thread_of(0);
+  if (!reads) return give_input(piece, "", out);
+  running()->wanted_input = piece;
+  ask_input(now, out);
+}
+
+void HostedThread::ask_input(Time now, Actions& out) {
+  Running& run = *running();
+  run.ask_input_at = now + environment_.config.retry;
+  JobMessage message;
+  JobMessage::WantInput& want = *message.mutable_want_input();
+  want.set_thread(id_.value());
+  want.set_epoch(epoch_);
+  want.set_piece(*run.wanted_input);
+  want.set_in_image(run.images.has_stable() ? run.images.stable()->input_pieces : 0);
+  out.send(environment_.home, environment_.job, std::move(message));
+}
+
+void HostedThread::on_input(Time now, const JobMessage::Input& input, Actions& out) {
+  if (running() == nullptr || running()->wanted_input != input.piece()) return;
+  running()->wanted_input.reset();
+  running()->input_bytes += input.bytes().size();
+  give_input(input.piece(), input.bytes(), out);
+  maybe_checkpoint(now, out);
+}
+
+void HostedThread::give_input(std::uint64_t piece, const std::string& bytes, Actions& out) const {
+  ToWorker frame;
+  frame.mutable_input()->set_thread(id_.value());
+  frame.mutable_input()->set_piece(piece);
+  frame.mutable_input()->set_bytes(bytes);
+  frame.mutable_input()->set_end(bytes.empty());
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
+}  // namespace gw::job

@@ -1,0 +1,175 @@
+#include "job/host/slot_leases.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+
+namespace gw::job {
+
+std::uint32_t SlotLeases::free_slots() const {
+  std::uint32_t used = 0;
+  for (const auto& [job, grant] : grants_)
+    if (grant.claimed || !GW_BUG(1)) used += grant.slots;
+  return config_.slots - std::min(used, config_.slots);
+}
+
+const SlotLeases::Grant* SlotLeases::reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted) {
+  if (const auto found = grants_.find(job); found != grants_.end()) {
+    Grant& grant = found->second;
+    return grant.home == home && !grant.claimed ? &grant : nullptr;
+  }
+  if (const auto wait = waits_.find(home); wait != waits_.end() && now < wait->second.until) return nullptr;
+  const std::uint32_t slots = std::min({free_slots(), wanted, room_for(home)});
+  if (slots == 0) return nullptr;
+  Grant grant{.home = home, .job = job, .claim = ++next_claim_, .slots = slots, .since = now, .expires = now + config_.offer_for};
+  return &grants_.emplace(job, grant).first->second;
+}
+
+const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return nullptr;
+  found->second.claimed = true;
+  found->second.expires = now + config_.lease_for;
+  return &found->second;
+}
+
+const SlotLeases::Grant* SlotLeases::find(const JobId& job) const {
+  const auto found = grants_.find(job);
+  return found == grants_.end() ? nullptr : &found->second;
+}
+
+bool SlotLeases::release(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return false;
+  if (!found->second.used) let_wait(now, home, now - found->second.since);
+  grants_.erase(found);
+  return true;
+}
+
+std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std::vector<JobId>& also, Time until) {
+  config_.slots = slots;
+  std::vector<Grant> leaving;
+  for (const JobId& job : also)
+    if (grants_.contains(job)) drain(job, until, leaving);
+  std::uint64_t used = 0;
+  std::vector<Grant> latest_first;
+  for (const auto& [job, grant] : grants_) {
+    if (grant.draining_until != kNever) continue;
+    used += grant.slots;
+    latest_first.push_back(grant);
+  }
+  std::ranges::sort(latest_first, std::ranges::greater(), &Grant::claim);
+  for (const Grant& grant : latest_first) {
+    if (used <= slots || GW_BUG(38)) break;
+    used -= grant.slots;
+    drain(grant.job, until, leaving);
+  }
+  return leaving;
+}
+
+// REQUIRES: it has a grant.
+void SlotLeases::drain(const JobId& job, Time until, std::vector<Grant>& leaving) {
+  Grant& grant = grants_.at(job);
+  if (!grant.claimed) {
+    grants_.erase(job);
+    return;
+  }
+  const bool fresh = grant.draining_until == kNever;
+  grant.draining_until = std::min(grant.draining_until, until);
+  if (fresh) leaving.push_back(grant);
+}
+
+std::optional<SlotLeases::Grant> SlotLeases::end(const JobId& job) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end()) return std::nullopt;
+  const Grant grant = found->second;
+  grants_.erase(found);
+  return grant;
+}
+
+namespace {
+
+struct Held {
+  std::uint64_t slots = 0, jobs = 0;
+};
+
+Held held_by(const PeerId& origin, const std::map<JobId, SlotLeases::Grant>& grants) {
+  Held held;
+  for (const auto& [job, grant] : grants)
+    if (grant.home == origin && grant.draining_until == kNever) ++held.jobs, held.slots += grant.slots;
+  return held;
+}
+
+}  // namespace
+
+std::uint32_t SlotLeases::room_for(const PeerId& origin) const {
+  if (origin == config_.caps.self) return config_.slots;
+  const Held held = held_by(origin, grants_);
+  if (held.jobs >= config_.claims_per_origin) return 0;
+  if (config_.caps.jobs_per_origin > 0 && held.jobs >= config_.caps.jobs_per_origin) return 0;
+  if (config_.caps.slots_per_origin == 0) return config_.slots;
+  return static_cast<std::uint32_t>(config_.caps.slots_per_origin - std::min<std::uint64_t>(held.slots, config_.caps.slots_per_origin));
+}
+
+bool SlotLeases::beyond_caps(const PeerId& origin) const {
+  if (origin == config_.caps.self) return false;
+  const Held held = held_by(origin, grants_);
+  return (config_.caps.jobs_per_origin > 0 && held.jobs > config_.caps.jobs_per_origin) ||
+         (config_.caps.slots_per_origin > 0 && held.slots > config_.caps.slots_per_origin);
+}
+
+std::vector<SlotLeases::Grant> SlotLeases::set_caps(const Caps& caps, Time until) {
+  config_.caps = caps;
+  std::vector<Grant> latest_first;
+  for (const auto& [job, grant] : grants_) latest_first.push_back(grant);
+  std::ranges::sort(latest_first, std::ranges::greater(), &Grant::claim);
+  std::vector<Grant> leaving;
+  for (const Grant& grant : latest_first)
+    if (grant.draining_until == kNever && beyond_caps(grant.home)) drain(grant.job, until, leaving);
+  return leaving;
+}
+
+void SlotLeases::on_used(const JobId& job) {
+  const auto found = grants_.find(job);
+  if (found == grants_.end()) return;
+  found->second.used = true;
+  waits_.erase(found->second.home);
+}
+
+// A home that gives back at once what it does not need waits for nothing.
+void SlotLeases::let_wait(Time now, const PeerId& origin, Time held) {
+  constexpr std::uint32_t kMostDoublings = 3;
+  constexpr Time kAtOnce = std::chrono::seconds(1);
+  if (origin == config_.caps.self || held < kAtOnce) return;
+  if (waits_.size() >= config_.waiting && !waits_.contains(origin))
+    waits_.erase(std::ranges::min_element(waits_, {}, [](const auto& entry) { return entry.second.until; }));
+  Wait& wait = waits_[origin];
+  wait.until = now + held * (1u << std::min(wait.times, kMostDoublings));
+  ++wait.times;
+}
+
+std::optional<SlotLeases::Grant> SlotLeases::end_unused(Time now, const JobId& job, Time since) {
+  std::optional<Grant> grant = end(job);
+  if (grant) let_wait(now, grant->home, now - since);
+  return grant;
+}
+
+std::vector<SlotLeases::Grant> SlotLeases::expire(Time now) {
+  std::vector<Grant> ended;
+  std::erase_if(grants_, [&](const auto& entry) {
+    if (std::min(entry.second.expires, entry.second.draining_until) > now) return false;
+    ended.push_back(entry.second);
+    return true;
+  });
+  for (const Grant& grant : ended)
+    if (!grant.used) let_wait(now, grant.home, now - grant.since);
+  return ended;
+}
+
+Time SlotLeases::next_deadline() const {
+  Time next = kNever;
+  for (const auto& [job, grant] : grants_) next = std::min({next, grant.expires, grant.draining_until});
+  return next;
+}
+
+}  // namespace gw::job

@@ -1,0 +1,94 @@
+#pragma once
+// The slots of this peer, and to whom they are lent.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "job/names.h"
+
+namespace gw::job {
+
+// Grants slots: reserve, claim, renew, release; every grant ends by itself unless it is renewed.
+//
+// Invariant: reserved and claimed slots together, but for those that are being drained, never exceed Config::slots. At most one grant per
+// job. A home that held slots and used none of them, however that ended, waits for the next as long as it held them, and twice as long each
+// time, so that a stranger with job ids of its own does not keep every other home from them. A value without threads.
+class SlotLeases {
+ public:
+  // Limits, set by the owner of this machine, on what the jobs of one other peer hold here at a time. 0: no limit.
+  struct Caps {
+    PeerId self = {};  // this peer, whose own jobs have no caps
+    std::uint32_t slots_per_origin = 0;
+    std::uint32_t jobs_per_origin = 0;
+
+    auto operator<=>(const Caps&) const = default;
+  };
+  struct Config {
+    std::uint32_t slots = 4;
+    Caps caps = {};
+    Time offer_for = std::chrono::seconds(3);   // a reservation that is not claimed
+    std::size_t claims_per_origin = 64;         // and reservations
+    std::size_t waiting = 1024;                 // origins that have to wait
+    Time lease_for = std::chrono::seconds(60);  // a claim that is not renewed: also how long a job goes on without its home
+  };
+  struct Grant {
+    PeerId home;
+    JobId job;
+    std::uint64_t claim;
+    std::uint32_t slots;
+    bool claimed = false;
+    bool used = false;  // a thread was given to it
+    Time since;         // was reserved
+    Time expires;
+    Time draining_until = kNever;  // its threads are leaving, and have to be gone by then; kNever: they stay
+  };
+
+  // `boot` makes claims of different boots different.
+  SlotLeases(Config config, std::uint64_t boot) : config_(config), next_claim_(boot << 32) {}
+
+  std::uint32_t slots() const { return config_.slots; }
+  std::uint32_t free_slots() const;
+  // Sets aside up to `wanted` slots. nullptr: none are free, or the job has claimed some already. Asked again, the same reservation.
+  const Grant* reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted);
+  // Takes or renews. nullptr: there is no such grant.
+  const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
+  const Grant* find(const JobId& job) const;
+  const std::map<JobId, Grant>& grants() const { return grants_; }
+  bool release(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
+  // Sets the number of slots. Claims that do not fit any more, the latest first, and `also` those of these jobs, are drained until `until`
+  // and returned; reservations end at once.
+  std::vector<Grant> resize(std::uint32_t slots, const std::vector<JobId>& also, Time until);
+  // Sets the caps. Claims beyond them are drained as above.
+  std::vector<Grant> set_caps(const Caps& caps, Time until);
+  // Ends the claim of the job, if it has one.
+  std::optional<Grant> end(const JobId& job);
+
+  // The home of the job has given it a thread: it need not wait for its next slots.
+  void on_used(const JobId& job);
+  // Ends a grant that its home has claimed and on which nothing has run since `since`, and lets the home wait before the next one.
+  std::optional<Grant> end_unused(Time now, const JobId& job, Time since);
+
+  // Ends the grants that were not renewed in time and returns them.
+  std::vector<Grant> expire(Time now);
+  Time next_deadline() const;
+
+ private:
+  // How many more slots the jobs of this origin may get; 0 also if they may not be one more.
+  std::uint32_t room_for(const PeerId& origin) const;
+  bool beyond_caps(const PeerId& origin) const;
+  void drain(const JobId& job, Time until, std::vector<Grant>& leaving);
+  void let_wait(Time now, const PeerId& origin, Time held);
+
+  Config config_;
+  std::uint64_t next_claim_;
+  std::map<JobId, Grant> grants_;
+  struct Wait {
+    std::uint32_t times = 0;  // slots were not used
+    Time until{0};
+  };
+  std::map<PeerId, Wait> waits_;  // origins that reserve slots and do not use them
+};
+
+}  // namespace gw::job

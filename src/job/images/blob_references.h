@@ -1,0 +1,147 @@
+#pragma once
+// The blobs that this peer has and needs: fetches those that are lacking, serves those that others need.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/shared_bytes.h"
+#include "job/actions.h"
+#include "job/deadlines.h"
+
+namespace gw::job {
+
+struct Blob {
+  Hash256 hash;
+  std::string bytes;
+};
+
+// Counts which job needs which blob; a blob that no job needs is dropped. A blob that is needed and not here is asked for from its sources
+// (the peers that are said to have it), in turn and repeatedly, and checked against its hash when it comes. If a source lacks it, or the
+// blob was here and is damaged or gone, all other members of the job are asked too. If no member has it, take_lost() returns it: its user
+// gives up, or waits until a member that has it comes back. Each peer is asked for Config::in_flight blobs at a time and has its own queue
+// for the rest, so a peer that never answers delays no other.
+//
+// Invariants: has(hash) is true only after the disk has confirmed it; a blob is given only to a peer that asks for it in the name of a job
+// that needs it here; a blob that is asked for is in exactly one place: in the queue of its next source, in flight, or at rest until its
+// deadline. Costs: on_tick() handles the due ones only. Limits: Config. A value without threads.
+class BlobReferences {
+ public:
+  struct Config {
+    std::size_t blobs = 1u << 20;
+    std::size_t in_flight = 32;  // blobs asked of one peer at once
+    std::size_t waiters = 64;    // peers waiting for a blob from our disk
+    std::size_t sources = 4;     // peers that are said to have a blob
+    std::size_t holders = 16;    // members of the job that are asked because they might have it
+    Time retry = std::chrono::milliseconds(800);
+    Time ask_all_again = std::chrono::seconds(5);  // after no member had it
+  };
+  // The members of a job that might have its blobs; without this peer.
+  using Holders = std::function<std::vector<PeerId>(const JobId&)>;
+  BlobReferences(Config config, Holders holders) : config_(config), holders_(std::move(holders)) {}
+
+  // While the disk is full no blob is asked for, and blobs that come are not stored.
+  void set_disk_full(bool full) { disk_full_ = full; }
+  bool disk_full() const { return disk_full_; }
+
+  bool has(const Hash256& hash) const;
+  // A job needs the blob, and it is neither stored here nor being stored.
+  bool is_asked(const Hash256& hash) const;
+  // The job needs the blob, and it is stored here or being stored.
+  bool is_held(const Hash256& hash, const JobId& job) const;
+  // The jobs that need the blob.
+  std::vector<JobId> jobs_of(const Hash256& hash) const;
+  // The size of a blob that this peer has received since its start; 0: not known.
+  std::uint64_t bytes_of(const Hash256& hash) const;
+  std::size_t size() const { return blobs_.size(); }
+
+  // Each counts one more need of the job. adopt(): an earlier boot has stored the blob. put(): stores it. want(): asks `from` for it.
+  void adopt(const Hash256& hash, const JobId& job);
+  void put(Blob blob, const JobId& job, Actions& out) { put(blob.hash, std::move(blob.bytes), job, out); }
+  void put(const Hash256& hash, SharedBytes bytes, const JobId& job, Actions& out);
+  Status want(Time now, const Hash256& hash, const JobId& job, const PeerId& from, Actions& out);
+  // Removes one need. The records of this turn take effect before the blob is deleted.
+  void release(const Hash256& hash, const JobId& job, Actions& out);
+  std::vector<Hash256> all() const;
+
+  // Reads a blob for local use; answered by on_disk.
+  void load(const Hash256& hash, Actions& out) { out.add(LoadBlob{hash}); }
+
+  void on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out);
+  // Kind::corrupt if the bytes do not have the hash.
+  Status on_blob(Time now, const PeerId& from, const JobMessage::Blob& message, Actions& out);
+  void on_stored(const Hash256& hash);
+  // Sends the blob to the peers that wait for it.
+  void on_loaded(const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
+  // The blob on the disk is damaged or gone.
+  void on_lost(Time now, const Hash256& hash);
+  // Blobs that no asked peer has, since the last call.
+  std::vector<Hash256> take_lost() { return std::exchange(lost_, {}); }
+  void on_tick(Time now, Actions& out);
+  Time next_deadline() const;
+
+ private:
+  enum class State : std::uint8_t { asked, storing, stored };
+  // Where a blob that is asked for is in its turn. at_rest: it is asked for again at its deadline.
+  enum class Turn : std::uint8_t { nowhere, queued, in_flight, at_rest };
+  // A peer, and the job in which both take part.
+  struct Partner {
+    PeerId peer;
+    JobId job;
+    auto operator<=>(const Partner&) const = default;
+  };
+  struct Source {
+    Partner partner;
+    bool lacks = false;  // the peer said so
+  };
+  struct Need {
+    JobId job;
+    std::uint32_t count;
+  };
+  struct Entry {
+    State state;
+    std::uint32_t bytes = 0;  // 0: not known
+    bool damaged = false;     // the bytes on the disk do not have the hash
+    std::vector<Need> needs = {};
+    std::vector<Source> sources = {};  // in the order in which they are asked
+    bool was_asked = false;            // the first source was asked
+    Turn turn = Turn::nowhere;
+    std::uint64_t order = 0;  // in the queue of the first source
+    PeerId asked = {};        // the peer in whose queue it is, or that was asked
+  };
+  // The blobs that one peer is asked for.
+  struct Window {
+    std::size_t in_flight = 0;
+    std::set<std::pair<std::uint64_t, Hash256>> queue = {};
+  };
+
+  static void add_need(Entry& entry, const JobId& job);
+  void add_source(Entry& entry, const Partner& from) const;
+  void add_holders(Entry& entry) const;
+  void give_up_for_now(Time now, const Hash256& hash, Entry& entry);
+  void leave_turn(const Hash256& hash, Entry& entry);
+  void rest(const Hash256& hash, Entry& entry, Time until);
+  // Puts the blob into the queue of its first source. REQUIRES: there is one.
+  void enqueue(const Hash256& hash, Entry& entry);
+  void ask_next(const Hash256& hash, Entry& entry);
+  void note_room(const PeerId& peer, const Window& window);
+  void ask_queued(Time now, Actions& out);
+  void store(const Hash256& hash, SharedBytes bytes, Actions& out);
+
+  Config config_;
+  const Holders holders_;
+  bool disk_full_ = false;
+  std::map<Hash256, Entry> blobs_;
+  std::map<PeerId, Window> windows_;  // of peers with blobs in flight or queued
+  std::set<PeerId> with_room_;        // peers with a queue and fewer than Config::in_flight blobs in flight
+  Deadlines<Hash256> deadlines_;      // of blobs in flight or at rest
+  std::uint64_t next_order_ = 0;
+  std::map<Hash256, std::uint32_t> writing_;  // stores the disk has not answered: a blob may be dropped and come again meanwhile
+  std::map<Hash256, std::set<Partner>> waiters_;
+  std::vector<Hash256> lost_;
+};
+
+}  // namespace gw::job

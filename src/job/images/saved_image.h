@@ -1,0 +1,33 @@
+#pragma once
+// A reference of a host to an image of its thread.
+
+#include <cstdint>
+#include <optional>
+
+#include "job/images/image_trees.h"
+
+namespace gw::job {
+
+// The owner of a SavedImage holds the image's tree and must call release().
+struct SavedImage {
+  Hash256 root;
+  std::uint64_t determinants = 0;
+  std::uint64_t input_pieces = 0;
+  // The image may be stored at the keeper only when home has stored the spawns up to here. Otherwise a spawn in the image's outbox could be
+  // sent again by a host that has no image of the child.
+  std::uint64_t after_spawn = 0;
+};
+
+// Kind::corrupt: the image refers to parts of images that are not here.
+inline Result<SavedImage> hold(ImageTrees& trees, const JobId& job, const NewImage& image, Actions& out) {
+  GW_TRY_VOID(trees.add(job, image, out));
+  return SavedImage{
+      .root = image.root, .determinants = image.determinants, .input_pieces = image.input_pieces, .after_spawn = image.last_spawn};
+}
+
+inline void release(ImageTrees& trees, const JobId& job, std::optional<SavedImage>& image, Actions& out) {
+  if (image) trees.release({job, image->root}, out);
+  image.reset();
+}
+
+}  // namespace gw::job

@@ -1,0 +1,134 @@
+#include "node/worker/attachment.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "job/images/new_image.h"
+
+namespace gw::node {
+namespace {
+
+// A disk with the parts of one image of three pages: two in the first node, one, which is short, in the second.
+class AttachmentTest : public testing::Test, protected BlobReader {
+ protected:
+  AttachmentTest() {
+    content_.memory_pages = wire::kPagesPerNode + 1;
+    wire::pb::GateState gate;
+    gate.set_thread(7);
+    gate.set_epoch(2);
+    gate.set_next_determinant(5);
+    wire::pb::GateState::StreamState& stream = *gate.add_streams();
+    wire::write(wire::kHomeStream, *stream.mutable_stream());
+    stream.set_next_sequence(4);
+    const std::string state = gate.SerializeAsString();
+    content_.job_state.assign(state.begin(), state.end());
+    for (const auto& [index, size] :
+         {std::pair<std::uint32_t, std::size_t>{0, wire::kPageBytes}, {7, wire::kPageBytes}, {256, wire::kPageUnit}}) {
+      const Hash256 hash = put(std::string(size, static_cast<char>('a' + index % 26)));
+      content_.pages.push_back({index, hash, wire::Storage::elsewhere, {}});
+    }
+    const wire::Image image = wire::Image::encode(content_).value();
+    root_ = put(std::string(as_text(image.root())));
+    for (const wire::StoredBlob& blob : image.pack().blobs()) put(std::string(as_text(blob.stored)));
+    nodes_ = image.nodes();
+  }
+
+  Hash256 put(std::string bytes) {
+    const Hash256 hash = sha256(as_bytes(bytes));
+    blobs_[hash] = std::move(bytes);
+    return hash;
+  }
+  // An image whose only part is a root with these nodes.
+  Hash256 put_root(std::uint32_t memory_pages, std::vector<wire::NodeName> nodes) {
+    wire::ImageRoot root;
+    root.memory_pages = memory_pages;
+    root.nodes = std::move(nodes);
+    return put(std::string(as_text(wire::encode_root(root).value())));
+  }
+  Result<std::string> load(const Hash256& hash) override {
+    const auto found = blobs_.find(hash);
+    if (found == blobs_.end()) return fail(Kind::corrupt, "a blob is damaged");
+    return found->second;
+  }
+  Result<std::vector<os::SealedMemory>> join(const Hash256& root) {
+    return join(root, {.thread = 7, .epoch = 3, .determinants = 5, .stored = {{wire::kHomeStream, 3}}});
+  }
+  Result<std::vector<os::SealedMemory>> join(const Hash256& root, const job::Attachment::Gate& gate) {
+    return assemble({.form = job::Attachment::Form::image, .bytes = {}, .blobs = {root}, .whole = {}, .gate = gate}, *this);
+  }
+
+  wire::ImageContent content_;
+  std::map<Hash256, std::string> blobs_;
+  std::vector<wire::NodeName> nodes_;
+  Hash256 root_;
+};
+
+// Finding N8: the worker would send determinant 5 where its host expects another one, and be ended for it with all its threads.
+TEST_F(AttachmentTest, AnImageThatIsNotWhatItsKeeperSaysDoesNotGoToTheWorker) {
+  EXPECT_TRUE(join(root_, {.thread = 7, .epoch = 2, .determinants = 5, .stored = {{wire::kHomeStream, 100}}}));
+  const job::Attachment::Gate wrong[] = {{.thread = 8, .epoch = 3, .determinants = 5, .stored = {{wire::kHomeStream, 3}}},
+                                         {.thread = 7, .epoch = 1, .determinants = 5, .stored = {{wire::kHomeStream, 3}}},
+                                         {.thread = 7, .epoch = 3, .determinants = 4, .stored = {{wire::kHomeStream, 3}}},
+                                         {.thread = 7, .epoch = 3, .determinants = 6, .stored = {{wire::kHomeStream, 3}}},
+                                         {.thread = 7, .epoch = 3, .determinants = 5, .stored = {{wire::kHomeStream, 2}}}};
+  for (const job::Attachment::Gate& gate : wrong) {
+    const auto joined = join(root_, gate);
+    ASSERT_FALSE(joined);
+    EXPECT_EQ(joined.error().kind, Kind::corrupt);
+    EXPECT_NE(joined.error().detail.find("its keeper"), std::string::npos) << joined.error().detail;
+  }
+}
+
+TEST_F(AttachmentTest, AnImageIsItsNodesAndPacksOfItsPages) {
+  const auto memories = join(root_);
+  ASSERT_TRUE(memories) << memories.error().detail;
+  ASSERT_EQ(memories->size(), 2u);
+  const auto nodes = wire::Image::decode(memories->at(0).bytes(), nullptr);
+  ASSERT_TRUE(nodes) << nodes.error().detail;
+  EXPECT_EQ(nodes->id(), root_);
+  EXPECT_EQ(nodes->content().job_state, content_.job_state);
+  const auto pack = wire::BlobPack::decode(memories->at(1).bytes(), nullptr);
+  ASSERT_TRUE(pack) << pack.error().detail;
+  ASSERT_EQ(pack->blobs().size(), 3u);
+  for (const wire::ImagePage& page : content_.pages) EXPECT_NE(pack->find(page.hash), nullptr) << page.index;
+}
+
+TEST_F(AttachmentTest, WhatCannotBeReadHereIsToBeFoundElsewhere) {
+  for (const auto& [hash, bytes] : std::map(blobs_)) {
+    blobs_.erase(hash);
+    EXPECT_EQ(join(root_).error().kind, Kind::not_found);
+    blobs_[hash] = bytes;
+  }
+}
+
+// Roots that a hostile peer could send: each is refused as something that is not an image at any host.
+TEST_F(AttachmentTest, WhatIsNoTreeIsRefused) {
+  const wire::NodeName first = nodes_.at(0);
+  const Hash256 page = content_.pages[0].hash;
+  const std::map<std::string, Hash256> roots = {
+      {"a page as root", page},
+      {"a node as root", first.hash},
+      {"a root below a root", put_root(256, {{0, root_}})},
+      {"a page below a root", put_root(256, {{0, page}})},
+      {"a page outside the memory", put_root(7, {first})},
+      {"an empty root", put("")},
+  };
+  for (const auto& [what, root] : roots) {
+    const auto joined = join(root);
+    ASSERT_FALSE(joined) << what;
+    EXPECT_TRUE(joined.error().kind == Kind::corrupt || joined.error().kind == Kind::unsupported) << what << ": " << joined.error().detail;
+    EXPECT_FALSE(joined.error().detail.empty());
+  }
+}
+
+TEST_F(AttachmentTest, AWholeImageHasItsPages) {
+  const auto image = whole_image(root_, *this);
+  ASSERT_TRUE(image) << image.error().detail;
+  EXPECT_EQ(image->id(), root_);
+  EXPECT_TRUE(image->verify_pages());
+  EXPECT_TRUE(image->content().nodes_elsewhere.empty());
+}
+
+}  // namespace
+}  // namespace gw::node

@@ -1,0 +1,110 @@
+#pragma once
+// The workers of a peer, by the names it has given them.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/images/new_image.h"
+#include "node/worker/hosted_worker.h"
+#include "node/worker/native_code.h"
+#include "node/worker/worker_pool.h"
+#include "peer/peer.h"
+
+namespace gw::node {
+
+// Starts the workers a peer asks for, brings them its frames with what goes beside them (modules with their compiled code, images), and
+// brings their frames and their deaths back. Decides nothing.
+//
+// Images are decoded and hashed where that does no harm; what their worker says after one waits for that, so that the order of its frames
+// stays. It is little: the gates bound what is not acknowledged. A worker whose gates do not is not read from beyond kMaxReceived frames or
+// kMaxReceivedBytes.
+//
+// The owner is told from the loop, never from inside a call of start(), kill() or send(); it may call all of them when it is told.
+// Belongs to the loop's thread. Limits: those of HostedWorker; the peer limits how many workers there are.
+class WorkerTable {
+ public:
+  class Owner {
+   public:
+    virtual void on_worker(job::WorkerId worker, peer::WorkerFrame frame) = 0;
+    // A thread that was to be restored is not in the worker: its image could not be read.
+    virtual void on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) = 0;
+    // The worker is gone; everything it said before has been told.
+    virtual void on_worker_lost(job::WorkerId worker, const Death& death) = 0;
+    // Everything that came with one wake-up has been told; next_deadline() may have changed.
+    virtual void on_worker_wakeup() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+  struct Config {
+    WorkerProcess::Config process;
+    std::size_t spares = 1;                                  // workers started ahead of time
+    isolate::CodeKind code_kind = isolate::CodeKind::start;  // that modules are loaded with
+  };
+  // References outlive it.
+  struct Parts {
+    Waiting& waiting;
+    const NativeCode& code;
+    Owner& owner;
+  };
+
+  WorkerTable(Parts parts, const Config& config);
+  ~WorkerTable();
+
+  // Starts the spares that are missing.
+  Status refill() { return pool_.refill(); }
+  void start(const job::StartWorker& start, const WorkerShare& share);
+  void kill(job::WorkerId worker) { workers_.erase(worker); }
+  void send(job::FrameToWorker frame);
+  void end_all() { workers_.clear(); }
+
+  // Workers are held to `share_of` their jobs from now on, but for those that use more memory than that: the jobs of these are returned.
+  std::vector<job::JobId> hold(const std::function<WorkerShare(const job::JobId&)>& share_of);
+
+  job::Time next_deadline() const;
+  void on_deadline(job::Time now);
+
+  std::size_t size() const { return workers_.size(); }
+  std::uint64_t resident_bytes(const job::JobId& job) const;
+
+ private:
+  struct Worker {
+    std::unique_ptr<HostedWorker> process;
+    job::JobId job;
+    std::shared_ptr<const os::SealedMemory> module;     // shared with what is being done about its code on another thread
+    std::deque<WorkerProcess::Received> received = {};  // wait until the image before them is checked
+    std::size_t received_bytes = 0;                     // in their frames
+    bool checking = false;
+    bool has_code = false;  // the worker was given compiled code with its module
+  };
+  static constexpr std::size_t kMaxReceived = 1024;
+  static constexpr std::size_t kMaxReceivedBytes = 32u << 20;
+
+  void on_ready(job::WorkerId id);
+  void on_lost(job::WorkerId id, const Death& death);
+  void on_attachments(job::WorkerId id, HostedWorker::Position position, Result<std::vector<os::SealedMemory>> memories);
+  Status restore(HostedWorker& worker, HostedWorker::Position position, const std::vector<os::SealedMemory>& memories);
+  void check(job::WorkerId id, WorkerProcess::Received received);
+  void on_checked(job::WorkerId id, wire::pb::FromWorker frame, Result<job::NewImage> image);
+  void drain(job::WorkerId id);
+  static void bound_received(Worker& worker);
+  void after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded);
+  void drop_code(Worker& worker);
+  void post(std::function<void()> callback);
+
+  Waiting& waiting_;
+  const NativeCode& code_;
+  Owner& owner_;
+  const isolate::CodeKind code_kind_;
+  WorkerPool pool_;
+  std::map<job::WorkerId, Worker> workers_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with callbacks
+};
+
+}  // namespace gw::node

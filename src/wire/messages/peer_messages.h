@@ -1,0 +1,37 @@
+#pragma once
+// The messages of peer.proto as bytes, checked where they enter.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "wire/peer.pb.h"
+
+namespace gw::wire {
+
+inline constexpr std::uint32_t kPeerProtocol = 5;
+inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
+inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
+inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
+inline constexpr int kMaxHeld = 16384;          // threads in a status
+inline constexpr int kMaxDeterminants = 65536;  // in a message, and between two images of a thread on a grid
+inline constexpr std::uint32_t kMaxTasks = 10000;
+inline constexpr std::uint32_t kMaxJobSlots = 1u << 16;
+inline constexpr std::uint64_t kMaxEpoch = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t kMaxTerm = std::uint64_t{1} << 40;
+inline constexpr std::size_t kMaxRosterMembers = 4096;
+
+// Kind::overloaded if the message would be longer than kMaxPeerMessageBytes.
+Result<Bytes> encode(const pb::PeerMessage& message);
+
+// Takes a message as it came. Kind::invalid if it breaks a rule, with the rule; Kind::unsupported if it is of another protocol version.
+// Afterwards ids and hashes have 32 bytes, threads, epochs and claims are not 0, nothing is longer than the limits above, and sentences for
+// people are free of control characters. Charters, rosters and grants have a size that can be right: job/authority/authority.h checks what
+// they say.
+Result<pb::PeerMessage> decode_peer_message(ByteView payload);
+
+// REQUIRES: 32 bytes, as in every message that was decoded.
+Hash256 hash_of(const std::string& bytes);
+inline std::string bytes_of(const Hash256& hash) { return std::string(as_text(hash.bytes)); }
+
+}  // namespace gw::wire

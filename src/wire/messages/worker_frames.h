@@ -1,0 +1,38 @@
+#pragma once
+// The frames of worker.proto as bytes, checked where they enter.
+
+#include <cstddef>
+
+#include "base/bytes.h"
+#include "wire/worker.pb.h"
+
+namespace gw::wire {
+
+inline constexpr std::size_t kMaxFrameBytes = 2u << 20;
+inline constexpr std::size_t kMaxEffectBytes = 1u << 20;  // of the bytes in one effect
+inline constexpr std::size_t kInputChunkBytes = 1u << 20;
+inline constexpr std::size_t kMaxInputPiece = 64u << 10;  // of standard input: a guest takes a piece as a whole
+inline constexpr std::size_t kMaxThreadConfigBytes = 64u << 20;
+inline constexpr std::size_t kMaxPathBytes = 4096;
+inline constexpr std::uint32_t kWorkerProtocol = 2;  // in Hello
+
+// Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
+Result<Bytes> encode(const pb::ToWorker& frame);
+Result<Bytes> encode(const pb::FromWorker& frame);
+
+// Take a frame as it came, with the number of descriptors beside it. Kind::invalid if it breaks a rule, with the rule. What is left to the
+// receiver is what only it knows: which threads there are, and what may come when.
+Result<pb::ToWorker> decode_to_worker(ByteView payload, std::size_t descriptors);
+Result<pb::FromWorker> decode_from_worker(ByteView payload, std::size_t descriptors);
+
+// The configuration of a thread, which comes in sealed memory beside Start.
+Result<pb::ThreadConfig> decode_thread_config(ByteView bytes);
+
+// The rules for an effect and for what a thread starts with, wherever they come from. Kind::invalid with the rule that is broken.
+Status check_effect(const pb::Effect& effect);
+Status check_config(const pb::ThreadConfig& config);
+
+// A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
+bool is_tree_path(std::string_view path);
+
+}  // namespace gw::wire

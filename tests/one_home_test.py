@@ -1,0 +1,154 @@
+"""A program moves between the grid, an image and a command in both directions, with its files and its input; nothing is lost or repeated."""
+
+import json
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from support.harness import EXIT_BAD_INPUT, EXIT_SUSPENDED, EndToEnd, mobile, run
+from support.local_daemon import LocalDaemon
+from support.programs import SOURCE_ROOT
+
+LINES = 1500
+EXIT_INTERRUPTED = 130
+
+
+class OneHome(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.daemon = LocalDaemon(self)
+        self.content = b"".join(b"line %d\n" % number for number in range(LINES))
+        (self.folder / "lines").write_bytes(self.content)
+        self.out = b""
+        self.moves = 0
+
+    def godwit(self, *words, code: int | None = None):
+        done = run(self.daemon.command(*words), timeout=120)
+        if code is not None:
+            self.assertEqual(done.code, code, done)
+        return done
+
+    def go_on(self, command: str, program: Path, *options, args: tuple[str, ...] = ()) -> Path:
+        """Runs until it is suspended to the next image."""
+        self.moves += 1
+        image = self.folder / f"{self.moves}.gwi"
+        done = self.godwit(command, program, *options, "--suspend-after", "700ms", "--image", image, *(("--", *args) if args else ()), code=EXIT_SUSPENDED)
+        self.out += done.out
+        self.assertTrue(image.exists(), done)
+        return image
+
+    def suspend_detached(self, job: str) -> Path:
+        """Suspends a job that nobody follows, when it has printed something, to the next image."""
+        self.moves += 1
+        image = self.folder / f"{self.moves}.gwi"
+        while not self.godwit("job", "logs", job, code=0).out:
+            time.sleep(0.1)
+        done = self.godwit("job", "suspend", job, "--image", image, "-o", "json", code=0)
+        self.assertEqual(json.loads(done.out)["image"], str(image))
+        self.out += self.godwit("job", "logs", job, code=0).out
+        self.godwit("job", "cancel", job, code=0)
+        return image
+
+    def assert_no_job_is_left(self):
+        jobs = json.loads(self.godwit("job", "list", "-o", "json", code=0).out)["jobs"]
+        self.assertEqual([job["state"] for job in jobs if job["state"] not in ("done", "cancelled")], [])
+
+    def test_grid_to_file_to_command_to_grid(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_cat.c")
+        stdin = ("--stdin", self.folder / "lines")
+        (self.folder / "lines").write_bytes(b"".join(b"line %d\n" % number for number in range(60_000)))
+        image = self.go_on("run", module, "--workers", "1", *stdin)
+        image = self.go_on("resume", image, *stdin)
+        image = self.go_on("resume", image, "--workers", "1", *stdin)
+        image = self.go_on("resume", image, *stdin)
+        done = self.godwit("resume", image, "--workers", "1", *stdin, code=0)
+        self.out += done.out
+        self.assert_output(self.out, (self.folder / "lines").read_bytes(), f"after {self.moves} moves")
+        self.assert_no_job_is_left()
+
+    def test_files_move_along(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        data, copy = self.folder / "lines", self.folder / "copy"
+        files = ("--input", f"{data}:/in", "--output", f"{copy}:/out")
+        image = self.go_on("run", module, "--workers", "1", *files, args=("/in", "/out"))
+        image = self.go_on("resume", image, "--allow-files")
+        job = self.godwit("resume", image, "--workers", "1", "--detach", "--input", f"{data}:/in", "--output", f"{copy}:/out")
+        self.assertEqual(job.code, EXIT_BAD_INPUT, "a detached job leaves no files here")
+        image = self.go_on("resume", image, "--workers", "1", *files)
+        done = self.godwit("resume", image, *files, code=0)
+        self.out += done.out
+        self.assert_output(self.out, self.content, f"after {self.moves} moves")
+        self.assert_output(copy.read_bytes(), self.content, "the copy")
+        self.assert_no_job_is_left()
+
+    def test_a_detached_job_is_exported(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        data = ("--input", f"{self.folder / 'lines'}:/in")
+        job = self.godwit("run", module, "--workers", "1", "--detach", *data, "--", "/in", "/copy", code=0).out.decode().strip()
+        image = self.suspend_detached(job)
+        refused = self.godwit("resume", image)
+        self.assertEqual(refused.code, EXIT_BAD_INPUT)
+        self.assertIn("--input HOST:/in", refused.err)
+        job = self.godwit("resume", image, "--workers", "1", "--detach", *data, code=0).out.decode().strip()
+        image = self.suspend_detached(job)
+        done = self.godwit("resume", image, *data, code=0)
+        self.out += done.out
+        self.assert_output(self.out, self.content, f"after {self.moves} moves")
+
+    def test_ctrl_c_suspends_a_job_to_its_image(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        image = self.folder / "interrupted.gwi"
+        files = ("--input", f"{self.folder / 'lines'}:/in")
+        words = self.daemon.command("run", module, "--workers", "1", *files, "--image", image, "--", "/in", "/copy")
+        # communicate() reads the pipe itself and would miss what a buffered readline() has taken from it.
+        process = subprocess.Popen(words, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.out += process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, EXIT_INTERRUPTED, errors)
+        self.out += out
+        self.out += self.godwit("resume", image, "--workers", "1", "--allow-files", code=0).out
+        self.assert_output(self.out, self.content, "after one move")
+        self.assert_no_job_is_left()
+
+    def test_a_job_file_moves_to_the_grid(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        data = ("--input", f"{self.folder / 'lines'}:/in")
+        image = self.go_on("run", module, "--checkpoint-every", "200ms", *data, args=("/in", "/copy"))
+        self.out += self.godwit("resume", image, "--workers", "1", *data, code=0).out
+        self.assert_output(self.out, self.content, "after one move")
+
+    def test_an_array_is_not_exported(self):
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        data = ("--input", f"{self.folder / 'lines'}:/in")
+        job = self.godwit("run", module, "--tasks", "2", "--detach", *data, "--", "/in", "/copy", code=0).out.decode().strip()
+        refused = self.godwit("job", "suspend", job, "--image", self.folder / "array.gwi")
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("an image holds the main thread alone", refused.err)
+        self.assertFalse((self.folder / "array.gwi").exists())
+        self.godwit("job", "resume", job, code=0)
+        self.godwit("job", "cancel", job, code=0)
+
+    def test_an_image_does_not_choose_files(self):
+        """What a file names that came by mail is neither read nor written unless somebody says so."""
+        module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
+        data, copy = self.folder / "lines", self.folder / "copy"
+        files = ("--input", f"{data}:/in", "--output", f"{copy}:/out")
+        for kept in ((), ("--checkpoint-every", "200ms")):
+            with self.subTest(kept=kept):
+                image = self.go_on("run", module, *kept, *files, args=("/in", "/out"))
+                refused = self.godwit("resume", image)
+                self.assertEqual(refused.code, EXIT_BAD_INPUT)
+                for word in (str(data), str(copy), "--allow-files"):
+                    self.assertIn(word, refused.err)
+                other = self.folder / "other"
+                other.write_bytes(b"something else\n")
+                changed = self.godwit("resume", image, "--input", f"{other}:/in", "--output", f"{copy}:/out")
+                self.assertIn("has changed", changed.err)
+                self.assertFalse(copy.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
