@@ -7,12 +7,11 @@ import time
 import unittest
 from pathlib import Path
 
-from support.harness import EXIT_BAD_INPUT, EXIT_SUSPENDED, EndToEnd, mobile, run
+from support.harness import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_SUSPENDED, EndToEnd, mobile, run
 from support.local_daemon import LocalDaemon
 from support.programs import SOURCE_ROOT
 
 LINES = 1500
-EXIT_INTERRUPTED = 130
 
 
 class OneHome(EndToEnd):

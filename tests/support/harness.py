@@ -25,6 +25,7 @@ NODE = os.environ.get("GODWIT_NODE", "node")
 
 EXIT_SUSPENDED = 75
 EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
 TIMEOUT_SECONDS = 120
 
 
@@ -41,12 +42,15 @@ class Finished:
         return f"{' '.join(self.command)} -> exit {self.code}\n{self.err[-2000:]}"
 
 
+def environment() -> dict[str, str]:
+    return dict(os.environ, XDG_CACHE_HOME=str(SCRATCH / "cache"))
+
+
 def run(command: list, stdin=b"", check: bool = False, folder=None, timeout: float = TIMEOUT_SECONDS) -> Finished:
     """Runs a command, in `folder` if given; `stdin` is bytes or an open file, whose position the processes share."""
     words = [str(word) for word in command]
     source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-    environment = dict(os.environ, XDG_CACHE_HOME=str(SCRATCH / "cache"))
-    done = subprocess.run(words, capture_output=True, timeout=timeout, env=environment, cwd=folder, check=False, **source)
+    done = subprocess.run(words, capture_output=True, timeout=timeout, env=environment(), cwd=folder, check=False, **source)
     finished = Finished(words, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
     if check and finished.code != 0:
         raise AssertionError(str(finished))

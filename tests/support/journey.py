@@ -1,9 +1,11 @@
 """One run of a program that is suspended after each leg and continued by a new process, natively or in Node."""
 
+import signal
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from support.harness import EXIT_SUSPENDED, GODWIT, NODE, EndToEnd, Finished, run
+from support.harness import EXIT_INTERRUPTED, EXIT_SUSPENDED, GODWIT, NODE, TIMEOUT_SECONDS, EndToEnd, Finished, environment, run
 from support.programs import SOURCE_ROOT, Program
 
 RESUME_IN_NODE = SOURCE_ROOT / "web/resume.mjs"
@@ -32,17 +34,29 @@ class Journey:
         """Goes on in a new process, suspended as `until` says; without it, to the end."""
         target = self._next_image()
         stop = (*until, "--image", target) if until else ()
-        if self.image is None:
-            words = ["run", self._module, "--seed", "1", *self._options, *stop, "--", *self._program.args]
-        else:
-            words = ["resume", self.image, "--allow-files", *stop]
-        done = run([GODWIT, *words], stdin=self._stdin, folder=self._folder)
-        self._take(done, target)
+        self._take(run(self._command(*stop), stdin=self._stdin, folder=self._folder), target)
 
-    def leg_in_node(self, *until: str) -> None:
+    def leg_until_it_prints(self) -> None:
+        """Goes on in a new process and interrupts it when the first byte of its output has come."""
         target = self._next_image()
-        stop = (*until, "--image", target) if until else ()
-        self._take(run([NODE, RESUME_IN_NODE, self.image, *stop], stdin=self._stdin), target)
+        words = [str(word) for word in self._command("--image", target)]
+        # Without a buffer: communicate() would miss what a buffered read has taken from the pipe.
+        with subprocess.Popen(words, bufsize=0, stdin=self._stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self._folder,
+                              env=environment()) as process:
+            first = process.stdout.read(1)
+            process.send_signal(signal.SIGTERM)
+            rest, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+        self._take(Finished(words, process.returncode, first + rest, errors.decode(errors="replace")), target)
+
+    def _command(self, *stop) -> list:
+        if self.image is None:
+            return [GODWIT, "run", self._module, "--seed", "1", *self._options, *stop, "--", *self._program.args]
+        return [GODWIT, "resume", self.image, "--allow-files", *stop]
+
+    def leg_in_node(self, *words: str) -> None:
+        target = self._next_image()
+        stop = ("--image", target) if words else ()
+        self._take(run([NODE, RESUME_IN_NODE, self.image, *words, *stop], stdin=self._stdin), target)
 
     def _next_image(self) -> Path:
         return self._case.folder / f"journey-{self.moves % 2}.image"
@@ -50,7 +64,7 @@ class Journey:
     def _take(self, done: Finished, target: Path) -> None:
         self.out += done.out
         self._last = done
-        if done.code == EXIT_SUSPENDED:
+        if done.code in (EXIT_SUSPENDED, EXIT_INTERRUPTED):
             self.image = target
             self.moves += 1
         elif done.code != 0:
