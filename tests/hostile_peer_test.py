@@ -88,7 +88,7 @@ class HostilePeerTest(EndToEnd):
             self.assertGreaterEqual(asked, 8, "the attack does not reach the fetch of pages: are its images valid?")
             self.assertLess(asked, OFFERED_MIB, "more was fetched than the budget of one peer")
             self.assertIn("answered by job.kept", said, "nobody said that there is no room")
-            self.assertLessEqual(peer.node()["storage"]["kept_bytes"], 64 << 20)
+            self.assertLessEqual(peer.node()["storage"]["lent_bytes"], 64 << 20)
         self.assert_unharmed()
 
     if SCALE > 1:

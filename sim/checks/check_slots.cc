@@ -17,7 +17,7 @@ Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits) 
   for (const auto& [job, home] : peer.homes()) {
     if (home->threads() > limits.home.threads) return "home has more threads than allowed";
   }
-  if (peer.keeper().size() > limits.keeper.budget.all.threads) return "the keeper has more threads than allowed";
+  if (peer.budget().used().threads > limits.budget.all.threads) return "more threads of other peers are stored than allowed";
   // After a share was reduced there are claims whose threads are still leaving.
   const auto stays = [](const auto& entry) { return entry.second.draining_until == job::kNever; };
   if (static_cast<std::uint64_t>(std::ranges::count_if(peer.slots().grants(), stays)) > limits.slots.slots)

@@ -66,7 +66,7 @@ Json to_json(const node::NodeView& view) {
 Json to_json(const node::StorageView& view) {
   return {{"finished_jobs", view.finished_jobs}, {"finished_bytes", view.finished_bytes}, {"keep_for_seconds", view.keep_for.count()},
           {"keep_bytes", view.keep_bytes},       {"free_bytes", view.free_bytes},         {"full", view.full},
-          {"kept_threads", view.kept_threads},   {"kept_bytes", view.kept_bytes},         {"kept_limit", view.kept_limit}};
+          {"lent_threads", view.lent_threads},   {"lent_bytes", view.lent_bytes},         {"lent_limit", view.lent_limit}};
 }
 
 Json to_json(const node::Share& share) {
@@ -77,7 +77,8 @@ Json to_json(const node::Share& share) {
           {"jobs_per_peer", share.jobs_per_peer},
           {"disk_bytes", share.disk_bytes},
           {"disk_bytes_per_peer", share.disk_bytes_per_peer},
-          {"disk_bytes_per_job", share.disk_bytes_per_job}};
+          {"disk_bytes_per_job", share.disk_bytes_per_job},
+          {"disk_bytes_per_grid", share.disk_bytes_per_grid}};
 }
 
 Json to_json(const node::ShareChange& change) {
@@ -90,6 +91,7 @@ Json to_json(const node::ShareChange& change) {
   if (change.disk_bytes) json["disk_bytes"] = *change.disk_bytes;
   if (change.disk_bytes_per_peer) json["disk_bytes_per_peer"] = *change.disk_bytes_per_peer;
   if (change.disk_bytes_per_job) json["disk_bytes_per_job"] = *change.disk_bytes_per_job;
+  if (change.disk_bytes_per_grid) json["disk_bytes_per_grid"] = *change.disk_bytes_per_grid;
   return json;
 }
 

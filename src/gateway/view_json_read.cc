@@ -152,7 +152,8 @@ node::Share read_share(const Members& json) {
           .jobs_per_peer = json.number<std::uint32_t>("jobs_per_peer"),
           .disk_bytes = json.number<std::uint64_t>("disk_bytes"),
           .disk_bytes_per_peer = json.number<std::uint64_t>("disk_bytes_per_peer"),
-          .disk_bytes_per_job = json.number<std::uint64_t>("disk_bytes_per_job")};
+          .disk_bytes_per_job = json.number<std::uint64_t>("disk_bytes_per_job"),
+          .disk_bytes_per_grid = json.number<std::uint64_t>("disk_bytes_per_grid")};
 }
 
 node::StorageView read_storage(const Members& json) {
@@ -162,9 +163,9 @@ node::StorageView read_storage(const Members& json) {
           .keep_bytes = json.number<std::uint64_t>("keep_bytes"),
           .free_bytes = json.number<std::uint64_t>("free_bytes"),
           .full = json.boolean("full"),
-          .kept_threads = json.number<std::uint64_t>("kept_threads"),
-          .kept_bytes = json.number<std::uint64_t>("kept_bytes"),
-          .kept_limit = json.number<std::uint64_t>("kept_limit")};
+          .lent_threads = json.number<std::uint64_t>("lent_threads"),
+          .lent_bytes = json.number<std::uint64_t>("lent_bytes"),
+          .lent_limit = json.number<std::uint64_t>("lent_limit")};
 }
 
 node::HostedJobView read_hosted(const Members& json) {
@@ -334,7 +335,7 @@ Result<node::PingView> ping_view(std::string_view text) { return read(text, read
 Result<node::ShareChange> share_change(std::string_view text) {
   constexpr std::string_view kForm =
       "an object with cores, memory_bytes, cpu_percent, slots_per_peer, jobs_per_peer, disk_bytes, "
-      "disk_bytes_per_peer or disk_bytes_per_job";
+      "disk_bytes_per_peer, disk_bytes_per_job or disk_bytes_per_grid";
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return fail(Kind::invalid, "the body is not a JSON object: send {}", kForm);
   std::string problem;
@@ -357,6 +358,8 @@ Result<node::ShareChange> share_change(std::string_view text) {
       change.disk_bytes_per_peer = members.number<std::uint64_t>("disk_bytes_per_peer");
     } else if (key == "disk_bytes_per_job") {
       change.disk_bytes_per_job = members.number<std::uint64_t>("disk_bytes_per_job");
+    } else if (key == "disk_bytes_per_grid") {
+      change.disk_bytes_per_grid = members.number<std::uint64_t>("disk_bytes_per_grid");
     } else {
       members.note(fmt::format("'{}' cannot be shared", key));
     }

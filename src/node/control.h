@@ -35,9 +35,9 @@ struct StorageView {
   std::uint64_t keep_bytes = 0;      // limit on the output of ended jobs; beyond it, those that ended first are forgotten
   std::uint64_t free_bytes = 0;      // of its disk
   bool full = false;                 // the disk is full: the daemon accepts nothing new
-  std::uint64_t kept_threads = 0;    // of other peers' jobs
-  std::uint64_t kept_bytes = 0;      // in their images
-  std::uint64_t kept_limit = 0;      // of kept_bytes
+  std::uint64_t lent_threads = 0;    // of other peers' jobs, that run here or whose images are kept here
+  std::uint64_t lent_bytes = 0;      // of code, inputs and images stored for them
+  std::uint64_t lent_limit = 0;      // of lent_bytes
 };
 
 struct NodeView {

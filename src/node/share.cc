@@ -32,7 +32,8 @@ Result<Share> changed(const Share& share, const ShareChange& change) {
                    .jobs_per_peer = change.jobs_per_peer.value_or(share.jobs_per_peer),
                    .disk_bytes = change.disk_bytes.value_or(share.disk_bytes),
                    .disk_bytes_per_peer = change.disk_bytes_per_peer.value_or(share.disk_bytes_per_peer),
-                   .disk_bytes_per_job = change.disk_bytes_per_job.value_or(share.disk_bytes_per_job)};
+                   .disk_bytes_per_job = change.disk_bytes_per_job.value_or(share.disk_bytes_per_job),
+                   .disk_bytes_per_grid = change.disk_bytes_per_grid.value_or(share.disk_bytes_per_grid)};
   GW_TRY_VOID(check_share(next));
   return next;
 }
@@ -42,6 +43,7 @@ job::Budget::Limits budget_of(const Share& share) {
   if (share.disk_bytes != 0) limits.all.bytes = share.disk_bytes;
   limits.origin.bytes = share.disk_bytes_per_peer != 0 ? share.disk_bytes_per_peer : limits.all.bytes / 2;
   limits.job.bytes = share.disk_bytes_per_job != 0 ? share.disk_bytes_per_job : limits.all.bytes / 4;
+  limits.grid.bytes = share.disk_bytes_per_grid != 0 ? share.disk_bytes_per_grid : limits.all.bytes - limits.all.bytes / 4;
   return limits;
 }
 
@@ -59,7 +61,7 @@ Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
   // Files of earlier versions end here.
   for (const auto& [name, value] :
        {std::pair("disk_bytes", &share.disk_bytes), std::pair("disk_bytes_per_peer", &share.disk_bytes_per_peer),
-        std::pair("disk_bytes_per_job", &share.disk_bytes_per_job)})
+        std::pair("disk_bytes_per_job", &share.disk_bytes_per_job), std::pair("disk_bytes_per_grid", &share.disk_bytes_per_grid)})
     if (whole && in >> more) whole = more == name && static_cast<bool>(in >> *value);
   whole = whole && !(in >> more);
   if (!whole || !check_share(share)) return fail(Kind::corrupt, "{} is damaged: remove it and set the share again", file.string());
@@ -69,9 +71,9 @@ Result<std::optional<Share>> load_share(const std::filesystem::path& file) {
 Status save_share(const std::filesystem::path& file, const Share& share) {
   const std::string text = fmt::format(
       "cores {}\nmemory_bytes {}\ncpu_percent {}\nslots_per_peer {}\njobs_per_peer {}\ndisk_bytes {}\ndisk_bytes_per_peer {}\n"
-      "disk_bytes_per_job {}\n",
+      "disk_bytes_per_job {}\ndisk_bytes_per_grid {}\n",
       share.cores, share.memory_bytes, share.cpu_percent, share.slots_per_peer, share.jobs_per_peer, share.disk_bytes,
-      share.disk_bytes_per_peer, share.disk_bytes_per_job);
+      share.disk_bytes_per_peer, share.disk_bytes_per_job, share.disk_bytes_per_grid);
   return os::write_file_atomic(file, as_bytes(text));
 }
 

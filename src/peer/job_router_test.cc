@@ -81,7 +81,8 @@ class Router : public testing::Test {
   job::SlotLeases slots_{{.slots = 2}, 1};
   job::BlobReferences blobs_{{}, [](const JobId&) { return std::vector<PeerId>(); }};
   job::ImageTrees images_{{}, blobs_};
-  job::Keeper keeper_{{}, {others_, images_, authorities_}};
+  job::Budget budget_{{}};
+  job::Keeper keeper_{{}, {others_, images_, authorities_, budget_}};
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
@@ -97,7 +98,8 @@ class Router : public testing::Test {
                      .make_hosted_job =
                          [this](const job::HostedJob::Claim& claim) {
                            return std::make_unique<job::HostedJob>(
-                               job::HostedJob::Config{}, job::HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_}, claim);
+                               job::HostedJob::Config{}, job::HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_, budget_},
+                               claim);
                          }}};
   Time now_{std::chrono::hours(1)};
   Actions out_;

@@ -55,7 +55,8 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       slots_(of_self(config.slots, identity.self), identity.boot),
       blobs_(config.blobs, [this](const JobId& job) { return holders_of(job); }),
       images_(config.images, blobs_),
-      keeper_(config.keeper, {grids_, images_, authorities_}),
+      budget_(config.budget),
+      keeper_(config.keeper, {grids_, images_, authorities_, budget_}),
       past_(config.past),
       uploads_(config.uploads, blobs_),
       memory_bytes_(config.memory_bytes),
@@ -72,8 +73,9 @@ JobRouter::Environment Peer::router_environment() {
           .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
           .make_hosted_job =
               [this](const HostedJob::Claim& claim) {
-                return std::make_unique<HostedJob>(config_.hosted_job,
-                                                   HostedJob::Environment{identity_.self, blobs_, images_, next_worker_}, claim);
+                const auto& grid = authorities_.find(claim.job)->charter().grid();
+                return std::make_unique<HostedJob>(
+                    config_.hosted_job, HostedJob::Environment{identity_.self, blobs_, images_, next_worker_, budget_, grid}, claim);
               }};
 }
 
@@ -425,7 +427,7 @@ Result<Peer::SuspendedImage> Peer::suspended_image(const JobId& job) const {
 
 void Peer::set_slots(Time now, const SetSlots& request, Actions& out) {
   memory_bytes_ = request.memory_bytes;
-  if (request.budget) keeper_.set_budget(*request.budget);
+  if (request.budget) budget_.set_limits(*request.budget);
   const Time until = now + request.drain_for;
   std::vector<job::SlotLeases::Grant> leaving = slots_.resize(request.slots, request.vacate, until);
   job::SlotLeases::Caps caps = request.caps;

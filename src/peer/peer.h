@@ -107,7 +107,7 @@ struct SetSlots {
   std::uint64_t memory_bytes = 0;  // for all of them together; 0: not limited
   std::vector<JobId> vacate;
   job::SlotLeases::Caps caps = {};
-  std::optional<job::Budget::Limits> budget = {};  // for what is kept for other peers; none: as it was
+  std::optional<job::Budget::Limits> budget = {};  // for what is stored for other peers; none: as it was
   Time drain_for = std::chrono::seconds(10);       // after that long, a thread that has not left continues from the image before
 };
 // A tracker or a beacon in the local network says that a peer of the grid exists.
@@ -164,6 +164,7 @@ class Peer {
     job::ImageTrees::Config images;
     job::HostedJob::Config hosted_job;
     job::Keeper::Config keeper;
+    job::Budget::Limits budget;  // for what is stored for other peers
     PastJobs::Config past;
     Uploads::Config uploads;
     Reachability::Config reachability;
@@ -212,6 +213,7 @@ class Peer {
   const JobRouter& router() const { return router_; }
   const job::SlotLeases& slots() const { return slots_; }
   const job::Keeper& keeper() const { return keeper_; }
+  const job::Budget& budget() const { return budget_; }
   const job::BlobReferences& blobs() const { return blobs_; }
   const Grids& grids() const { return grids_; }
   const BootNumbers& boot_numbers() const { return boot_numbers_; }
@@ -279,6 +281,7 @@ class Peer {
   job::SlotLeases slots_;
   job::BlobReferences blobs_;
   job::ImageTrees images_;
+  job::Budget budget_;
   job::Keeper keeper_;
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
   std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs

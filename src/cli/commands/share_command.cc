@@ -18,7 +18,7 @@ struct ShareOptions {
   std::string cpu;
   std::optional<std::uint32_t> slots_per_peer;
   std::optional<std::uint32_t> jobs_per_peer;
-  std::string disk, disk_per_peer, disk_per_job;
+  std::string disk, disk_per_peer, disk_per_job, disk_per_grid;
 };
 
 Result<std::uint32_t> parse_percent(std::string_view text) {
@@ -42,7 +42,7 @@ Result<int> share(const ShareOptions& options, Invocation& invocation) {
   }
   for (const auto& [text, bytes] :
        {std::pair(&options.disk, &change.disk_bytes), std::pair(&options.disk_per_peer, &change.disk_bytes_per_peer),
-        std::pair(&options.disk_per_job, &change.disk_bytes_per_job)})
+        std::pair(&options.disk_per_job, &change.disk_bytes_per_job), std::pair(&options.disk_per_grid, &change.disk_bytes_per_grid)})
     if (!text->empty()) {
       GW_TRY(*bytes, parse_bytes(*text));
     }
@@ -60,9 +60,9 @@ std::string share_text(const node::Share& share) {
                   share.memory_bytes == 0 ? "no memory limit" : human_bytes(share.memory_bytes) + " of memory", share.cpu_percent);
   if (share.slots_per_peer > 0) text += fmt::format(", at most {} for one peer", counted(share.slots_per_peer, "slot"));
   if (share.jobs_per_peer > 0) text += fmt::format(", at most {} of one peer", counted(share.jobs_per_peer, "job"));
-  const job::Budget::Limits kept = node::budget_of(share);
-  text += fmt::format(", {} of disk for images of other peers ({} for one peer, {} for one job)", human_bytes(kept.all.bytes),
-                      human_bytes(kept.origin.bytes), human_bytes(kept.job.bytes));
+  const job::Budget::Limits disk = node::budget_of(share);
+  text += fmt::format(", {} of disk for other peers ({} for one grid, {} for one peer, {} for one job)", human_bytes(disk.all.bytes),
+                      human_bytes(disk.grid.bytes), human_bytes(disk.origin.bytes), human_bytes(disk.job.bytes));
   return text;
 }
 
@@ -82,9 +82,10 @@ void add_share_command(CommandTree& tree) {
   command.add_option("--cpu", options->cpu, "Maximum CPU use of each shared core, in percent", "PERCENT");
   command.add_number("--slots-per-peer", options->slots_per_peer, "Maximum slots for the jobs of one other peer; 0: no limit", "N");
   command.add_number("--jobs-per-peer", options->jobs_per_peer, "Maximum jobs of one other peer at a time; 0: no limit", "N");
-  command.add_option("--disk", options->disk, "Maximum disk space for images of threads that run on other peers; 0: 64G", "SIZE");
+  command.add_option("--disk", options->disk, "Maximum disk space for code, inputs and images of other peers' jobs; 0: 64G", "SIZE");
   command.add_option("--disk-per-peer", options->disk_per_peer, "Of that, for the jobs of one other peer; 0: half", "SIZE");
   command.add_option("--disk-per-job", options->disk_per_job, "Of that, for one job; 0: a quarter", "SIZE");
+  command.add_option("--disk-per-grid", options->disk_per_grid, "Of that, for the jobs of one grid; 0: three quarters", "SIZE");
   tree.add_setting(command, Key::socket);
   tree.add_setting(command, Key::state);
   command.on_selected([options](Invocation& invocation) { return share(*options, invocation); });

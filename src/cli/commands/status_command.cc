@@ -102,9 +102,9 @@ std::string storage_text(const node::StorageView& storage) {
                      human_bytes(storage.keep_bytes));
 }
 
-std::string kept_text(const node::StorageView& storage) {
-  return fmt::format("images of {} of other peers, {} of {}", counted(storage.kept_threads, "thread"), human_bytes(storage.kept_bytes),
-                     human_bytes(storage.kept_limit));
+std::string lent_text(const node::StorageView& storage) {
+  return fmt::format("{} of {} for {} of other peers", human_bytes(storage.lent_bytes), human_bytes(storage.lent_limit),
+                     counted(storage.lent_threads, "thread"));
 }
 
 Result<int> status(Invocation& invocation) {
@@ -119,7 +119,7 @@ Result<int> status(Invocation& invocation) {
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
       .add("jobs", "jobs", Json(), jobs_text(status.jobs))
       .add("storage", "storage", Json(), storage_text(node.storage))
-      .add("kept", "kept", Json(), kept_text(node.storage))
+      .add("lent_disk", "disk lent", Json(), lent_text(node.storage))
       .add("relays", "relays", Json(), relays_text(node))
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},

@@ -5,18 +5,66 @@
 #include "base/reached.h"
 
 namespace gw::job {
+namespace {
+
+constexpr StoredForOthers kOneBlob{.blobs = 1, .bytes = wire::kMaxBlobBytes};
+
+}  // namespace
 
 void CodeStaging::begin(Time now, Actions& out) {
-  // Without room for it the claim does nothing, and home leaves it.
-  if (!blobs_.want(now, source_.manifest, source_.job, source_.home, out)) return;
-  held_.insert(source_.manifest);
+  std::set<Hash256> missing;
+  hold_code(now, source_.manifest, missing, out);
   if (blobs_.has(source_.manifest)) blobs_.load(source_.manifest, out);
 }
 
 void CodeStaging::close(Actions& out) {
   if (const auto id = worker()) out.add(KillWorker{*id});
-  for (const Hash256& hash : held_) blobs_.release(hash, source_.job, out);
-  held_.clear();
+  while (!held_.empty()) let_go(*held_.begin(), out);
+  held_inputs_.clear();
+}
+
+// --- what is held
+
+// Each blob is charged as the largest there may be: its size is known only when it has come.
+Status CodeStaging::hold(Time now, const Hash256& hash, Actions& out) {
+  if (held_.contains(hash)) return ok();
+  GW_TRY_VOID(storage_.add(kOneBlob));
+  if (Status wanted = blobs_.want(now, hash, source_.job, source_.home, out); !wanted) {
+    storage_.remove(kOneBlob);
+    return wanted;
+  }
+  held_.insert(hash);
+  return ok();
+}
+
+void CodeStaging::let_go(const Hash256& hash, Actions& out) {
+  blobs_.release(hash, source_.job, out);
+  storage_.remove(kOneBlob);
+  held_.erase(hash);
+}
+
+// A blob that has not come yet is added to `missing`. Without room for all of the code the claim does nothing, and home leaves it.
+void CodeStaging::hold_code(Time now, const Hash256& hash, std::set<Hash256>& missing, Actions& out) {
+  if (const Status held = hold(now, hash, out); !held) no_room_ = held.error().detail;
+  if (!blobs_.has(hash)) missing.insert(hash);
+}
+
+Status CodeStaging::hold_input(Time now, const Hash256& hash, Actions& out) {
+  if (held_.contains(hash)) return ok();
+  Status held = hold(now, hash, out);
+  for (std::size_t tries = held_inputs_.size(); !held && tries > 0; --tries) {
+    const Hash256 oldest = held_inputs_.front();
+    held_inputs_.pop_front();
+    if (chunk_waits_.contains(oldest)) {
+      held_inputs_.push_back(oldest);
+      continue;
+    }
+    GW_REACHED("host: an input made room for another");
+    let_go(oldest, out);
+    held = hold(now, hash, out);
+  }
+  if (held) held_inputs_.push_back(hash);
+  return held;
 }
 
 std::optional<WorkerId> CodeStaging::worker() const {
@@ -37,13 +85,7 @@ void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out
   manifest_.emplace(std::move(*manifest));
   inputs_ = manifest_->all_chunks();
   FetchingModule fetching;
-  for (const Hash256& chunk : manifest_->module_chunks()) {
-    if (held_.contains(chunk)) continue;
-    fetching.missing.insert(chunk);
-    if (!blobs_.want(now, chunk, source_.job, source_.home, out)) continue;  // no room: as in begin()
-    held_.insert(chunk);
-    if (blobs_.has(chunk)) fetching.missing.erase(chunk);
-  }
+  for (const Hash256& chunk : manifest_->module_chunks()) hold_code(now, chunk, fetching.missing, out);
   if (fetching.missing.empty()) {
     stage_ = Staged{};
   } else {
@@ -75,14 +117,7 @@ void CodeStaging::on_blob_lost(const Hash256& hash) { chunk_waits_.erase(hash); 
 bool CodeStaging::stage_image(Time now, Actions& out) {
   if (image_missing_) return image_missing_->empty();
   image_missing_.emplace();
-  for (const Hash256& chunk : manifest_->image_chunks()) {
-    if (!held_.contains(chunk) && !blobs_.want(now, chunk, source_.job, source_.home, out)) {
-      image_missing_->insert(chunk);  // no room: as in begin()
-      continue;
-    }
-    held_.insert(chunk);
-    if (!blobs_.has(chunk)) image_missing_->insert(chunk);
-  }
+  for (const Hash256& chunk : manifest_->image_chunks()) hold_code(now, chunk, *image_missing_, out);
   return image_missing_->empty();
 }
 
@@ -135,10 +170,7 @@ void CodeStaging::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside,
 Status CodeStaging::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
   if (!std::ranges::binary_search(inputs_, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
   if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
-  if (!held_.contains(hash)) {
-    GW_TRY_VOID(blobs_.want(now, hash, source_.job, source_.home, out));
-    held_.insert(hash);
-  }
+  GW_TRY_VOID(hold_input(now, hash, out));
   chunk_waits_.insert(hash);
   if (blobs_.has(hash)) blobs_.load(hash, out);
   return ok();

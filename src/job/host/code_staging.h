@@ -2,6 +2,7 @@
 // How the program of a job comes to a host: manifest, module, inputs, and the worker that loads them.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,14 +11,16 @@
 
 #include "job/actions.h"
 #include "job/authority/manifest.h"
+#include "job/host/hosted_storage.h"
 #include "job/images/blob_references.h"
 
 namespace gw::job {
 
 // Fetches the manifest, then the module it names, starts a worker with it, and fetches inputs when the worker wants them.
 //
-// Invariants: there is a worker in the stages Loading and Ready only; everything fetched is held until close(). Costs: O(log pieces) per
-// blob. Limits: Config, and the manifest's. A machine without I/O or threads: its HostedJob owns and drives it.
+// Invariants: there is a worker in the stages Loading and Ready only; code is held until close(), inputs until others need their room.
+// Costs: O(log pieces) per blob. Limits: Config, the manifest's, and the budget behind HostedStorage. A machine without I/O or threads: its
+// HostedJob owns and drives it.
 class CodeStaging {
  public:
   struct Config {
@@ -31,8 +34,9 @@ class CodeStaging {
     Hash256 manifest;  // the blob of it
   };
 
-  // The blobs outlive it.
-  CodeStaging(const Config& config, BlobReferences& blobs, const Source& source) : config_(config), blobs_(blobs), source_(source) {}
+  // Blobs and storage outlive it.
+  CodeStaging(const Config& config, BlobReferences& blobs, HostedStorage& storage, const Source& source)
+      : config_(config), blobs_(blobs), storage_(storage), source_(source) {}
 
   void begin(Time now, Actions& out);
   void close(Actions& out);
@@ -43,8 +47,10 @@ class CodeStaging {
   bool staged() const { return std::holds_alternative<Staged>(stage_); }
   // When a worker may be started; kNever: there is one, or nothing to start it with.
   Time start_at() const { return staged() && !broken() ? restart_at_ : kNever; }
-  // No worker that was started here has loaded the module: nothing can run.
-  bool broken() const { return failed_loads_ >= config_.failed_loads; }
+  // No worker that was started here has loaded the module, or there is no room for it: nothing can run.
+  bool broken() const { return failed_loads_ >= config_.failed_loads || !no_room_.empty(); }
+  // Why this peer does not store the code of the job; empty: it does.
+  const std::string& no_room() const { return no_room_; }
   // The worker has loaded it.
   bool ready() const { return std::holds_alternative<Ready>(stage_); }
   std::optional<WorkerId> worker() const;
@@ -59,7 +65,8 @@ class CodeStaging {
   // Sends a frame to the worker, if there is one.
   void tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out) const;
 
-  // Kind::invalid: it is no input of the job. Kind::overloaded: too many at once, or no room for it.
+  // Inputs that were read longest ago make room for it. Kind::invalid: it is no input of the job. Kind::overloaded: too many at once, or no
+  // room for it.
   Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
   void on_blob_stored(const Hash256& hash, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
@@ -81,17 +88,25 @@ class CodeStaging {
     WorkerId worker;
   };
 
+  // Asks home for a blob and holds it. Kind::overloaded: there is no room.
+  Status hold(Time now, const Hash256& hash, Actions& out);
+  void hold_code(Time now, const Hash256& hash, std::set<Hash256>& missing, Actions& out);
+  Status hold_input(Time now, const Hash256& hash, Actions& out);
+  void let_go(const Hash256& hash, Actions& out);
   void take_manifest(Time now, const std::string& bytes, Actions& out);
 
   const Config config_;
   BlobReferences& blobs_;
+  HostedStorage& storage_;
   const Source source_;
   std::variant<FetchingManifest, FetchingModule, Staged, Loading, Ready> stage_;
   std::uint32_t failed_loads_ = 0;  // one after the other
   Time restart_at_{0};
   std::optional<Manifest> manifest_;
-  std::vector<Hash256> inputs_;                     // sorted: what the worker may ask for
-  std::set<Hash256> held_;                          // manifest, module, image, inputs
+  std::vector<Hash256> inputs_;      // sorted: what the worker may ask for
+  std::set<Hash256> held_;           // manifest, module, image, inputs
+  std::deque<Hash256> held_inputs_;  // of those, the ones that may go, the oldest first
+  std::string no_room_;
   std::set<Hash256> chunk_waits_;                   // the worker wants these
   std::optional<std::set<Hash256>> image_missing_;  // pieces of the image; none: the image was not asked for
 };

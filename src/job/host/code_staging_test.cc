@@ -23,10 +23,14 @@ class Staging : public testing::Test {
     input.set_path("in");
     input.set_size(5);
     input.add_chunks(wire::bytes_of(sha256(as_bytes("input"))));
+    wire::pb::InputEntry& more = *content.mutable_config()->add_inputs();
+    more.set_path("more");
+    more.set_size(10);
+    more.add_chunks(wire::bytes_of(sha256(as_bytes("more input"))));
     content.mutable_policy()->set_slots(1);
     *content.add_tasks()->mutable_image() = Manifest::describe(as_bytes("image"));
     manifest_ = std::string(as_text(Manifest::encode(content)));
-    staging_.emplace(CodeStaging::Config{.chunk_waits = 1}, blobs_,
+    staging_.emplace(CodeStaging::Config{.chunk_waits = 1}, blobs_, storage_,
                      CodeStaging::Source{JobId{sha256(as_bytes("a job"))}, id_of(1), sha256(as_bytes(manifest_))});
     staging_->begin(seconds(1), out_);
   }
@@ -49,6 +53,8 @@ class Staging : public testing::Test {
 
   std::string manifest_;
   BlobReferences blobs_{{}, test::nobody_else};
+  Budget budget_{{}};
+  HostedStorage storage_{&budget_, {JobId{sha256(as_bytes("a job"))}, id_of(1), {}}};
   test::FakeDisk disk_{blobs_};
   Actions out_;
   std::optional<CodeStaging> staging_;
@@ -94,6 +100,23 @@ TEST_F(Staging, InputsAreFetchedWhenTheWorkerWantsThem) {
   EXPECT_EQ(disk_.frames.size(), 3u) << "it is here already";
 }
 
+TEST_F(Staging, AnInputMakesRoomForAnother) {
+  stage();
+  staging_->start_worker(WorkerId{3}, 1, out_);
+  staging_->on_worker_loaded();
+  Budget::Limits limits;
+  limits.job.blobs = budget_.used().blobs + 1;
+  budget_.set_limits(limits);
+  ASSERT_TRUE(staging_->on_want_chunk(seconds(1), sha256(as_bytes("input")), out_));
+  receive("input");
+  ASSERT_TRUE(staging_->on_want_chunk(seconds(1), sha256(as_bytes("more input")), out_));
+  EXPECT_FALSE(blobs_.is_held(sha256(as_bytes("input")), JobId{sha256(as_bytes("a job"))}));
+  receive("more input");
+  EXPECT_EQ(disk_.frames.back().chunk().bytes(), "more input");
+  ASSERT_TRUE(staging_->on_want_chunk(seconds(1), sha256(as_bytes("input")), out_)) << "it is fetched again";
+  EXPECT_EQ(budget_.used().blobs, limits.job.blobs);
+}
+
 // Workers were started and died, one after the other, for as long as a part of the module was missing.
 TEST_F(Staging, NoWorkerIsStartedWithAModuleThatIsDamaged) {
   stage();
@@ -134,7 +157,7 @@ TEST_F(Staging, TheImageOfTheBeginningIsFetchedForTheThreadThatBeginsWithIt) {
 
 TEST_F(Staging, AManifestThatIsNoneIsTheFaultOfHome) {
   manifest_ = "nonsense";
-  CodeStaging other({}, blobs_, {JobId{sha256(as_bytes("other"))}, id_of(1), sha256(as_bytes(manifest_))});
+  CodeStaging other({}, blobs_, storage_, {JobId{sha256(as_bytes("other"))}, id_of(1), sha256(as_bytes(manifest_))});
   other.begin(seconds(1), out_);
   const Hash256 hash = disk_.receive(id_of(1), manifest_, out_);
   other.on_blob_stored(hash, out_);

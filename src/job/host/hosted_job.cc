@@ -13,8 +13,13 @@ HostedJob::HostedJob(const Config& config, const Environment& environment, const
     : config_(config),
       environment_(environment),
       claim_(claim),
-      code_(config.code, environment.blobs, {claim.job, claim.home, claim.manifest}),
-      fetches_(environment.images) {}
+      storage_(claim.home == environment.self ? nullptr : &environment.budget, {claim.job, claim.home, environment.grid}),
+      code_(config.code, environment.blobs, storage_, {claim.job, claim.home, claim.manifest}),
+      fetches_(environment.images, [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
+        HostedThread& thread = threads_.at(name.second);
+        thread.set_fetched(size);
+        return charge(thread);
+      }) {}
 
 HostedThread::Environment HostedJob::thread_environment() {
   return {.config = config_.thread,
@@ -78,6 +83,29 @@ void HostedJob::remove(ThreadId id, Actions& out) {
   queued_.erase(id);
   std::erase_if(saving_, [&](const auto& entry) { return entry.second == id; });
   threads_.erase(found);
+  storage_.remove(charged_.extract(id).mapped());
+}
+
+Status HostedJob::charge(const HostedThread& thread) {
+  StoredForOthers& charged = charged_[thread.id()];
+  const StoredForOthers now = thread.stored();
+  GW_TRY_VOID(storage_.change(charged, now));
+  charged = now;
+  return ok();
+}
+
+void HostedJob::give_back(ThreadId id, const std::string& why, Actions& out) {
+  const HostedThread& thread = threads_.at(id);
+  failure_ = why;
+  drop_from_worker(thread, out);
+  send_gone(id, thread.epoch(), out);
+  remove(id, out);
+}
+
+void HostedJob::give_back_all_without_code(Actions& out) {
+  if (code_.no_room().empty()) return;
+  GW_REACHED("host: there was no room for the code of a job");
+  while (!threads_.empty()) give_back(threads_.begin()->first, code_.no_room(), out);
 }
 
 // Starts the worker and queued threads, after something that they may have waited for has come.
@@ -189,6 +217,7 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   if (lived || no_room || draining_ || code_.broken()) return send_gone(id, assign.epoch(), out);
   highest_epoch_[id] = assign.epoch();
   HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
+  if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, out);
   failure_.clear();
   if (assign.restore()) thread.ask_image(now, out);
   refresh(thread);
@@ -216,7 +245,10 @@ void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& o
   note_children(stored.children(), out);
   HostedThread* thread = find(stored.thread(), stored.epoch());
   if (thread == nullptr) return;
-  if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) return refresh(*thread);
+  if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) {
+    GW_ASSERT(charge(*thread).has_value());  // a child's first image may have gone: less than before
+    return refresh(*thread);
+  }
   remove(thread->id(), out);
   start_queued(now, out);
 }
@@ -300,6 +332,7 @@ void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
 
 void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   code_.on_loaded(now, hash, bytes, out);
+  give_back_all_without_code(out);
   advance(now, out);
 }
 
@@ -337,10 +370,9 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
       refresh(thread);
       continue;
     }
-    failure_ = one.root.error().detail;
-    report_failed(thread.id(), thread.epoch(), failure_, out, Fault::kept_state);
-    send_gone(thread.id(), thread.epoch(), out);
-    remove(thread.id(), out);
+    const std::string why = one.root.error().detail;
+    if (one.root.error().kind != Kind::overloaded) report_failed(thread.id(), thread.epoch(), why, out, Fault::kept_state);
+    give_back(thread.id(), why, out);
   }
 }
 
@@ -452,6 +484,12 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
   // The map stays small: it has only the images that the disk has not confirmed.
   std::erase_if(saving_, [&](const auto& entry) { return !environment_.images.holds({claim_.job, entry.first}); });
   if (!environment_.images.complete({claim_.job, image.root})) saving_.insert_or_assign(image.root, id);
+  if (const Status charged = charge(*thread); !charged) {
+    GW_REACHED("host: there was no room for an image of a thread");
+    give_back(id, charged.error().detail, out);
+    start_queued(now, out);
+    return ok();
+  }
   refresh(*thread);
   return ok();
 }
@@ -475,9 +513,7 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
     return ok();
   }
   if (frame.guest_fault()) report_failed(thread->id(), thread->epoch(), frame.error(), out);
-  failure_ = frame.error();
-  send_gone(thread->id(), thread->epoch(), out);
-  remove(thread->id(), out);
+  give_back(thread->id(), frame.error(), out);
   start_queued(now, out);
   return ok();
 }

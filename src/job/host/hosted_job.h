@@ -11,6 +11,7 @@
 #include "job/actions.h"
 #include "job/deadlines.h"
 #include "job/host/code_staging.h"
+#include "job/host/hosted_storage.h"
 #include "job/host/hosted_thread.h"
 #include "job/images/blob_references.h"
 #include "job/images/image_fetches.h"
@@ -22,7 +23,8 @@ namespace gw::job {
 //
 // Invariants: no more threads run than the claim has slots; an epoch of a thread is lived once. No step is O(threads),
 // but for a full status, which names them all, and the death of the worker. Limits: Config, the gates' (each bounds what it has not got
-// acknowledged). A machine without I/O or threads: its peer owns and drives it.
+// acknowledged), and the budget: a thread whose image is over it leaves, and home places it on another peer. A machine without I/O or
+// threads: its peer owns and drives it.
 class HostedJob {
  public:
   struct Config {
@@ -37,6 +39,8 @@ class HostedJob {
     BlobReferences& blobs;
     ImageTrees& images;
     std::uint64_t& next_worker;
+    Budget& budget;                         // for what is stored for other peers
+    std::optional<wire::GridId> grid = {};  // in which the job runs
   };
   struct Claim {
     PeerId home;
@@ -112,6 +116,11 @@ class HostedJob {
   void suspend(HostedThread& thread, Actions& out);
   void drop_from_worker(const HostedThread& thread, Actions& out);
   void remove(ThreadId id, Actions& out);
+  // Charges what is stored for the thread now. Kind::overloaded: there is no room.
+  Status charge(const HostedThread& thread);
+  // The thread cannot stay, and the program is not to blame: home places it on another peer.
+  void give_back(ThreadId id, const std::string& why, Actions& out);
+  void give_back_all_without_code(Actions& out);
   void advance(Time now, Actions& out);
   // `unfinished` threads of the job were forked and have not ended: the worker refuses forks beyond its limit.
   void note_children(std::uint64_t unfinished, Actions& out);
@@ -139,9 +148,11 @@ class HostedJob {
   const Config config_;
   const Environment environment_;
   const Claim claim_;
+  HostedStorage storage_;
   CodeStaging code_;
   ImageFetches fetches_;
   Threads threads_;
+  std::map<ThreadId, StoredForOthers> charged_;      // of each of them
   std::set<ThreadId> queued_;                        // wait for a slot
   std::map<Hash256, ThreadId> saving_;               // images on their way to this disk
   std::map<ThreadId, std::uint64_t> highest_epoch_;  // the last epoch of each thread that was here under this claim

@@ -49,6 +49,14 @@ bool HostedThread::needs(const Hash256& root) const {
   return queued != nullptr && queued->from.image && queued->from.image->root == root;
 }
 
+StoredForOthers HostedThread::stored() const {
+  ImageTrees::Size size;
+  if (running() != nullptr) size = running()->images.held();
+  if (const auto* fetching = std::get_if<Fetching>(&stage_)) size = fetching->size;
+  if (const auto* queued = std::get_if<Queued>(&stage_); queued != nullptr && queued->from.image) size = queued->from.image->size;
+  return {.threads = 1, .blobs = size.blobs, .bytes = size.bytes};
+}
+
 bool HostedThread::begins() const {
   const auto* queued = std::get_if<Queued>(&stage_);
   return queued != nullptr && !queued->from.image;
@@ -120,8 +128,8 @@ Status HostedThread::on_image_is(Time now, const PeerId& from, const JobMessage:
 
 void HostedThread::on_fetched(const Hash256& root) {
   auto& fetching = std::get<Fetching>(stage_);
-  Queued queued{
-      .from = {.image = SavedImage{.root = root, .determinants = fetching.in_image}, .determinants = std::move(fetching.determinants)}};
+  Queued queued{.from = {.image = SavedImage{.root = root, .determinants = fetching.in_image, .size = fetching.size},
+                         .determinants = std::move(fetching.determinants)}};
   stage_ = std::move(queued);
 }
 

@@ -49,6 +49,7 @@ class HostedThread {
   struct Fetching {
     std::deque<Determinant> determinants;
     std::uint64_t in_image;
+    ImageTrees::Size size = {};  // of the image, as far as it is known
   };
   // The thread has all that it needs but a slot.
   struct Queued {
@@ -85,6 +86,8 @@ class HostedThread {
   const Running* running() const { return std::get_if<Running>(&stage_); }
   Running* running() { return std::get_if<Running>(&stage_); }
   JobMessage::StartState start_state() const;
+  // What its images take of this disk.
+  StoredForOthers stored() const;
   // Whether the thread cannot go on here without this blob.
   bool needs(const Hash256& root) const;
   bool in_worker() const { return running() != nullptr && running()->suspension != Suspension::saved; }
@@ -105,6 +108,8 @@ class HostedThread {
   Status on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   // REQUIRES: it is being fetched.
   void on_fetched(const Hash256& root);
+  // So much of its image is here or on its way. REQUIRES: it is being fetched.
+  void set_fetched(const ImageTrees::Size& size) { std::get<Fetching>(stage_).size = size; }
   // REQUIRES: queued(), and the code is ready.
   void start(Time now, Actions& out);
 

@@ -41,7 +41,9 @@ class OneThread : public testing::Test {
   BlobReferences blobs_{{}, test::nobody_else};
   ImageTrees images_{{}, blobs_};
   test::FakeDisk disk_{blobs_};
-  CodeStaging code_{{}, blobs_, {job_, id_of(kHome), sha256(as_bytes("manifest"))}};
+  Budget budget_{{}};
+  HostedStorage storage_{&budget_, {job_, id_of(kHome), {}}};
+  CodeStaging code_{{}, blobs_, storage_, {job_, id_of(kHome), sha256(as_bytes("manifest"))}};
   ImageFetches fetches_{images_};
   std::uint64_t status_ = 1;
   HostedThread::Config config_;

@@ -51,6 +51,20 @@ bool ImageReplicator::is_sending(const Hash256& root) const {
   return (replicating_ && replicating_->root == root) || (queued_ && queued_->root == root) || std::ranges::any_of(spawned_, of_child);
 }
 
+ImageTrees::Size ImageReplicator::held() const {
+  ImageTrees::Size sum;
+  for (const std::optional<SavedImage>* image : {&initial_, &stable_, &replicating_, &queued_}) {
+    if (!*image) continue;
+    sum.blobs = std::max(sum.blobs, (*image)->size.blobs);
+    sum.bytes = std::max(sum.bytes, (*image)->size.bytes);
+  }
+  for (const auto& [spawn, image] : spawned_) {
+    sum.blobs += image.fresh.blobs;
+    sum.bytes += image.fresh.bytes;
+  }
+  return sum;
+}
+
 // --- what the worker brings
 
 void ImageReplicator::set_initial(const SavedImage& image, Actions& out) {

@@ -46,7 +46,7 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
       if (determinant.index() == thread.next()) thread.log.push_back(determinant);
   }
   thread.charged = {.threads = 1, .blobs = thread.blobs, .bytes = thread.bytes, .determinants = thread.log.size()};
-  budget_.adopt(account_of(name), thread.charged);
+  environment_.budget.adopt(account_of(name), thread.charged);
   ask_at_ = now;
   return ok();
 }
@@ -74,7 +74,7 @@ std::optional<Hash256> Keeper::whole_image(const Name& name) const {
 Result<Keeper::Thread*> Keeper::find_or_add(const Name& name) {
   if (const auto found = threads_.find(name); found != threads_.end()) return &found->second;
   const StoredForOthers one{.threads = 1};
-  GW_TRY_VOID(budget_.change(account_of(name), {}, one));
+  GW_TRY_VOID(environment_.budget.change(account_of(name), {}, one));
   environment_.authorities.hold(name.first);
   Thread& thread = threads_[name];
   thread.charged = one;
@@ -83,7 +83,10 @@ Result<Keeper::Thread*> Keeper::find_or_add(const Name& name) {
 
 // --- the budget
 
-Budget::Account Keeper::account_of(const Name& name) const { return {name.first, environment_.authorities.find(name.first)->leader()}; }
+Budget::Account Keeper::account_of(const Name& name) const {
+  const Authority& authority = *environment_.authorities.find(name.first);
+  return {name.first, authority.leader(), authority.charter().grid()};
+}
 
 // Charges the budget with what is kept of the thread now, and with `more_determinants` more.
 Status Keeper::charge(const Name& name, Thread& thread, std::uint64_t more_determinants) {
@@ -92,7 +95,7 @@ Status Keeper::charge(const Name& name, Thread& thread, std::uint64_t more_deter
     now.blobs += thread.offer->blobs;
     now.bytes += thread.offer->bytes;
   }
-  GW_TRY_VOID(budget_.change(account_of(name), thread.charged, now));
+  GW_TRY_VOID(environment_.budget.change(account_of(name), thread.charged, now));
   thread.charged = now;
   return ok();
 }
@@ -438,7 +441,7 @@ void Keeper::on_forget(const JobId& job, const JobMessage::Forget& message, Acti
 
 void Keeper::forget(std::map<Name, Thread>::iterator thread, Actions& out) {
   clear(thread->first, thread->second, out);
-  GW_ASSERT(budget_.change(account_of(thread->first), thread->second.charged, {}).has_value());
+  GW_ASSERT(environment_.budget.change(account_of(thread->first), thread->second.charged, {}).has_value());
   out.record(kept_key(thread->first).encode(), std::nullopt);
   environment_.authorities.release(thread->first.first);
   threads_.erase(thread);

@@ -35,7 +35,6 @@ struct KeeperRecords {
 class Keeper {
  public:
   struct Config {
-    Budget::Limits budget;
     std::size_t determinants = wire::kMaxDeterminants;  // of one thread, after its image
     Time ask_every = std::chrono::seconds(10);
     // A kept image is needed until its home says otherwise, and home may be away for long: a machine that is switched off over the weekend
@@ -46,6 +45,7 @@ class Keeper {
     const LivePeers& live_peers;
     ImageTrees& images;
     Authorities& authorities;
+    Budget& budget;
   };
   using Name = ImageFetches::Name;
   // The host that writes or reads, as its grant says.
@@ -56,11 +56,9 @@ class Keeper {
   };
 
   Keeper(const Config& config, const Environment& environment)
-      : config_(config),
-        environment_(environment),
-        budget_(config.budget),
-        fetches_(environment.images,
-                 [this](const Name& name, const ImageTrees::Size& size) { return admit_image(name, size.blobs, size.bytes); }) {}
+      : config_(config), environment_(environment), fetches_(environment.images, [this](const Name& name, const ImageTrees::Size& size) {
+          return admit_image(name, size.blobs, size.bytes);
+        }) {}
   Keeper(const Keeper&) = delete;  // its fetches refer to it
 
   // Before anything else. `read` reads the image's blobs from the disk. Kind::corrupt if its root or nodes are damaged or gone: then
@@ -85,8 +83,6 @@ class Keeper {
   void on_tick(Time now, Actions& out);
   Time next_deadline() const { return threads_.empty() ? kNever : ask_at_; }
   std::size_t size() const { return threads_.size(); }
-  const Budget& budget() const { return budget_; }
-  void set_budget(const Budget::Limits& limits) { budget_.set_limits(limits); }
 
  private:
   struct Offer {  // of an image that is being fetched
@@ -141,7 +137,6 @@ class Keeper {
   const Config config_;
   const Environment environment_;
   std::map<Name, Thread> threads_;
-  Budget budget_;
   ImageFetches fetches_;
   Time ask_at_{0};
 };

@@ -83,8 +83,9 @@ class AtKeeper : public testing::Test {
   test::FakeDisk disk_{blobs_};
   Authorities authorities_{{}};
   Keeper::Config config_;
+  Budget budget_{{}};
   Actions out_;
-  std::optional<Keeper> keeper_{std::in_place, config_, Keeper::Environment{peers_, images_, authorities_}};
+  std::optional<Keeper> keeper_{std::in_place, config_, Keeper::Environment{peers_, images_, authorities_, budget_}};
   const NewImage image_ = test::image_of(EffectGate(kMainThread), 'a');
 };
 
@@ -98,7 +99,7 @@ TEST_F(AtKeeper, AcknowledgesDeterminantsWithoutGapsAndDuplicates) {
 // The keeper dropped determinants above the limit without saying so, and the host waited without end.
 TEST_F(AtKeeper, SaysThatItKeepsNoMoreDeterminants) {
   config_.determinants = 3;
-  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_});
+  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_, budget_});
   const JobMessage::Kept kept = keep_determinants(bearer(kHost, 1), 0, 5);
   EXPECT_EQ(kept.determinants(), 3u);
   EXPECT_NE(kept.refused(), "");
@@ -156,10 +157,10 @@ TEST_F(AtKeeper, RemembersAfterARestart) {
   BlobReferences blobs{{}, test::nobody_else};
   ImageTrees images{{}, blobs};
   Authorities authorities{{}};
-  Keeper again(config_, {peers_, images, authorities});
+  Keeper again(config_, {peers_, images, authorities, budget_});
   const auto read = [&](const Hash256& hash) { return disk_.find(hash); };
   ASSERT_TRUE(again.recover(now_, name_, found, read, out_));
-  keeper_.emplace(config_, Keeper::Environment{peers_, images, authorities});
+  keeper_.emplace(config_, Keeper::Environment{peers_, images, authorities, budget_});
   ASSERT_TRUE(keeper_->recover(now_, name_, found, read, out_));
   const JobMessage::ImageIs image = want(bearer(kNextHost, 2));
   EXPECT_EQ(image.parts(), wire::bytes_of(image_.root));
@@ -172,37 +173,36 @@ TEST_F(AtKeeper, AnImageThatWasLostFromTheDiskIsNotKept) {
   BlobReferences blobs{{}, test::nobody_else};
   ImageTrees images{{}, blobs};
   Authorities authorities{{}};
-  Keeper again(config_, {peers_, images, authorities});
+  Keeper again(config_, {peers_, images, authorities, budget_});
   EXPECT_EQ(again.recover(now_, name_, records(), [](const Hash256&) { return std::nullopt; }, out_).error().kind, Kind::corrupt);
   EXPECT_EQ(again.size(), 0u);
 }
 
 // Defect 3: every host with a grant could fill the disk.
 TEST_F(AtKeeper, WhatIsOverBudgetIsRefusedWithASentence) {
-  config_.budget.job.determinants = 2;
-  config_.budget.job.bytes = 100;
-  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_});
+  Budget::Limits limits;
+  limits.job.determinants = 2;
+  limits.job.bytes = 100;
+  budget_.set_limits(limits);
   const JobMessage::Kept some = keep_determinants(bearer(kHost, 1), 0, 3);
   EXPECT_EQ(some.determinants(), 2u) << "as many as there is room for";
-  EXPECT_EQ(some.refused(), "this peer keeps no more than 2 determinants of one job");
+  EXPECT_EQ(some.refused(), "this peer stores no more than 2 determinants of one job");
   offer(bearer(kHost, 1), image_, 0);
   const JobMessage::Kept kept = fetch(bearer(kHost, 1), image_);
   EXPECT_EQ(kept.parts(), "");
-  EXPECT_EQ(kept.refused(), "this peer keeps no more than 100 bytes of one job");
+  EXPECT_EQ(kept.refused(), "this peer stores no more than 100 bytes of one job");
   EXPECT_EQ(blobs_.size(), 0u) << "nothing of it stays";
 }
 
 TEST_F(AtKeeper, ThreadsBeyondTheBudgetAreRefused) {
-  config_.budget.all.threads = 0;
-  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_});
+  budget_.set_limits({.all = {}});
   EXPECT_FALSE(keep_determinants(bearer(kHost, 1), 0, 1).refused().empty());
   EXPECT_EQ(keeper_->size(), 0u);
 }
 
 // Finding N14: the host waited for an answer that never came.
 TEST_F(AtKeeper, SaysThatItHasNothingAlsoWhenThereIsNoRoomForTheThread) {
-  config_.budget.all.threads = 0;
-  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_});
+  budget_.set_limits({.all = {}});
   const JobMessage::ImageIs nothing = want(bearer(kHost, 3));
   EXPECT_EQ(nothing.thread(), kMainThread.value());
   EXPECT_EQ(nothing.epoch(), 3u);
@@ -215,7 +215,7 @@ TEST_F(AtKeeper, TheBudgetCountsWhatIsKeptAndNothingElse) {
   keep_determinants(bearer(kHost, 1), 0, 3);
   offer(bearer(kHost, 1), image_, 2);
   fetch(bearer(kHost, 1), image_);
-  const StoredForOthers used = keeper_->budget().used_by(id_of(kHome));
+  const StoredForOthers used = budget_.used_by(id_of(kHome));
   EXPECT_EQ(used.threads, 1u);
   EXPECT_EQ(used.blobs, 3u);
   std::uint64_t bytes = 0;
@@ -228,7 +228,7 @@ TEST_F(AtKeeper, TheBudgetCountsWhatIsKeptAndNothingElse) {
   forget.mutable_threads(0)->set_epoch(1);
   forget.mutable_threads(0)->set_keeper_generation(5);
   keeper_->on_forget(charter_.id(), forget, out_);
-  EXPECT_EQ(keeper_->budget().used(), StoredForOthers());
+  EXPECT_EQ(budget_.used(), StoredForOthers());
 }
 
 // Defect 5: ten minutes without home cost everything that was kept.
@@ -360,7 +360,7 @@ TEST_F(WithAChild, AKeeperThatWasRestartedStillHasTheChild) {
   KeeperRecords found;
   for (const auto& [bytes, value] : disk_.records)
     if (const RecordKey key = RecordKey::decode(bytes).value(); key.thread == child_) ASSERT_TRUE(found.kept.ParseFromString(value));
-  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_});
+  keeper_.emplace(config_, Keeper::Environment{peers_, images_, authorities_, budget_});
   ASSERT_TRUE(keeper_->recover(
       now_, child_name_, found,
       [&](const Hash256& hash) -> std::optional<std::string> {

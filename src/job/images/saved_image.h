@@ -16,13 +16,21 @@ struct SavedImage {
   // The image may be stored at the keeper only when home has stored the spawns up to here. Otherwise a spawn in the image's outbox could be
   // sent again by a host that has no image of the child.
   std::uint64_t after_spawn = 0;
+  ImageTrees::Size size = {};   // of the whole image
+  ImageTrees::Size fresh = {};  // of its parts that no image here had before
 };
 
 // Kind::corrupt: the image refers to parts of images that are not here.
 inline Result<SavedImage> hold(ImageTrees& trees, const JobId& job, const NewImage& image, Actions& out) {
   GW_TRY_VOID(trees.add(job, image, out));
-  return SavedImage{
-      .root = image.root, .determinants = image.determinants, .input_pieces = image.input_pieces, .after_spawn = image.last_spawn};
+  ImageTrees::Size fresh{.blobs = image.fresh.size()};
+  for (const auto& [hash, bytes] : image.fresh) fresh.bytes += bytes.size();
+  return SavedImage{.root = image.root,
+                    .determinants = image.determinants,
+                    .input_pieces = image.input_pieces,
+                    .after_spawn = image.last_spawn,
+                    .size = trees.size({job, image.root}),
+                    .fresh = fresh};
 }
 
 inline void release(ImageTrees& trees, const JobId& job, std::optional<SavedImage>& image, Actions& out) {

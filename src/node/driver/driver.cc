@@ -110,7 +110,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
   config.slots.caps = {
       .self = {identity_.id()}, .slots_per_origin = config_.share.slots_per_peer, .jobs_per_origin = config_.share.jobs_per_peer};
   config.memory_bytes = config_.share.memory_bytes;
-  config.keeper.budget = budget_of(config_.share);
+  config.budget = budget_of(config_.share);
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
   peer_ = std::make_unique<peer::Peer>(config, identity, signer_, Rng(random_seed()));

@@ -163,9 +163,9 @@ StorageView NodeControl::storage() const {
           .keep_bytes = past.config().bytes,
           .free_bytes = parts_.disk.room().free_bytes,
           .full = parts_.disk.room().full,
-          .kept_threads = parts_.peer.keeper().budget().used().threads,
-          .kept_bytes = parts_.peer.keeper().budget().used().bytes,
-          .kept_limit = parts_.peer.keeper().budget().limits().all.bytes};
+          .lent_threads = parts_.peer.budget().used().threads,
+          .lent_bytes = parts_.peer.budget().used().bytes,
+          .lent_limit = parts_.peer.budget().limits().all.bytes};
 }
 
 std::vector<PeerView> NodeControl::peers() const {
