@@ -7,7 +7,7 @@
 namespace gw::job {
 
 void CodeStaging::begin(Time now, Actions& out) {
-  // Without room for it the claim does nothing, and home leaves it.
+  // Without room for the manifest the claim makes no progress, and home gives it back.
   if (!blobs_.want(now, source_.manifest, source_.job, source_.home, out)) return;
   held_.insert(source_.manifest);
   if (blobs_.has(source_.manifest)) blobs_.load(source_.manifest, out);
@@ -30,7 +30,7 @@ std::optional<WorkerId> CodeStaging::worker() const {
 void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out) {
   auto manifest = Manifest::check(as_bytes(bytes));
   if (!manifest) {
-    // Home is not to be trusted with this job: the claim runs out.
+    // The manifest breaks a rule, so nothing is run for this home: the claim is left to expire.
     out.notify(PeerRefused{source_.home, manifest.error().detail});
     return;
   }
