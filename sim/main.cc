@@ -158,7 +158,7 @@ class Runs {
     return outcome.verdict == Verdict::safety ? kSafety : kLiveness;
   }
 
-  // Overlays only: the first seed shows that a run can be repeated, and not if it takes minutes.
+  // Overlay scenarios are run twice, to compare the traces, for the first seed only and only if a run has fewer events than this.
   static constexpr std::uint64_t kMostEventsTwice = 5'000'000;
 
   Outcome run_once(const Stage& stage, std::uint64_t seed, Trace trace) {

@@ -27,7 +27,8 @@ class WorkerPool {
     std::function<void(job::WorkerId, WorkerOutput)> deliver;
     std::function<void(job::WorkerId, std::string why)> died;
     std::function<void(job::WorkerId, peer::RestoreFailed)> restore_failed;
-    // The node told a worker what it must not, or ended it because it broke a rule, which the workers here never do by themselves.
+    // Called when the node sends a worker a forbidden frame, or ends a worker for breaking a rule, which simulated workers never do by
+    // themselves.
     std::function<void(const job::JobId&, std::string why)> misled;
     std::function<void(const job::JobId&, ThreadId, std::uint64_t epoch)> started;
   };

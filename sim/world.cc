@@ -210,7 +210,8 @@ bool World::is_trusted(const job::JobId& job, ThreadId thread) const {
   return byzantine_.empty() || (workload_.is_honest(job) && !tainted_.contains(job, thread));
 }
 
-// A host passes on what a Byzantine home says; it is that home's own program which suffers. The workers of a Byzantine peer do break rules.
+// No complaint about a frame that a Byzantine home has caused: its hosts pass on what it says, and only its own program suffers. Nor about
+// workers of a Byzantine peer, which do break rules.
 void World::on_worker_misled(SimulatedNode& node, const job::JobId& job, const std::string& why) {
   if (byzantine_.contains(node.index())) return;
   if (faults_.any_rotted() && why.ends_with("is not there")) return;

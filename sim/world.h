@@ -48,7 +48,7 @@ class World final : public NodeEnvironment {
   void on_send(SimulatedNode& node, job::Send send) override { transport_.send(node, send); }
   void on_connect(SimulatedNode& node, const std::string& address) override { transport_.connect(node, address); }
   void on_dial_back(SimulatedNode& node, const job::DialBack& what) override { transport_.dial_back(node, what); }
-  void on_disconnect(SimulatedNode&, const job::PeerId&) override {}  // only private grids want it, and no scenario has one
+  void on_disconnect(SimulatedNode&, const job::PeerId&) override {}  // only a revocation disconnects, and no scenario revokes
   void on_event(SimulatedNode& node, const job::Event& event) override;
   void on_failed(const job::ThreadFailed& failed);
   void on_worker_misled(SimulatedNode& node, const job::JobId& job, const std::string& why) override;

@@ -7,7 +7,7 @@
 
 namespace gw::overlay {
 
-// Counts within periods of a fixed length that follow each other. Limits: Config; who comes too often is told so by false.
+// Counts within periods of a fixed length that follow each other. Limits: Config; admit() is false for a request beyond them.
 class PerPeerRateLimit {
  public:
   struct Config {

@@ -24,7 +24,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       // Messages that bring the charter by which they are judged.
       {JobMessage::kReserve, {Right::of_the_grid, &JobRouter::on_reserve}},
       {JobMessage::kRoster, {Right::of_the_grid, &JobRouter::on_roster}},
-      // Home knows whom it has asked.
+      // Home itself checks that it has asked the sender.
       {JobMessage::kOffer, {Right::of_the_grid, &JobRouter::on_offer}},
 
       {JobMessage::kClaim, {Right::leader, &JobRouter::on_claim}},
@@ -76,9 +76,9 @@ bool JobRouter::on_message(Time now, const PeerId& from, const JobMessage& messa
       return false;
     }
     if (const auto why = refusal(now, *authority, from, message, route->right)) {
-      // The message may be right by the sender's newer roster.
+      // The sender's newer roster, which was asked for above, may allow the message.
       if (newer) return false;
-      // A peer that has not shown its membership yet, after a restart of either side, still does its work for the job.
+      // After a restart of either side a peer may not have shown its membership yet: it must not be told to stop its work for the job.
       const bool of_grid = environment_.grids.may_run(now, from, authority->charter().grid()).has_value() || GW_BUG(26);
       const bool may_stop = of_grid && authority->is_leader(environment_.self) && (message.has_status() || message.has_ask_kept());
       may_stop ? on_unknown(now, from, message, out) : refuse(now, from, *why, out);
@@ -110,7 +110,7 @@ std::optional<std::string> JobRouter::refusal(Time now, const Authority& authori
     case Right::keeper:
       if (authority.may_keep(from)) return std::nullopt;
       return "it speaks of images of a job of which it is no keeper";
-    case Right::bearer:  // the grant is looked at besides
+    case Right::bearer:  // the handler also checks the grant
     case Right::member:
       if (authority.is_member(from)) return std::nullopt;
       return "it takes no part in the job it speaks of";

@@ -27,8 +27,8 @@ using job::Time;
 // Checks the right of the sender of a message about a job, once, and hands the message to the machine that it is for: no machine behind it
 // asks again who the sender is. docs/design/007-job-authority.md has the table.
 //
-// A message without the right is dropped, counted, and told to people at a limited rate. One that only comes before its proof, because the
-// sender's roster is newer or the job is not known here, makes this peer ask the sender for the roster; the sender repeats the message.
+// A message without the right is dropped, counted, and reported at a limited rate. If a message arrives before its proof, because the
+// sender's roster is newer or the job is not known here, this peer asks the sender for the roster; the sender repeats the message.
 //
 // Limits: Config. A machine without I/O or threads: its peer owns and drives it.
 class JobRouter {
@@ -64,7 +64,7 @@ class JobRouter {
 
   JobRouter(const Config& config, const Machines& machines, Environment environment);
 
-  // True: the sender had a right to say it, as one who takes part in the job.
+  // True: the sender takes part in the job, and had the right to send the message.
   bool on_message(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   // Fills in term and roster version of a message to that peer; returns the roster that has to go before it, if the peer lacks it.
   std::optional<JobMessage> prepare(const PeerId& to, JobMessage& message);

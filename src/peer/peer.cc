@@ -132,7 +132,7 @@ void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
     std::ranges::move(turn.later, std::back_inserter(ready));
     return;
   }
-  // A disk that is full for long: every message may be lost, and who misses one asks again or hears it again when it is due.
+  // The disk has been full for long: drop messages. This peer repeats each of them when it is due, or its receiver asks again.
   if (waiting_ + turn.later.size() > config_.waiting) {
     GW_REACHED("peer: messages that waited for the disk were dropped");
     std::erase_if(turn.later, [](const Action& action) { return std::holds_alternative<Send>(action); });
@@ -449,7 +449,7 @@ void Peer::end_claim(const job::SlotLeases::Grant& grant, Actions& out) {
   out.send(grant.home, grant.job, std::move(message));
 }
 
-// A home that has slots and runs nothing there keeps others from them.
+// A home that claims slots and runs nothing on them would keep other homes from using them.
 void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
   const auto hosted_job = hosted_jobs_.find(job);
   if (hosted_job == hosted_jobs_.end()) return;
@@ -459,7 +459,7 @@ void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
   if (const auto grant = slots_.end_unused(now, job, idle_since)) end_claim(*grant, out);
 }
 
-// However many jobs there are, a turn costs as much as those for which something came.
+// Looks only at the jobs that the turn has touched, so that a turn does not cost O(jobs).
 void Peer::apply_job_changes(Actions& out) {
   for (const JobId& job : std::exchange(touched_, {})) {
     if (const auto home = homes_.find(job); home != homes_.end() && home->second->over()) end_home(job, out);

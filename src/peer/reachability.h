@@ -15,8 +15,7 @@
 // 2. A published address was observed by a peer that has reached it, or is the configured one. A loopback address is never taken from an
 //    observation.
 // 3. A peer that is not confirmed open names up to Config::anchors anchors: open, connected peers, longest connected first. A lost anchor
-// is
-//    replaced at once.
+// is replaced at once.
 // 4. A dial for another peer goes to the address its connection comes from, at most once per Config::errand_pause and peer.
 // 5. A changed contact is published once (take_change()).
 

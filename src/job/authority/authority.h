@@ -86,7 +86,8 @@ class LeaderRoster {
   bool is_keeper(const PeerId& peer) const;
   bool takes(const PeerId& peer) const { return members_.contains(peer) || members_.size() < wire::kMaxRosterMembers; }
 
-  // Takes out those that `in_use` says nothing of for `patience`, so that a job that runs for weeks does not name every peer it ever met.
+  // Removes members that `in_use` has rejected for `patience`: otherwise the roster of a job that runs for weeks would name every peer that
+  // ever took part.
   void prune(Time now, Time patience, const std::function<bool(const PeerId&)>& in_use);
   std::size_t size() const { return members_.size(); }
 

@@ -50,7 +50,7 @@ class Budget {
   // Counts what earlier boots have stored; never refused.
   void adopt(const Account& account, const StoredForOthers& found);
 
-  // From now on these hold: what is stored beyond them stays, and nothing is added to it.
+  // Sets new limits. Amounts above a limit stay, and nothing is added to them until they are below it.
   void set_limits(const Limits& limits) { limits_ = limits; }
 
   const StoredForOthers& used() const { return all_; }

@@ -64,7 +64,7 @@ class EffectGate {
 
   ThreadId thread() const { return thread_; }
   std::uint64_t epoch() const { return epoch_; }
-  // Words of the job's owner that travel with every image of the thread.
+  // Text of the job's owner that every image of the thread contains; a command stores its pb::JobSpec here.
   const std::string& job() const { return job_; }
   void set_job(std::string words) { job_ = std::move(words); }
 
@@ -102,7 +102,7 @@ class EffectGate {
   // for the outbox.
   bool determinants_full() const { return unstable_determinants() >= config_.unstable_determinants; }
   bool determinants_roomy() const { return unstable_determinants() <= config_.unstable_determinants / 2; }
-  // The guest has been told this: what was recorded, or something new. Kind::guest_fault as above.
+  // Records a value that the guest was given: during a replay the recorded one, afterwards a new one. Kind::guest_fault as above.
   Status given(Determinant::Kind kind, std::uint32_t what, std::uint64_t value);
   std::uint64_t next_determinant() const { return next_determinant_; }
   std::vector<Determinant> take_new_determinants();

@@ -36,7 +36,7 @@ class EffectLedger {
   Status add(ThreadId thread);
   bool knows(ThreadId thread) const { return threads_.contains(thread); }
 
-  // The thread goes on from an image somewhere; the host that ran it before is a zombie from now on. Returns the new epoch.
+  // The thread is placed again: effects of the host that ran it before are refused from now on. Returns the new epoch.
   Result<std::uint64_t> next_epoch(ThreadId thread);
   // A thread, known or not, is at least in this epoch.
   Status adopt(ThreadId thread, std::uint64_t epoch);

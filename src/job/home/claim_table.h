@@ -20,8 +20,8 @@ struct Claim {
   Time last_seen{0};
   Time renew_at{0};
   Time idle_since{0};
-  Time progress_at{0};         // when something was heard of its threads that was new
-  Time seen_at{0};             // likewise, but not by a number of its own, which costs a host nothing: effects, or the word of a keeper
+  Time progress_at{0};         // the last progress of its threads that was reported
+  Time seen_at{0};             // the same without the progress number of the host, which proves nothing: by effects or a keeper
   std::uint64_t progress = 0;  // as its last status has it
   std::uint64_t finished = 0;
   bool draining = false;          // the host takes no more threads, and those it has are leaving

@@ -256,8 +256,8 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out) {
   send_assign(now, id, out);
 }
 
-// Repeated as it was, in the same epoch, until the host has said that it has the thread: a new epoch for every word that is late would make
-// a loaded host begin again and again.
+// Home repeats the same assignment, in the same epoch, until a status of the host names the thread: a new epoch for each late answer would
+// make a loaded host start the thread over and over.
 void Home::send_assign(Time now, ThreadId id, Actions& out) {
   const HomeThread& thread = threads_.at(id);
   const HomeThread::Placed& placed = *thread.placed();
@@ -265,8 +265,8 @@ void Home::send_assign(Time now, ThreadId id, Actions& out) {
   threads_.set_due(id, now + config_.retry);
 }
 
-// A thread without stored effects has shown nothing; one without determinants does the same again. A forked thread has no beginning of its
-// own, and input that is in an image was dropped here.
+// A thread may start from its beginning if home has stored no effect of it, or if it has no determinants and so repeats the same effects. A
+// forked thread has no beginning of its own, and input that an image contains was dropped here.
 bool Home::may_begin_anew(ThreadId id) const {
   const HomeThread& thread = threads_.at(id);
   if (GW_BUG(15)) return !thread.forked;
@@ -289,7 +289,7 @@ void Home::on_due(Time now, ThreadId id, Actions& out) {
     threads_.set_due(id, now + config_.retry);
     if (threads_.unfinished() == 1 && keepers_.bring_home(now, id, environment_.self, out)) return;
     placed.suspend_asked = true;
-    // An assignment that was lost is answered all the same: the thread is not there.
+    // A host that never got the assignment answers that it does not have the thread.
     return out.send(placed.host, charter_.id(), suspend_message(id, thread.epoch));
   }
   if (!placed.acknowledged) {
@@ -414,7 +414,7 @@ void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out, B
   check_suspended(out);
 }
 
-// A host says, or shows by what it sends, that the thread cannot go on. The host itself may be wrong, so another one is asked.
+// A host reports a fault of the thread, or its effects show one. The host may be wrong or lie, so another host has to confirm it.
 void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault) {
   HomeThread& thread = threads_.at(id);
   const PeerId host = thread.placed()->host;
@@ -510,7 +510,7 @@ void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& m
   out.after_disk(to_peer(from, charter_.id(), std::move(answer)));
 }
 
-// False: nothing after it counts.
+// False: the effects after this one are ignored.
 bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out) {
   const ThreadId id{effect.thread()};
   const std::uint64_t stored = ledger_.stored(id, wire::stream_of(effect));

@@ -1,5 +1,5 @@
 #pragma once
-// The home of one job: knows its threads, places them, and takes what they do.
+// The home of one job: knows its threads, places them, and stores their effects.
 
 #include <cstdint>
 #include <map>
@@ -28,8 +28,8 @@
 
 namespace gw::job {
 
-// Home of one job; docs/design/003-peers.md has the protocol, 007 who may say what. Effects go through the ledger and nothing else decides
-// what counts. Threads, claims, placing and keepers have classes of their own; this one turns what is heard into changes of theirs.
+// Home of one job; docs/design/003-peers.md has the protocol, 007 who may say what. Only the ledger decides which effects are new. Threads,
+// claims, placing and keepers have classes of their own; Home turns messages into calls of them.
 //
 // Invariants: a thread's epoch, host and keeper are on disk before any peer is told; at most one claim per peer; claimed slots never exceed
 // what the manifest wants; a thread of which effects are stored begins anew only if it has no determinants. No step is O(threads), but for
@@ -40,8 +40,8 @@ class Home {
   struct Config {
     Time retry = std::chrono::milliseconds(800);
     Time keeper_patience =
-        std::chrono::seconds(60);  // with a keeper that is away, before its threads leave their hosts, and those that may begin anew
-    Time fault_patience = std::chrono::seconds(20);  // until the host that says so may try again, unless it is this peer
+        std::chrono::seconds(60);  // with a keeper that is away: then a waiting host loses the thread, which begins anew if it may
+    Time fault_patience = std::chrono::seconds(20);  // until a host that reported a faulty thread may get it again; none for this peer
     StandardInput::Config input;
     OutputLimit::Config output;
     std::size_t threads = 65536;
@@ -77,7 +77,7 @@ class Home {
   Result<ThreadId> suspended_thread() const { return suspension_.only_thread(threads_, manifest_, environment_.self); }
   StreamMarks stored_effects(ThreadId thread) const { return ledger_.stored(thread); }
   std::uint64_t supplied_input() const { return input_ ? input_->supplied() : 0; }
-  // The result is on disk, and only the job itself is left to forget.
+  // The job has ended. Its last record is written in the same turn; the peer then moves the job to PastJobs.
   bool over() const { return over_; }
 
   void on_peer_lost(Time now, const PeerId& peer, Actions& out);

@@ -53,7 +53,7 @@ class SlotAcquisition {
   void on_status(Time now, const PeerId& from, Claim& claim, const JobMessage::Status& status);
   // A keeper says what it keeps: hosts whose threads it has something new of do something.
   void on_kept(Time now, const PeerId& keeper, const JobMessage::AskKept& kept);
-  // The host does not take a thread that it was given, or wants to be rid of it, unasked. It gets no more until its claim is renewed.
+  // The host refuses a thread, or suspends one that it was not asked to suspend. It gets no more threads until its claim is renewed.
   void on_refused(const PeerId& from) { environment_.claims.limit(from); }
   // The host reports that a thread cannot run. It is asked for slots last from now on, and its unused slots are given back, so that other
   // peers are asked.

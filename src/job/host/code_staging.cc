@@ -78,7 +78,7 @@ std::optional<WorkerId> CodeStaging::worker() const {
 void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out) {
   auto manifest = Manifest::check(as_bytes(bytes));
   if (!manifest) {
-    // Home is not to be trusted with this job: the claim runs out.
+    // The manifest breaks a rule, so nothing is run for this home: the claim is left to expire.
     out.notify(PeerRefused{source_.home, manifest.error().detail});
     return;
   }

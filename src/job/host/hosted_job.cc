@@ -210,7 +210,7 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
     drop_from_worker(found->second, out);
     remove(id, out);
   }
-  // An epoch is lived once: what comes late or twice after its worker died does not begin it again.
+  // A thread runs once per epoch: an assignment that comes late or twice after its worker died does not start it again.
   const auto last = highest_epoch_.find(id);
   const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
   const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
@@ -290,7 +290,7 @@ void HostedJob::suspend(HostedThread& thread, Actions& out) {
 void HostedJob::drain(Time now, Actions& out) {
   GW_REACHED("host: a claim was drained");
   draining_ = true;
-  send_full_status(now, out);  // before the first thread leaves: home does not want to give it back
+  send_full_status(now, out);  // before the first thread leaves, so that home does not assign it here again
   std::vector<ThreadId> all;
   for (const auto& [id, thread] : threads_) all.push_back(id);
   for (const ThreadId id : all)
@@ -382,7 +382,8 @@ void HostedJob::on_code_lost(Time, const Hash256& hash, Actions& out) {
   fail_all(fmt::format("blob {} of the job is lost: no peer that takes part in it has it any more", hash.hex()), out);
 }
 
-// A thread that runs needs an image only while that is on its way to its keeper: then it continues elsewhere, from what its keeper has.
+// A running thread needs an image only until its keeper has it. If the image is lost before that, the thread leaves and continues elsewhere
+// from the image before.
 void HostedJob::on_image_lost(Time now, const ImageTrees::Change& change, Actions& out) {
   std::vector<ThreadId> affected;
   for (const auto& [id, thread] : threads_)

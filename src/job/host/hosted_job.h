@@ -21,7 +21,7 @@ namespace gw::job {
 // Host of the threads of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and worker to the
 // code (CodeStaging) and to each thread (HostedThread), gives threads slots in the worker, and tells home what it holds.
 //
-// Invariants: no more threads run than the claim has slots; an epoch of a thread is lived once. No step is O(threads),
+// Invariants: no more threads run than the claim has slots; a thread runs at most once per epoch. No step is O(threads),
 // but for a full status, which names them all, and the death of the worker. Limits: Config, the gates' (each bounds what it has not got
 // acknowledged), and the budget: a thread whose image is over it leaves, and home places it on another peer. A machine without I/O or
 // threads: its peer owns and drives it.
@@ -101,7 +101,7 @@ class HostedJob {
     std::uint64_t epoch;
   };
   std::vector<Running> running() const;  // in the worker, for checkers
-  // Since when nothing has run here, nor come for something that is to run; kNever: something runs.
+  // Since when no thread has run here and nothing of the code or of an image has arrived; kNever: a thread runs.
   Time idle_since() const { return slots_used_ > 0 ? kNever : busy_at_; }
   std::size_t slots_used() const { return slots_used_; }
 

@@ -121,8 +121,8 @@ Status ImageReplicator::add_determinant(const Determinant& determinant) {
 
 // --- sending
 
-// A keeper on record gets the newest image that may be kept and is on this disk, since it will ask for it; one that is being filled what is
-// stable.
+// A keeper on record gets the newest image that may be kept and is complete on this disk, because the keeper will fetch it from here. A
+// keeper that is being filled gets the stable image.
 const SavedImage* ImageReplicator::image_for(const Replica& replica) const {
   const bool may_be_kept = replicating_ && replicating_->after_spawn <= stored_spawns_ && is_here(*replicating_);
   if (replica.role == Role::on_record && may_be_kept) return &*replicating_;
@@ -192,7 +192,7 @@ JobMessage ImageReplicator::keep_image_message(const Replica& replica, const Sav
   return message;
 }
 
-// False: there is nothing that it was not told of.
+// False: the replica was told of every image of a child already.
 bool ImageReplicator::offer_spawned(Replica& replica, bool resend, bool with_grant, Actions& out) const {
   bool sent = false;
   for (const auto& [spawn, image] : spawned_) {
@@ -206,7 +206,7 @@ bool ImageReplicator::offer_spawned(Replica& replica, bool resend, bool with_gra
   return sent;
 }
 
-// False: there is nothing that it was not sent.
+// False: the replica was sent every determinant already.
 bool ImageReplicator::send_determinants(Replica& replica, bool with_grant, Actions& out) const {
   if (log_.empty() || replica.sent > log_.back().index()) return false;
   JobMessage message;
@@ -253,7 +253,7 @@ ImageReplicator::Progress ImageReplicator::on_kept(Time now, const PeerId& from,
     return advance(now, out);
   }
   if (kept.determinants() > recorded()) return {};  // it cannot have more than there are
-  // Late answers say less than is true; what is kept only grows.
+  // A late answer names fewer determinants than the keeper has by now: their number never falls.
   if (kept.determinants() < replica->determinants) return {};
   const std::optional<Hash256> image = kept.parts().empty() ? std::nullopt : std::optional(wire::hash_of(kept.parts()));
   const bool more = kept.determinants() > replica->determinants || image != replica->image;
@@ -272,7 +272,7 @@ void ImageReplicator::note_answer(Time now, Replica& replica, bool more) const {
   }
 }
 
-// Between telling home that another keeper is filled and home's word on it: home may have recorded it or not.
+// True between the report to home that another keeper is filled and home's answer: home may have recorded that keeper or not.
 bool ImageReplicator::home_decides() const {
   const Replica* target = filling();
   return target != nullptr && target->role == Role::filled;

@@ -1,14 +1,14 @@
 #pragma once
 // Replicates the state of one thread to its keepers: its last image, the determinants since, and the first images of its children.
 //
-// The problem. A thread may say only what a replay would repeat, so its host must know what is stable: an image or a determinant is when
-// every keeper on home's record has it on disk. Keepers die and are replaced while the thread runs.
+// The problem. A thread may send only effects that a replay would repeat, so its host must know what is stable: an image or a determinant
+// is stable when every keeper on home's record has it on disk. Keepers die and are replaced while the thread runs.
 //
 // Invariants.
 // 1. Something is called stable only when all replicas on home's record have acknowledged it, and it stays so: a keeper that replaces
 //    another one has everything that was stable before home records it.
 // 2. Between telling home that another keeper is filled and home's word on it, nothing becomes stable: home may have recorded it or not.
-// 3. A replica gets an image first and the determinants after it then; all of it again until it says that it has it.
+// 3. A replica is sent the image first, then the determinants after it; both are repeated until the replica acknowledges them.
 // 4. At most one image is on its way. One that comes meanwhile waits; a newer one takes its place.
 // 5. The first image of a child goes to the keepers of its parent, in the name of the parent. A spawn may leave when all keepers on record
 //    have that image; a keeper that replaces another one has those of all spawns that home has not stored. So whichever keeper of the

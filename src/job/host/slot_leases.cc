@@ -136,7 +136,7 @@ void SlotLeases::on_used(const JobId& job) {
   waits_.erase(found->second.home);
 }
 
-// A home that gives back at once what it does not need waits for nothing.
+// A home that gives unused slots back within a second need not wait for its next ones.
 void SlotLeases::let_wait(Time now, const PeerId& origin, Time held) {
   constexpr std::uint32_t kMostDoublings = 3;
   constexpr Time kAtOnce = std::chrono::seconds(1);

@@ -123,7 +123,7 @@ void Keeper::refuse(const Name& name, const Bearer& bearer, const std::string& s
 
 // --- who writes
 
-// Whether the bearer is newer than who wrote before. A grant of the thread's own counts for more than any of its parent.
+// Whether the bearer's grant is newer than that of the last writer. A grant of the thread itself outranks any grant of its parent.
 bool Keeper::outranks(const Bearer& bearer, const Thread& thread) {
   return thread.spawned || std::pair(bearer.epoch, bearer.keeper_generation) > std::pair(thread.epoch, thread.keeper_generation);
 }
@@ -242,7 +242,7 @@ void Keeper::on_keep_image(Time now, const JobId& job, const Bearer& bearer, con
   const Hash256 parts = wire::hash_of(message.parts());
   if (thread->parts == parts) return acknowledge(from, name, *thread, out);
   if (const Hash256* fetched = fetches_.find(name); fetched != nullptr && *fetched == parts && thread->offer->from == from) {
-    // A large image takes longer than a host's patience: it hears that something comes.
+    // A large image takes longer than the patience of the host: tell the host that parts of it arrive.
     const std::uint64_t progress = environment_.images.progress();
     if (std::exchange(thread->offer->progress, progress) < progress) acknowledge(from, name, *thread, out);
     return;
@@ -366,11 +366,11 @@ void Keeper::on_keep_determinants(Time now, const JobId& job, const Bearer& bear
 
 // --- restoring
 
-// From here on the thread is in this epoch: a host that wrote in an older one is a zombie.
+// Fences: from here on the thread is in this epoch, and writes of hosts in older epochs are refused.
 void Keeper::on_want_image(Time now, const JobId& job, const Bearer& bearer, const JobMessage::WantImage& message, Actions& out) {
   const Name name{job, ThreadId{message.thread()}};
   const Result<Thread*> found = find_or_add(name);
-  // The keeper has nothing of the thread, and no room to write down who asked. The host has to hear it all the same: a host that writes in
+  // Nothing is kept of the thread, and there is no room to record the new epoch. The host is answered all the same: a host that writes in
   // an older epoch later is outranked by the next image or determinant of this one, and home takes no effects of it.
   if (!found) return send_image(bearer, name, {.epoch = bearer.epoch, .keeper_generation = bearer.keeper_generation}, out);
   Thread& thread = **found;

@@ -156,7 +156,8 @@ void Disk::commit_waiting() {
   answer([this, group = std::move(group), ends = *std::move(ends)] { on_committed(group, ends); });
 }
 
-// However long the disk is full, there are as many records as keys. Only what is next to each other becomes one: the order to drops stays.
+// Merges adjacent commits that wait, so that they hold one value per key however long the disk is full. Commits before and after a drop are
+// not merged: their order must stay.
 void Disk::merge_waiting() {
   const auto plain = [](const Commit& one) { return one.batch.dropped_prefix.empty() && !one.dropped_output && !one.then; };
   std::vector<Commit> merged;
@@ -180,7 +181,7 @@ void Disk::merge_waiting() {
   waiting_commits_ = std::move(merged);
 }
 
-// Full is a disk without spare room, or with little besides it. It has room again when all of both is there.
+// The disk is full while commits wait, the spare room cannot be reserved again, or less than SpareRoom::kLow is free besides it.
 void Disk::look_at_room() {
   const Status reserved = waiting_commits_.empty() ? spare_.reserve() : Status(fail(Kind::overloaded, "records wait for room"));
   const auto free = spare_.free_bytes();

@@ -59,7 +59,7 @@ EmbeddedPeer::EmbeddedPeer(const Config& config, wire::pb::JobSpec spec, Bytes m
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       input_(config.input),
       writer_({config.output, config.errors}, config.observer) {
-  (void)workers_.refill();  // starts while the inputs are looked at; if it cannot, that is said when it is needed
+  (void)workers_.refill();  // starts while the inputs are hashed; a failure is reported when the worker is needed
   for (const ByteView file : {ByteView(module_), image_ ? image_->encoded() : ByteView()})
     for (const ByteView piece : job::Manifest::pieces_of(file)) pieces_[sha256(piece)] = piece;
 }
@@ -127,7 +127,7 @@ Result<std::unique_ptr<EmbeddedPeer>> EmbeddedPeer::recover(const Config& config
   GW_TRY_VOID(peer->take_old_effects());
   GW_TRY(const std::uint64_t boot, peer->file_->raise_boot());
   GW_TRY_VOID(peer->start_peer(boot));
-  // Killed before it had begun.
+  // The earlier process was killed before it had recorded the job: submit it again.
   if (peer->peer_->homes().empty() && !peer->over_) GW_TRY_VOID(peer->submit());
   GW_TRY_VOID(peer->continue_suspended());
   return peer;
@@ -148,7 +148,7 @@ Status EmbeddedPeer::open_files(Program program, const std::string& output_tag) 
   return ok();
 }
 
-// A file goes on where the program has got to: a process that was killed has left no position of its own.
+// Reads on behind the bytes that were taken: the read position of a killed process is lost.
 Status EmbeddedPeer::open_input(std::uint64_t taken) {
   input_taken_ = taken;
   return spec_.input_file().empty() ? ok() : input_.open(spec_.input_file(), taken);
@@ -194,7 +194,8 @@ Status EmbeddedPeer::take_old_effects() {
   });
 }
 
-// A file that was left in order says that the job is suspended; one that was killed does not, and the request is refused.
+// A job file that was closed in order has a suspended job, which is resumed here. After a kill the job is not suspended, and the peer
+// refuses the request without effect.
 Status EmbeddedPeer::continue_suspended() {
   turn([&](job::Time now, Actions& out) { peer_->on_local(now, peer::ResumeJob{job_}, out); });
   return store_and_answer();
@@ -257,7 +258,7 @@ Status EmbeddedPeer::store_and_answer() {
   return ok();
 }
 
-// A terminal that takes no more holds the program: what it does is not acknowledged, and its gate lets no more out.
+// While a terminal takes no more output, effects are not acknowledged, so that the gate of the program fills up and the program waits.
 bool EmbeddedPeer::held_up() const { return writer_.waiting_bytes() > kMaxUnshown && suspend_ == Suspend::no; }
 
 void EmbeddedPeer::fail_with(Error error) {
@@ -319,7 +320,8 @@ void EmbeddedPeer::pass_on(job::FrameToWorker frame) {
 
 void EmbeddedPeer::on_worker(job::WorkerId worker, peer::WorkerFrame frame) {
   if (!look_at(worker, frame)) return;
-  // The program has stopped by itself, at a poll. Home has to know before, or it would place the thread again.
+  // The program has stopped by itself, at a poll. Home must know of the suspension before it gets the image: otherwise it would place the
+  // thread again.
   if (frame.frame.has_image() && frame.frame.image().why() == FromWorker::Image::SUSPENDED) begin_suspend();
   turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, std::move(frame), out); });
 }
@@ -337,7 +339,7 @@ bool EmbeddedPeer::look_at(job::WorkerId worker, const peer::WorkerFrame& receiv
       give_chunk(worker, frame.want_chunk().hash());
       return false;
     case FromWorker::kFailed:
-      // A checkpoint that could not be made costs nothing; a suspension that is refused has to be told.
+      // A failed checkpoint does no harm: the image before it counts. A failed suspension is an error for the user.
       if (frame.failed().thread() != 0 && !frame.failed().gone() && suspend_ == Suspend::no) return true;
       fail_with(fail(frame.failed().guest_fault() ? Kind::guest_fault : Kind::internal, "{}", frame.failed().error()));
       return false;

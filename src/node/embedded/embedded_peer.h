@@ -29,9 +29,9 @@ namespace gw::node {
 // (docs/design/008-one-home.md). With a file everything is written down before it counts, so that a program whose processes were all killed
 // continues; without one nothing survives but what request_suspend() leaves.
 //
-// The command knows two things better than a peer does, and sees to them between the peer and the worker: input files are read from where
-// they lie when the guest wants them, and, without a file, no determinant is recorded, because nothing is ever replayed.
-// A worker that dies ends the run: what to do about it is for people to say.
+// The command intercepts two things between the peer and the worker: it reads input files from where they lie when the guest wants them,
+// and without a file it lets the worker record no determinants, because nothing is ever replayed.
+// A worker that dies ends the run with an error: the user decides whether to start again.
 //
 // The caller calls run() once. request_*() may come from any thread or a signal handler, at any time. Limits: those of the peer, of the
 // gates and of WorkerProcess; while kMaxUnshown bytes of output wait for a terminal, nothing more is acknowledged to the program.

@@ -11,7 +11,7 @@
 namespace gw::node {
 namespace {
 
-// Damage on this disk is no damage of what the blob is a part of: another peer has it.
+// A blob that is damaged on this disk is only missing here: the module or image may be whole at another peer.
 Result<std::string> read_blob(const Hash256& hash, BlobReader& blobs) {
   auto bytes = blobs.load(hash);
   if (!bytes) return fail(Kind::not_found, "{}", bytes.error().detail);

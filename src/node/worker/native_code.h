@@ -36,7 +36,7 @@ class NativeCode {
   // Has the entry made anew, in the background: the engine has refused it.
   void replace(ByteView wasm, isolate::CodeKind kind) const;
 
-  // The worker that was to load it has not: the next one compiles for itself.
+  // Drops the entry, because a worker failed to load it: the next worker compiles for itself.
   void drop(const Hash256& module, isolate::CodeKind kind) const { cache_.drop(module, kind); }
 
   // Compiles and stores, waiting for it. Kind::overloaded: another process is filling the cache.

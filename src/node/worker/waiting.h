@@ -13,7 +13,7 @@ namespace gw::node {
 // callbacks come on the loop's thread and never from inside a call.
 class Waiting {
  public:
-  // Ends what it stands for when it goes.
+  // A watched descriptor: the destructor ends the watch.
   class Watch {
    public:
     virtual ~Watch() = default;

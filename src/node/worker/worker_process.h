@@ -94,7 +94,7 @@ class WorkerProcess {
   const std::optional<Death>& death() const { return death_; }
   void kill(DeathCause cause, std::string sentence);
 
-  // Held to this from now on. REQUIRES: it does not take more memory than that now, else it is ended for it.
+  // Enforces this share from now on. REQUIRES: the worker uses no more memory than that now; otherwise it is killed for it.
   void hold(const WorkerShare& share);
   std::uint64_t resident_bytes() const;
 

@@ -134,7 +134,7 @@ void WorkerTable::on_ready(job::WorkerId id) {
   drain(id);
 }
 
-// The socket of a worker that says more than can be looked at is left alone until that is done.
+// Stops reading from a worker whose frames arrive faster than they are handled.
 void WorkerTable::bound_received(Worker& worker) {
   worker.process->set_reading(worker.received.size() < kMaxReceived && worker.received_bytes < kMaxReceivedBytes);
 }
@@ -193,14 +193,14 @@ void WorkerTable::on_lost(job::WorkerId id, const Death& death) {
   owner_.on_worker_wakeup();
 }
 
-// The engine has refused code from the cache: the next worker shall find better.
+// The engine has refused the cached code: have it compiled again for the next worker.
 void WorkerTable::after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded) {
   const auto module = std::exchange(worker.module, nullptr);
   if (!loaded.code_refused() || module == nullptr) return;
   waiting_.with_blobs([this, module](BlobReader&) { code_.replace(module->bytes(), code_kind_); }, [] {});
 }
 
-// Code that a worker was given and did not load: kept, it would end every worker after this one.
+// The worker failed with this cached code: drop the code, or every later worker would fail too.
 void WorkerTable::drop_code(Worker& worker) {
   const auto module = std::exchange(worker.module, nullptr);
   if (module == nullptr || !worker.has_code) return;

@@ -18,12 +18,11 @@
 
 namespace gw::node {
 
-// Starts the workers a peer asks for, brings them its frames with what goes beside them (modules with their compiled code, images), and
-// brings their frames and their deaths back. Decides nothing.
+// Starts the workers a peer asks for, sends them its frames with the attachments (modules with their compiled code, images), and delivers
+// their frames and their deaths. Decides nothing.
 //
-// Images are decoded and hashed where that does no harm; what their worker says after one waits for that, so that the order of its frames
-// stays. It is little: the gates bound what is not acknowledged. A worker whose gates do not is not read from beyond kMaxReceived frames or
-// kMaxReceivedBytes.
+// Images are decoded and hashed on another thread. Frames that follow an image wait until it is checked, so that their order stays; the
+// gates bound how many they are. From a worker whose gates do not wait nothing is read beyond kMaxReceived frames or kMaxReceivedBytes.
 //
 // The owner is told from the loop, never from inside a call of start(), kill() or send(); it may call all of them when it is told.
 // Belongs to the loop's thread. Limits: those of HostedWorker; the peer limits how many workers there are.
@@ -64,7 +63,8 @@ class WorkerTable {
   void send(job::FrameToWorker frame);
   void end_all() { workers_.clear(); }
 
-  // Workers are held to `share_of` their jobs from now on, but for those that use more memory than that: the jobs of these are returned.
+  // Enforces the shares of the workers' jobs from now on. Returns the jobs whose workers use more memory than their share: these workers
+  // keep their old one.
   std::vector<job::JobId> hold(const std::function<WorkerShare(const job::JobId&)>& share_of);
 
   job::Time next_deadline() const;

@@ -13,8 +13,7 @@
 // Invariants.
 // 1. No peer is suspected or declared dead without a ping of this peer's own that was not answered, except one that announced that it left.
 // 2. A rumour (a report of another peer) causes at most one ping, at a limited rate. It shortens a suspicion that rests on an own ping,
-// from
-//    Config::longest_suspicion to Config::shortest_suspicion, and has no other effect.
+// from Config::longest_suspicion to Config::shortest_suspicion, and has no other effect.
 // 3. A peer that hears from no other peer suspects itself: it declares none dead for silence and lengthens its patience (health).
 // 4. Time in which this peer was paused does not count against others.
 // 5. An indirect answer counts by the signature of the peer asked about, not by the word of the helper.

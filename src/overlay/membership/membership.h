@@ -1,5 +1,5 @@
 #pragma once
-// Membership of a private grid: memberships, the list of revoked ones, and the roll of peers that have shown theirs.
+// Membership of a private grid: memberships, the list of revoked ones, and the members that are known here.
 
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ using wire::GridId;
 using wire::PeerId;
 using WallSeconds = std::chrono::seconds;  // since 1970
 
-// Clocks of members differ by so much at most: what has ended by one clock is good for so long by another.
+// The tolerated difference between two clocks: a membership is accepted this long after its end.
 inline constexpr WallSeconds kClockSkew = std::chrono::minutes(5);
 
 // The statement of a grid's key about one member. Serials of members that came with the same invitation differ in their last 16 bits only.
@@ -38,7 +38,7 @@ Membership make_membership(const SigningKey& grid, const PublicKey& member, std:
 Membership read(const wire::pb::Membership& message);
 void write(const Membership& membership, wire::pb::Membership& message);
 
-// Serials that count no more: of memberships, or of invitations and then of all who came with them. The highest version is in force.
+// Revoked serials: of memberships, or of invitations together with all memberships granted with them. The highest version is in force.
 struct Revocations {
   static constexpr std::size_t kMost = 4096;
 
@@ -68,14 +68,14 @@ class KnownMembers {
 
   KnownMembers(Config config, const PublicKey& grid_key) : config_(config), grid_key_(grid_key), grid_id_({sha256(grid_key)}) {}
 
-  // Puts it on the roll. Kind::invalid: why it may not be there.
+  // Adds the peer to the known members. Kind::invalid with the reason if its membership is not valid.
   Status admit(WallSeconds now, const PeerId& peer, const PublicKey& key, const Membership& membership);
   bool has(WallSeconds now, const PeerId& peer) const;
   // The membership the peer has shown; nullptr: none.
   const Membership* find(const PeerId& peer) const;
 
   const Revocations& revocations() const { return revocations_; }
-  // Returns who was on the roll until now. REQUIRES: checked.
+  // Returns the peers that are members no more. REQUIRES: checked.
   std::vector<PeerId> revoke(Revocations list);
 
   std::size_t size() const { return members_.size(); }

@@ -32,9 +32,9 @@ class MembershipFilter {
   Status on_message(Time now, const PeerId& from, const Message& message);
   // Adds the descriptor's owner, if the descriptor has a valid membership.
   void on_descriptor(Time now, const wire::pb::Descriptor& descriptor);
-  // Whether that refusal is worth a word.
+  // Whether to report the refusal of this peer: reports are rate-limited.
   bool to_report(Time now, const PeerId& stranger) { return strangers_.admit(now, stranger); }
-  // Makes it ready to leave. False: it must not.
+  // Prepares a message for sending: adds the proof of membership, removes what the receiver may not see. False: do not send it.
   bool prepare(Time now, const PeerId& to, Message& message) const;
 
   bool admits(Time now, const PeerId& peer) const { return known_members_.has(wall(now), peer); }

@@ -14,11 +14,11 @@ namespace gw::overlay {
 // are known from its descriptor, which may be old, so the leaf may pass the request on too. A peer that knows no leaf with room passes the
 // request to its farthest leaf on the side away from the key, which knows other peers: 49 peers are considered before a request is refused.
 //
-// An answer promises nothing, claims do (job/host/slot_leases.h); but what was just given away is not given again for a moment, lest a
-// burst of requests all gets the same answer. Limits: Config.
+// An answer reserves nothing; a claim does (job/host/slot_leases.h). Slots that were just offered are not offered again for
+// Config::grant_lasts, so that not all requests of a burst get the same answer. Limits: Config.
 //
 // Differences from PAST: slots are counted, not weighed against thresholds, because they are renewable; diversion thrice instead of once;
-// no pointer stays at the root, since home knows where its threads run. Who is refused takes another salt (lookup.h).
+// no pointer stays at the root, since home knows where its threads run. A refused request is repeated with another salt (lookup.h).
 class Placer {
  public:
   struct Config {

@@ -8,7 +8,7 @@
 
 namespace gw::overlay {
 
-// Only who can be dialled answers for keys: the way to others is longer, and breaks sooner.
+// Only peers that can be dialled are responsible for keys: connections to other peers take longer to make, and break sooner.
 inline bool can_be_root(const Descriptor& peer) { return can_be_dialled(peer); }
 
 // The next hop; nullptr: `self` is responsible for the key. Pastry's rule: within the leafset the closest peer; else a peer that shares one

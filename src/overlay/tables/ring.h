@@ -42,7 +42,7 @@ class Ring {
   Ring(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng)
       : config_(config), self_(self), contacts_(contacts), rng_(rng), requests_(config.requests), leafset_(self), table_(self) {}
 
-  // Whether learn() would do something: for the sake of signatures that need not be checked.
+  // Whether learn() would change a table: otherwise the signature need not be checked.
   bool wants(const Descriptor& peer, float distance) const {
     return leafset_.wants(peer.id, peer.incarnation) || table_.wants(peer, distance);
   }
@@ -67,7 +67,8 @@ class Ring {
   void on_request(const Descriptor& partner, const Descriptor& self, Known known, Output& out);
   // False: the peer was not asked.
   bool on_reply(const PeerId& partner);
-  // The next leaf of which only old words are known; nullptr: there is none. They take turns, so that none is overlooked for long.
+  // The next leaf that is known only from an old descriptor; nullptr: there is none. Leaves take turns, so that none is overlooked for
+  // long.
   const Descriptor* stale_leaf();
 
   const Leafset& leafset() const { return leafset_; }
