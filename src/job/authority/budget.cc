@@ -10,9 +10,10 @@ struct Resource {
   std::string_view name;
 };
 
-constexpr std::array<Resource, 4> kResources{{{&StoredForOthers::threads, "threads"},
+constexpr std::array<Resource, 5> kResources{{{&StoredForOthers::threads, "threads"},
                                               {&StoredForOthers::blobs, "blobs"},
                                               {&StoredForOthers::bytes, "bytes"},
+                                              {&StoredForOthers::nodes, "nodes of images"},
                                               {&StoredForOthers::determinants, "determinants"}}};
 
 template <class Key>

@@ -15,6 +15,7 @@ struct StoredForOthers {
   std::uint64_t threads = 0;
   std::uint64_t blobs = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t nodes = 0;  // of image trees, roots included: this peer remembers what is below each
   std::uint64_t determinants = 0;
 
   StoredForOthers& operator+=(const StoredForOthers& more);
@@ -31,10 +32,14 @@ struct StoredForOthers {
 class Budget {
  public:
   struct Limits {
-    StoredForOthers job{.threads = 1u << 14, .blobs = 1u << 18, .bytes = std::uint64_t{16} << 30, .determinants = 1u << 20};
-    StoredForOthers origin{.threads = 1u << 15, .blobs = 1u << 19, .bytes = std::uint64_t{32} << 30, .determinants = 1u << 21};
-    StoredForOthers grid{.threads = 3u << 14, .blobs = 3u << 18, .bytes = std::uint64_t{48} << 30, .determinants = 3u << 20};
-    StoredForOthers all{.threads = 1u << 16, .blobs = 1u << 20, .bytes = std::uint64_t{64} << 30, .determinants = 1u << 22};
+    StoredForOthers job{
+        .threads = 1u << 14, .blobs = 1u << 18, .bytes = std::uint64_t{16} << 30, .nodes = 1u << 15, .determinants = 1u << 20};
+    StoredForOthers origin{
+        .threads = 1u << 15, .blobs = 1u << 19, .bytes = std::uint64_t{32} << 30, .nodes = 1u << 16, .determinants = 1u << 21};
+    StoredForOthers grid{
+        .threads = 3u << 14, .blobs = 3u << 18, .bytes = std::uint64_t{48} << 30, .nodes = 3u << 15, .determinants = 3u << 20};
+    StoredForOthers all{
+        .threads = 1u << 16, .blobs = 1u << 20, .bytes = std::uint64_t{64} << 30, .nodes = 1u << 17, .determinants = 1u << 22};
   };
   struct Account {
     JobId job;

@@ -15,7 +15,8 @@ StoredForOthers threads(std::uint64_t count) { return {.threads = count}; }
 
 class SmallBudget : public testing::Test {
  protected:
-  Budget budget_{{.job = {2, 100, 100, 100}, .origin = {3, 100, 100, 100}, .grid = {4, 100, 100, 100}, .all = {5, 100, 100, 100}}};
+  Budget budget_{
+      {.job = {2, 100, 100, 100, 100}, .origin = {3, 100, 100, 100, 100}, .grid = {4, 100, 100, 100, 100}, .all = {5, 100, 100, 100, 100}}};
 };
 
 TEST_F(SmallBudget, EachLevelHasItsLimit) {

@@ -361,7 +361,8 @@ void Home::note_held(Time now, const PeerId& from, const JobMessage::Status::Hel
   }
   if (held.start_state() == JobMessage::GONE) {
     GW_REACHED("home: a host does not take a thread");
-    lose(now, id, failure, out, thread->placed()->start_state >= JobMessage::BEGINNING ? Blame::thread : Blame::host);
+    const bool ran = thread->placed()->start_state >= JobMessage::BEGINNING && !held.no_room();
+    lose(now, id, failure, out, ran ? Blame::thread : Blame::host);
     return slots_.on_refused(from);
   }
   thread->placed()->acknowledged = true;

@@ -14,6 +14,32 @@ TEST_F(AtHome, AThreadThatTheHostDoesNotTakeIsPlacedInANewEpoch) {
   EXPECT_EQ(found->epoch(), 2u);
 }
 
+// A host that runs out of disk gives back a thread that runs: no fault of the program, however often it happens.
+TEST_F(AtHome, AThreadThatLeavesForWantOfRoomIsNotBlamed) {
+  begin(1);
+  auto placed = offer(kFirst, 2);
+  for (std::uint64_t epoch = 1; epoch < 9; ++epoch) {
+    ASSERT_FALSE(placed.empty()) << epoch;
+    ASSERT_EQ(placed.back().epoch(), epoch);
+    status(kFirst, {placed.back()}, JobMessage::BEGINNING);
+    JobMessage::Status status;
+    status.set_claim(7);
+    status.set_number(++status_number_);
+    status.set_failure("this peer stores no more than 100 bytes of one job");
+    JobMessage::Status::Held& gone = *status.add_held();
+    gone.set_thread(placed.back().thread());
+    gone.set_epoch(epoch);
+    gone.set_start_state(JobMessage::GONE);
+    gone.set_no_room(true);
+    home_->on_status(now_, id_of(kFirst), status, out_);
+    tick(config_.slots.renew + config_.retry);
+    placed = assigned(kFirst);
+    if (placed.empty()) placed = offer(kFirst, 2);
+  }
+  take();
+  EXPECT_EQ(count<ThreadFailed>(), 0u);
+}
+
 // Defect 4: one host's word failed a thread for good.
 TEST_F(AtHome, AsksAnotherHostBeforeAThreadIsGivenUp) {
   begin(1);

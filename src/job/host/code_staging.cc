@@ -169,7 +169,7 @@ void CodeStaging::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside,
 
 Status CodeStaging::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
   if (!std::ranges::binary_search(inputs_, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
-  if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::overloaded, "the worker wants more chunks at once than is allowed");
+  if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::invalid, "the worker wants more chunks at once than is allowed");
   GW_TRY_VOID(hold_input(now, hash, out));
   chunk_waits_.insert(hash);
   if (blobs_.has(hash)) blobs_.load(hash, out);

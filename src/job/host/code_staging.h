@@ -65,8 +65,8 @@ class CodeStaging {
   // Sends a frame to the worker, if there is one.
   void tell(wire::pb::ToWorker frame, std::vector<Attachment> beside, Actions& out) const;
 
-  // Inputs that were read longest ago make room for it. Kind::invalid: it is no input of the job. Kind::overloaded: too many at once, or no
-  // room for it.
+  // Inputs that were read longest ago make room for it. Kind::invalid: it is no input of the job, or too many are
+  // wanted at once. Kind::overloaded: there is no room for it.
   Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
   void on_blob_stored(const Hash256& hash, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);

@@ -94,18 +94,17 @@ Status HostedJob::charge(const HostedThread& thread) {
   return ok();
 }
 
-void HostedJob::give_back(ThreadId id, const std::string& why, Actions& out) {
+void HostedJob::give_back(ThreadId id, const std::string& why, Gone gone, Actions& out) {
   const HostedThread& thread = threads_.at(id);
   failure_ = why;
   drop_from_worker(thread, out);
-  send_gone(id, thread.epoch(), out);
+  send_gone(id, thread.epoch(), out, gone);
   remove(id, out);
 }
 
-void HostedJob::give_back_all_without_code(Actions& out) {
-  if (code_.no_room().empty()) return;
-  GW_REACHED("host: there was no room for the code of a job");
-  while (!threads_.empty()) give_back(threads_.begin()->first, code_.no_room(), out);
+void HostedJob::give_back_all(const std::string& why, Actions& out) {
+  GW_REACHED("host: there was no room for the code or the inputs of a job");
+  while (!threads_.empty()) give_back(threads_.begin()->first, why, Gone::no_room, out);
 }
 
 // Starts the worker and queued threads, after something that they may have waited for has come.
@@ -174,12 +173,13 @@ void HostedJob::send_held(Time now, const HostedThread& thread, Actions& out) {
   send_status(std::move(status), out);
 }
 
-void HostedJob::send_gone(ThreadId id, std::uint64_t epoch, Actions& out) {
+void HostedJob::send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone why) {
   JobMessage::Status status = new_status();
   JobMessage::Status::Held& gone = *status.add_held();
   gone.set_thread(id.value());
   gone.set_epoch(epoch);
   gone.set_start_state(JobMessage::GONE);
+  gone.set_no_room(why == Gone::no_room);
   send_status(std::move(status), out);
 }
 
@@ -217,7 +217,7 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   if (lived || no_room || draining_ || code_.broken()) return send_gone(id, assign.epoch(), out);
   highest_epoch_[id] = assign.epoch();
   HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
-  if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, out);
+  if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, Gone::no_room, out);
   failure_.clear();
   if (assign.restore()) thread.ask_image(now, out);
   refresh(thread);
@@ -246,7 +246,7 @@ void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& o
   HostedThread* thread = find(stored.thread(), stored.epoch());
   if (thread == nullptr) return;
   if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) {
-    GW_ASSERT(charge(*thread).has_value());  // a child's first image may have gone: less than before
+    if (const Status charged = charge(*thread); !charged) return give_back(thread->id(), charged.error().detail, Gone::no_room, out);
     return refresh(*thread);
   }
   remove(thread->id(), out);
@@ -332,7 +332,7 @@ void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
 
 void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   code_.on_loaded(now, hash, bytes, out);
-  give_back_all_without_code(out);
+  if (!code_.no_room().empty()) give_back_all(code_.no_room(), out);
   advance(now, out);
 }
 
@@ -371,8 +371,9 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
       continue;
     }
     const std::string why = one.root.error().detail;
-    if (one.root.error().kind != Kind::overloaded) report_failed(thread.id(), thread.epoch(), why, out, Fault::kept_state);
-    give_back(thread.id(), why, out);
+    const bool no_room = one.root.error().kind == Kind::overloaded;
+    if (!no_room) report_failed(thread.id(), thread.epoch(), why, out, Fault::kept_state);
+    give_back(thread.id(), why, no_room ? Gone::no_room : Gone::failed, out);
   }
 }
 
@@ -419,7 +420,7 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
     case FromWorker::kDeterminants:
       return on_determinants(now, frame.determinants(), out);
     case FromWorker::kWantChunk:
-      return code_.on_want_chunk(now, wire::hash_of(frame.want_chunk().hash()), out);
+      return on_want_chunk(now, wire::hash_of(frame.want_chunk().hash()), out);
     case FromWorker::kWantInput: {
       const auto found = threads_.find(ThreadId{frame.want_input().thread()});
       if (found == threads_.end() || found->second.running() == nullptr) return ok();  // it has left meanwhile
@@ -437,6 +438,13 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
       break;
   }
   return fail(Kind::invalid, "the worker sent a frame that nobody asked for");
+}
+
+Status HostedJob::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
+  const Status held = code_.on_want_chunk(now, hash, out);
+  if (held || held.error().kind != Kind::overloaded) return held;
+  give_back_all(held.error().detail, out);
+  return ok();
 }
 
 Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
@@ -477,21 +485,19 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
     return fail(Kind::invalid, "the worker sent an image of thread {} as another one of {}", image.thread.value(), id.value());
   GW_TRY(HostedThread * thread, speaker(frame.thread(), image.epoch));
   if (thread == nullptr) return ok();
-  if (of_child) {
-    GW_TRY_VOID(thread->on_spawned(now, image, frame.spawn(), out));
-  } else {
-    GW_TRY_VOID(thread->on_image(now, image, frame.why(), out));
-  }
+  Status taken = of_child ? thread->on_spawned(now, image, frame.spawn(), out) : thread->on_image(now, image, frame.why(), out);
+  if (!taken && taken.error().kind != Kind::overloaded) return taken;
   // The map stays small: it has only the images that the disk has not confirmed.
   std::erase_if(saving_, [&](const auto& entry) { return !environment_.images.holds({claim_.job, entry.first}); });
   if (!environment_.images.complete({claim_.job, image.root})) saving_.insert_or_assign(image.root, id);
-  if (const Status charged = charge(*thread); !charged) {
-    GW_REACHED("host: there was no room for an image of a thread");
-    give_back(id, charged.error().detail, out);
-    start_queued(now, out);
+  if (taken) taken = charge(*thread);
+  if (taken) {
+    refresh(*thread);
     return ok();
   }
-  refresh(*thread);
+  GW_REACHED("host: there was no room for an image of a thread");
+  give_back(id, taken.error().detail, Gone::no_room, out);
+  start_queued(now, out);
   return ok();
 }
 
@@ -514,7 +520,7 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
     return ok();
   }
   if (frame.guest_fault()) report_failed(thread->id(), thread->epoch(), frame.error(), out);
-  give_back(thread->id(), frame.error(), out);
+  give_back(thread->id(), frame.error(), Gone::failed, out);
   start_queued(now, out);
   return ok();
 }

@@ -32,7 +32,7 @@ class HostedJob {
     CodeStaging::Config code;
     Time status_every = std::chrono::seconds(5);  // a full one
     std::size_t threads = 4096;                   // at once
-    std::size_t begun = 1u << 20;                 // threads one claim may ever have, 40 MiB
+    std::size_t begun = 1u << 16;                 // threads one claim may ever have: as many as a job has
   };
   struct Environment {  // outlives it
     PeerId self;
@@ -118,9 +118,10 @@ class HostedJob {
   void remove(ThreadId id, Actions& out);
   // Charges what is stored for the thread now. Kind::overloaded: there is no room.
   Status charge(const HostedThread& thread);
-  // The thread cannot stay, and the program is not to blame: home places it on another peer.
-  void give_back(ThreadId id, const std::string& why, Actions& out);
-  void give_back_all_without_code(Actions& out);
+  // The thread cannot stay: home places it on another peer.
+  enum class Gone : std::uint8_t { failed, no_room };  // no_room: the program is not to blame
+  void give_back(ThreadId id, const std::string& why, Gone gone, Actions& out);
+  void give_back_all(const std::string& why, Actions& out);
   void advance(Time now, Actions& out);
   // `unfinished` threads of the job were forked and have not ended: the worker refuses forks beyond its limit.
   void note_children(std::uint64_t unfinished, Actions& out);
@@ -133,11 +134,12 @@ class HostedJob {
   void send_status(JobMessage::Status status, Actions& out);
   void send_full_status(Time now, Actions& out);
   void send_held(Time now, const HostedThread& thread, Actions& out);
-  void send_gone(ThreadId id, std::uint64_t epoch, Actions& out);
+  void send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone gone = Gone::failed);
   enum class Fault : std::uint8_t { program, kept_state };
   void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault = Fault::program);
 
   // --- what the worker says
+  Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
   Status on_effects(Time now, const wire::pb::FromWorker::Effects& frame, Actions& out);
   Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
   Status on_image(Time now, const wire::pb::FromWorker::Image& frame, const NewImage& image, Actions& out);

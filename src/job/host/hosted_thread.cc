@@ -54,7 +54,7 @@ StoredForOthers HostedThread::stored() const {
   if (running() != nullptr) size = running()->images.held();
   if (const auto* fetching = std::get_if<Fetching>(&stage_)) size = fetching->size;
   if (const auto* queued = std::get_if<Queued>(&stage_); queued != nullptr && queued->from.image) size = queued->from.image->size;
-  return {.threads = 1, .blobs = size.blobs, .bytes = size.bytes};
+  return stored_for(size);
 }
 
 bool HostedThread::begins() const {
@@ -256,8 +256,12 @@ Status HostedThread::on_spawned(Time now, const NewImage& image, std::uint64_t s
                 id_.value());
   GW_REACHED("host: a thread was spawned");
   GW_TRY(const SavedImage next_leaves_pages_to_it, hold(environment_.images, environment_.job, image, out));
-  GW_TRY(const SavedImage saved, hold(environment_.images, environment_.job, image, out));
-  return running()->images.add_spawned(now, spawn, {next_leaves_pages_to_it, saved}, out);
+  Result<SavedImage> saved = hold(environment_.images, environment_.job, image, out);
+  if (!saved) {
+    environment_.images.release({environment_.job, image.root}, out);
+    return saved.error();
+  }
+  return running()->images.add_spawned(now, spawn, {next_leaves_pages_to_it, *saved}, out);
 }
 
 void HostedThread::on_image_stored(Time now, Actions& out) {

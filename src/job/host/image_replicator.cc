@@ -54,14 +54,9 @@ bool ImageReplicator::is_sending(const Hash256& root) const {
 ImageTrees::Size ImageReplicator::held() const {
   ImageTrees::Size sum;
   for (const std::optional<SavedImage>* image : {&initial_, &stable_, &replicating_, &queued_}) {
-    if (!*image) continue;
-    sum.blobs = std::max(sum.blobs, (*image)->size.blobs);
-    sum.bytes = std::max(sum.bytes, (*image)->size.bytes);
+    if (*image && (*image)->size.bytes > sum.bytes) sum = (*image)->size;
   }
-  for (const auto& [spawn, image] : spawned_) {
-    sum.blobs += image.fresh.blobs;
-    sum.bytes += image.fresh.bytes;
-  }
+  for (const auto& [spawn, image] : spawned_) sum += image.fresh;
   return sum;
 }
 

@@ -36,7 +36,8 @@ std::vector<ImageFetches::Done> ImageFetches::on_change(const ImageTrees::Change
     if (change.what == ImageTrees::Change::What::lost) {
       status = fail(Kind::not_found, "{}", change.sentence);
     } else if (admit_) {
-      status = admit_(name, trees_.size(change.name));
+      const bool complete = change.what == ImageTrees::Change::What::complete;
+      status = admit_(name, complete ? trees_.size(change.name) : trees_.size_at_most(change.name));
     }
     if (!status) {
       cancel(name, out);

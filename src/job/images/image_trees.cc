@@ -37,7 +37,33 @@ ImageTrees::Size ImageTrees::size(const Name& name) const {
   const Subtree& root = subtrees_.at({Level::root, name.job, name.root});
   add(root, wire::kMaxRootBytes);
   for (const Hash256& node : root.nodes) add(subtrees_.at({Level::node, name.job, node}), wire::kMaxNodeBytes);
+  size.nodes = 1 + root.nodes.size();
   return size;
+}
+
+ImageTrees::Size ImageTrees::size_at_most(const Name& name) const {
+  const Subtree& root = subtrees_.at({Level::root, name.job, name.root});
+  return root.listed ? root.at_most : Size{.blobs = 1, .bytes = wire::kMaxRootBytes, .nodes = 1};
+}
+
+// Adds what is below a subtree that has become known to the size of its root, or of all roots that wait for it.
+void ImageTrees::count_listed(const Key& key, Subtree& subtree) {
+  const auto add_leaves = [](Size& size, const Subtree& below) {
+    size.blobs += below.leaves.size();
+    size.bytes += below.leaves.size() * wire::kPageBytes;
+  };
+  if (key.level == Level::node) {
+    const auto waiting = roots_waiting_.find(key);
+    if (waiting == roots_waiting_.end()) return;
+    for (const Key& above : waiting->second)
+      if (Subtree& root = subtrees_.at(above); root.listed) add_leaves(root.at_most, subtree);
+    return;
+  }
+  const std::uint64_t nodes = subtree.nodes.size();
+  subtree.at_most = {.blobs = 1 + nodes, .bytes = wire::kMaxRootBytes + nodes * wire::kMaxNodeBytes, .nodes = 1 + nodes};
+  add_leaves(subtree.at_most, subtree);
+  for (const Hash256& node : subtree.nodes)
+    if (const Subtree& below = subtrees_.at({Level::node, key.job, node}); below.listed) add_leaves(subtree.at_most, below);
 }
 
 // --- counting lacking parts
@@ -82,6 +108,7 @@ void ImageTrees::lack_more(const Key& key) {
 // The caller has held everything below the subtree. The subtree's own blob may still be on its way to the disk.
 void ImageTrees::set_listed(const Key& key, Subtree& subtree) {
   subtree.listed = true;
+  count_listed(key, subtree);
   if (blobs_.has(key.hash)) return lack_less(key);
   waiting_[key.hash].insert(key);
 }
@@ -104,7 +131,8 @@ Status ImageTrees::check_references(const JobId& job, const NewImage& image) con
     for (const Hash256& page : pages)
       if (!image.fresh.contains(page) && !blobs_.is_held(page, job))
         return fail(Kind::corrupt, "an image of thread {} lacks a page", image.thread.value());
-  if (subtrees_.size() + image.fresh_nodes.size() >= config_.subtrees)
+  const bool held = subtrees_.contains({Level::root, job, image.root});
+  if (!held && subtrees_.size() + image.fresh_nodes.size() >= config_.subtrees)
     return fail(Kind::overloaded, "this peer holds {} parts of images, which is its limit", subtrees_.size());
   return ok();
 }

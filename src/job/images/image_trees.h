@@ -24,7 +24,8 @@ namespace gw::job {
 class ImageTrees {
  public:
   struct Config {
-    std::size_t subtrees = 1u << 18;  // 4 TiB of memory, if none is shared
+    // Twice what the budget allows for others (Budget::Limits), so that the jobs of this peer have room whatever is stored for others.
+    std::size_t subtrees = 1u << 18;
   };
   ImageTrees(const Config& config, BlobReferences& blobs) : config_(config), blobs_(blobs) {}
 
@@ -48,12 +49,22 @@ class ImageTrees {
 
   bool complete(const Name& name) const;
   bool holds(const Name& name) const { return subtrees_.contains(Key{Level::root, name.job, name.root}); }
-  // The size of an image, as far as its nodes are known; pages of incomplete nodes count as full pages. Cost: O(nodes of the image).
   struct Size {
     std::uint64_t blobs = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t nodes = 0;  // its root included
+
+    Size& operator+=(const Size& more) {
+      blobs += more.blobs;
+      bytes += more.bytes;
+      nodes += more.nodes;
+      return *this;
+    }
   };
+  // The size of an image, as far as its nodes are known; pages of incomplete nodes count as full pages. Cost: O(nodes of the image).
   Size size(const Name& name) const;
+  // The same, where every blob counts as the largest of its kind. Cost: O(1), so that it can be asked for each node that comes.
+  Size size_at_most(const Name& name) const;
   bool disk_full() const { return blobs_.disk_full(); }
 
   // Answers of the disk: a blob was stored; a blob was loaded.
@@ -93,6 +104,7 @@ class ImageTrees {
     std::vector<Hash256> leaves;  // blobs right below it: pages, or pieces of states
     std::vector<Hash256> nodes;   // of a root
     std::uint64_t bytes = 0;      // of it and its leaves; 0 until it is complete
+    Size at_most = {};            // of a root that is listed, as far as its nodes are
     std::optional<PeerId> source = {};
   };
 
@@ -101,6 +113,7 @@ class ImageTrees {
   void hold_leaf(const Key& key, Subtree& subtree, const Hash256& leaf);
   void hold_node(const Key& key, Subtree& subtree, const Hash256& node);
   void set_listed(const Key& key, Subtree& subtree);
+  void count_listed(const Key& key, Subtree& subtree);
   Status check_references(const JobId& job, const NewImage& image) const;
   void give(const JobId& job, const NewImage& image, const Hash256& hash, Actions& out);
   void supply_node(const JobId& job, const NewImage& image, const Hash256& node, Actions& out);

@@ -314,5 +314,27 @@ TEST(NewImage, IsRefusedIfAPageIsNotWhatItsHashSays) {
   EXPECT_FALSE(check_new_image(gateless.encoded(), nullptr));
 }
 
+// A peer that sent an image of thousands of nodes, one by one, made its receiver count all of them each time.
+TEST_F(ImageTreesTest, TheSizeAtMostGrowsWithEachNode) {
+  save(host_);
+  const ImageTrees::Name name{job_, roots_[0]};
+  ASSERT_TRUE(keeper_.trees.want(Time(0), name, host_name_, out_));
+  EXPECT_EQ(keeper_.trees.size_at_most(name).blobs, 1u);
+  keeper_.carry_out(out_);
+  keeper_.fetch_from(host_, host_name_);
+  ASSERT_TRUE(keeper_.trees.complete(name));
+  const ImageTrees::Size exact = keeper_.trees.size(name), at_most = keeper_.trees.size_at_most(name);
+  EXPECT_EQ(at_most.blobs, exact.blobs);
+  EXPECT_EQ(at_most.nodes, 16u + 1);
+  EXPECT_GE(at_most.bytes, exact.bytes);
+  // The second image shares all nodes but one with the first.
+  memory_.write(0, 7);
+  save(host_);
+  ASSERT_TRUE(keeper_.trees.want(Time(0), {job_, roots_[1]}, host_name_, out_));
+  keeper_.carry_out(out_);
+  keeper_.fetch_from(host_, host_name_);
+  EXPECT_EQ(keeper_.trees.size_at_most({job_, roots_[1]}).blobs, exact.blobs);
+}
+
 }  // namespace
 }  // namespace gw::job

@@ -37,15 +37,15 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   thread.last_seen = now;
   if (has_image) {
     thread.parts = wire::hash_of(records.kept.parts());
-    thread.blobs = environment_.images.size({name.first, *thread.parts}).blobs;
-    thread.bytes = records.kept.bytes();
+    thread.size = environment_.images.size({name.first, *thread.parts});
+    thread.size.bytes = records.kept.bytes();
   }
   for (const auto& [first, batch] : records.determinants) {
     thread.batches[first] = static_cast<std::uint64_t>(batch.determinants_size());
     for (const Determinant& determinant : batch.determinants())
       if (determinant.index() == thread.next()) thread.log.push_back(determinant);
   }
-  thread.charged = {.threads = 1, .blobs = thread.blobs, .bytes = thread.bytes, .determinants = thread.log.size()};
+  thread.charged = stored_for(thread.size, thread.log.size());
   environment_.budget.adopt(account_of(name), thread.charged);
   ask_at_ = now;
   return ok();
@@ -90,22 +90,19 @@ Budget::Account Keeper::account_of(const Name& name) const {
 
 // Charges the budget with what is kept of the thread now, and with `more_determinants` more.
 Status Keeper::charge(const Name& name, Thread& thread, std::uint64_t more_determinants) {
-  StoredForOthers now{.threads = 1, .blobs = thread.blobs, .bytes = thread.bytes, .determinants = thread.log.size() + more_determinants};
-  if (thread.offer) {
-    now.blobs += thread.offer->blobs;
-    now.bytes += thread.offer->bytes;
-  }
+  ImageTrees::Size size = thread.size;
+  if (thread.offer) size += thread.offer->size;
+  const StoredForOthers now = stored_for(size, thread.log.size() + more_determinants);
   GW_TRY_VOID(environment_.budget.change(account_of(name), thread.charged, now));
   thread.charged = now;
   return ok();
 }
 
-Status Keeper::admit_image(const Name& name, std::size_t blobs, std::uint64_t bytes) {
+Status Keeper::admit_image(const Name& name, const ImageTrees::Size& size) {
   Thread& thread = threads_.at(name);
-  thread.offer->blobs = blobs;
-  thread.offer->bytes = bytes;
+  thread.offer->size = size;
   Status charged = charge(name, thread);
-  if (!charged) thread.offer->blobs = thread.offer->bytes = 0;
+  if (!charged) thread.offer->size = {};
   return charged;
 }
 
@@ -205,7 +202,7 @@ void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
   record.set_epoch(thread.epoch);
   record.set_keeper_generation(thread.keeper_generation);
   record.set_determinants(thread.base);
-  record.set_bytes(thread.bytes);
+  record.set_bytes(thread.size.bytes);
   if (thread.parts) record.set_parts(wire::bytes_of(*thread.parts));
   out.record(kept_key(name).encode(), record.SerializeAsString());
 }
@@ -299,9 +296,8 @@ void Keeper::commit(const Name& name, Thread& thread, const Hash256& root, Actio
   const std::optional<Hash256> old = std::exchange(thread.parts, root);
   const Offer offer = *std::exchange(thread.offer, std::nullopt);
   ++thread.changes;
-  const ImageTrees::Size size = environment_.images.size({name.first, root});
-  thread.blobs = size.blobs;
-  thread.bytes = std::min(size.bytes, offer.bytes);
+  thread.size = environment_.images.size({name.first, root});
+  thread.size.bytes = std::min(thread.size.bytes, offer.size.bytes);
   while (!thread.log.empty() && thread.log.front().index() < offer.determinants) thread.log.pop_front();
   thread.base = offer.determinants;
   if (GW_BUG(9) || (!thread.log.empty() && thread.log.front().index() != thread.base)) thread.log.clear();
@@ -327,7 +323,7 @@ void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
   thread.parts.reset();
   thread.log.clear();
   thread.base = 0;
-  thread.blobs = thread.bytes = 0;
+  thread.size = {};
   drop_batches(name, thread, out);
   GW_ASSERT(charge(name, thread).has_value());
 }

@@ -14,6 +14,7 @@
 #include "job/effects/effect_gate.h"
 #include "job/images/blob_references.h"
 #include "job/images/image_fetches.h"
+#include "job/images/saved_image.h"
 #include "job/live_peers.h"
 #include "wire/records.pb.h"
 
@@ -56,9 +57,9 @@ class Keeper {
   };
 
   Keeper(const Config& config, const Environment& environment)
-      : config_(config), environment_(environment), fetches_(environment.images, [this](const Name& name, const ImageTrees::Size& size) {
-          return admit_image(name, size.blobs, size.bytes);
-        }) {}
+      : config_(config),
+        environment_(environment),
+        fetches_(environment.images, [this](const Name& name, const ImageTrees::Size& size) { return admit_image(name, size); }) {}
   Keeper(const Keeper&) = delete;  // its fetches refer to it
 
   // Before anything else. `read` reads the image's blobs from the disk. Kind::corrupt if its root or nodes are damaged or gone: then
@@ -88,9 +89,8 @@ class Keeper {
   struct Offer {  // of an image that is being fetched
     std::uint64_t determinants;
     PeerId from;
-    std::uint64_t progress;   // of this disk, when the host was answered last
-    std::uint64_t blobs = 0;  // that it may have, and
-    std::uint64_t bytes = 0;  // in them, as far as its nodes are known
+    std::uint64_t progress;      // of this disk, when the host was answered last
+    ImageTrees::Size size = {};  // at most, as far as its nodes are known
   };
   struct Spawn {
     ThreadId parent;
@@ -105,8 +105,7 @@ class Keeper {
     std::uint64_t base = 0;  // determinants in the image
     std::deque<Determinant> log;
     std::map<std::uint64_t, std::uint64_t> batches;  // records: first index, count
-    std::uint64_t blobs = 0;                         // of the image, and
-    std::uint64_t bytes = 0;                         // in them
+    ImageTrees::Size size = {};                      // of the image
     StoredForOthers charged;                         // to the budget
     std::optional<Offer> offer;
     std::uint64_t changes = 0;  // of image and log, since the start of this peer
@@ -117,7 +116,7 @@ class Keeper {
   Result<Thread*> find_or_add(const Name& name);
   Budget::Account account_of(const Name& name) const;
   Status charge(const Name& name, Thread& thread, std::uint64_t more_determinants = 0);
-  Status admit_image(const Name& name, std::size_t blobs, std::uint64_t bytes);
+  Status admit_image(const Name& name, const ImageTrees::Size& size);
   void refuse(const Name& name, const Bearer& bearer, const std::string& sentence, Actions& out) const;
   JobMessage kept_message(const Name& name, const Thread& thread) const;
   static bool outranks(const Bearer& bearer, const Thread& thread);

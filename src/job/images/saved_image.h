@@ -4,9 +4,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "job/authority/budget.h"
 #include "job/images/image_trees.h"
 
 namespace gw::job {
+
+// What one thread with an image of this size is charged.
+inline StoredForOthers stored_for(const ImageTrees::Size& size, std::uint64_t determinants = 0) {
+  return {.threads = 1, .blobs = size.blobs, .bytes = size.bytes, .nodes = size.nodes, .determinants = determinants};
+}
 
 // The owner of a SavedImage holds the image's tree and must call release().
 struct SavedImage {
@@ -23,7 +29,7 @@ struct SavedImage {
 // Kind::corrupt: the image refers to parts of images that are not here.
 inline Result<SavedImage> hold(ImageTrees& trees, const JobId& job, const NewImage& image, Actions& out) {
   GW_TRY_VOID(trees.add(job, image, out));
-  ImageTrees::Size fresh{.blobs = image.fresh.size()};
+  ImageTrees::Size fresh{.blobs = image.fresh.size(), .nodes = 1 + image.fresh_nodes.size()};
   for (const auto& [hash, bytes] : image.fresh) fresh.bytes += bytes.size();
   return SavedImage{.root = image.root,
                     .determinants = image.determinants,
