@@ -9,20 +9,13 @@ import subprocess
 import unittest
 from pathlib import Path
 
-import jsonschema
-
 from support.harness import GODWIT, SCRATCH, TIMEOUT_SECONDS, EndToEnd, Finished, mobile
 from support.programs import SOURCE_ROOT
+from support.schemas import validate
 
 PROBE = SOURCE_ROOT / "tests/guests/cli_probe.c"
-SCHEMAS = json.loads((SOURCE_ROOT / "docs/cli-json-schema.json").read_text())
 PLACES = ((), ("--workers", "1"))  # in the command itself, and on a peer
 FAILED, USAGE, LIMIT, SUSPENDED, INTERRUPTED = 1, 2, 5, 75, 130
-
-
-def validate(value: dict) -> dict:
-    jsonschema.validate(value, {"$ref": f"#/$defs/{value['schema'].replace('/', '~1')}", "$defs": SCHEMAS["$defs"]})
-    return value
 
 
 class CommandLine(EndToEnd):

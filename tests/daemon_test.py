@@ -8,11 +8,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import jsonschema
 from support.harness import GODWIT, SCRATCH, Finished
-from support.programs import SOURCE_ROOT
+from support.schemas import validate
 
-SCHEMAS = json.loads((SOURCE_ROOT / "docs/cli-json-schema.json").read_text())
 PATIENCE_SECONDS = 120
 
 
@@ -50,9 +48,7 @@ class Owner:
         done = self.run(*words, "-o", "json", **variables)
         if done.code != code:
             raise AssertionError(f"{done}{done.out.decode(errors='replace')}")
-        value = json.loads(done.out)
-        jsonschema.validate(value, {"$ref": f"#/$defs/{value['schema'].replace('/', '~1')}", "$defs": SCHEMAS["$defs"]})
-        return value
+        return validate(json.loads(done.out))
 
 
 class Daemon(unittest.TestCase):

@@ -9,6 +9,7 @@ from support.grid import wait_until
 from support.harness import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_SUSPENDED, EndToEnd, Finished, mobile, run, run_until_it_prints
 from support.local_daemon import LocalDaemon
 from support.programs import SOURCE_ROOT
+from support.schemas import validate
 
 LINES = 3000
 
@@ -124,6 +125,16 @@ class OneHome(EndToEnd):
         if not self.out:  # the machine was so busy that the program has begun and not come to its first line
             self.go_on("resume", image)
         self.assertEqual(self.out, b"spinning\n")
+
+    def test_what_is_said_of_a_suspended_job_fits_its_schema(self):
+        probe = mobile(SOURCE_ROOT / "tests/guests/cli_probe.c")
+        done = self.godwit("run", probe, "--workers", "1", "--suspend-after", "1s", "-o", "json", "--", "spin", code=EXIT_SUSPENDED)
+        events = [validate(json.loads(line)) for line in done.out.splitlines()]
+        self.assertIn("suspended", [event["event"] for event in events])
+        self.assertEqual((events[-1]["event"], events[-1]["reason"]), ("end", "suspended"))
+        job = events[-1]["job"]
+        shown = [validate(json.loads(self.godwit("job", *words, "-o", "json", code=0).out)) for words in (("list",), ("show", job))]
+        self.assertEqual((shown[0]["jobs"][0]["state"], shown[1]["state"]), ("suspended", "suspended"))
 
     def test_a_job_file_moves_to_the_grid(self):
         module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
