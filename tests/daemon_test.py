@@ -11,7 +11,7 @@ from pathlib import Path
 from support.harness import GODWIT, SCRATCH, Finished
 from support.schemas import validate
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 HOG = """
