@@ -9,20 +9,13 @@ import subprocess
 import unittest
 from pathlib import Path
 
-import jsonschema
-
-from support.harness import GODWIT, SCRATCH, EndToEnd, Finished, mobile
+from support.harness import GODWIT, SCRATCH, TIMEOUT_SECONDS, EndToEnd, Finished, mobile
 from support.programs import SOURCE_ROOT
+from support.schemas import validate
 
 PROBE = SOURCE_ROOT / "tests/guests/cli_probe.c"
-SCHEMAS = json.loads((SOURCE_ROOT / "docs/cli-json-schema.json").read_text())
 PLACES = ((), ("--workers", "1"))  # in the command itself, and on a peer
 FAILED, USAGE, LIMIT, SUSPENDED, INTERRUPTED = 1, 2, 5, 75, 130
-
-
-def validate(value: dict) -> dict:
-    jsonschema.validate(value, {"$ref": f"#/$defs/{value['schema'].replace('/', '~1')}", "$defs": SCHEMAS["$defs"]})
-    return value
 
 
 class CommandLine(EndToEnd):
@@ -33,7 +26,7 @@ class CommandLine(EndToEnd):
 
     def call(self, *words, stdin=b"", env=None) -> Finished:
         command = [str(word) for word in (GODWIT, *words)]
-        done = subprocess.run(command, input=stdin, capture_output=True, timeout=120, cwd=self.folder, env={**self.env, **(env or {})},
+        done = subprocess.run(command, input=stdin, capture_output=True, timeout=TIMEOUT_SECONDS, cwd=self.folder, env={**self.env, **(env or {})},
                               check=False)
         return Finished(command, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
@@ -43,10 +36,10 @@ class CommandLine(EndToEnd):
     def probe(self, *words, options=(), **call) -> Finished:
         return self.call("run", mobile(PROBE), *options, "--", *words, **call)
 
-    def start(self, *words) -> subprocess.Popen:
+    def start(self, *words, stdin=subprocess.DEVNULL) -> subprocess.Popen:
         """The probe, running: it has printed its first line."""
         command = [str(word) for word in (GODWIT, *words)]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+        process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                                    env=self.env, start_new_session=True, bufsize=0)  # communicate() does not see what readline() buffered
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.stdout.close)
@@ -129,7 +122,7 @@ class Programs(CommandLine):
     def test_a_reader_that_goes_ends_the_program(self):
         process = self.start("run", mobile(PROBE), "--", "yes")
         process.stdout.close()
-        self.assertNotEqual(process.wait(timeout=60), 0)
+        self.assertNotEqual(process.wait(timeout=TIMEOUT_SECONDS), 0)
         self.assertEqual(process.stderr.read(), b"")
 
     def test_json_distinguishes_the_programs_exit_from_the_commands(self):
@@ -147,9 +140,13 @@ class Programs(CommandLine):
 
 class Signals(CommandLine):
     def interrupt(self, number: int, *options) -> Finished:
-        process = self.start("run", mobile(PROBE), *options, "--", "count", "200")
+        """The probe waits in the middle for input that does not come, so it is there when the signal comes."""
+        silence, keep_open = os.pipe()
+        self.addCleanup(os.close, silence)
+        self.addCleanup(os.close, keep_open)
+        process = self.start("run", mobile(PROBE), *options, "--", "count", "200", "ask", stdin=silence)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         return Finished(process.args, process.returncode, out, err.decode())
 
     def test_interrupted_programs_can_be_continued(self):
@@ -173,7 +170,7 @@ class Signals(CommandLine):
         process = self.start("run", mobile(PROBE), "--", "spin")
         for _ in range(3):  # the first may already have been enough for the image
             process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), INTERRUPTED)
+        self.assertEqual(process.wait(timeout=TIMEOUT_SECONDS), INTERRUPTED)
 
 
 class SettingsAndFormats(CommandLine):
@@ -198,7 +195,7 @@ class SettingsAndFormats(CommandLine):
 
     def test_every_report_fits_its_schema(self):
         image = self.folder / "x.gwi"
-        suspended = self.probe("count", "60", options=("--suspend-after", "20ms", "--image", "x.gwi"))
+        suspended = self.probe("count", "100000", options=("--suspend-after", "20ms", "--image", "x.gwi"))
         self.assertEqual(suspended.code, SUSPENDED, suspended)
         for words in (["version"], ["config", "list"], ["config", "get", "color"], ["config", "set", "color=never"], ["config", "path"],
                       ["image", "show", image], ["image", "diff", image, image], ["build", PROBE]):

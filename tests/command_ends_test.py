@@ -30,7 +30,7 @@ class CommandEnds(EndToEnd):
         for options in ((), ("--workers", "2", "--tasks", "4")):
             with self.subTest(options=options):
                 daemon = LocalDaemon(self)
-                words = daemon.command("run", module, *options, "--", 2_000_000, 200)
+                words = daemon.command("run", module, *options, "--", 2_000_000, 100_000)
                 process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "XDG_CACHE_HOME": str(SCRATCH / "cache")})
                 self.assertIn(b"line 0", process.stdout.readline())

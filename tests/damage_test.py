@@ -18,7 +18,7 @@ PEERS, SLOTS = 3, 2
 SEED = int(os.environ.get("GODWIT_SEED", "1"))
 CHOSEN = os.environ.get("GODWIT_DAMAGE", "")
 JOB = MixedJob(tasks=12, lines=9, steps=4_000_000, rest_ms=150)
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 class DamageTest(EndToEnd):

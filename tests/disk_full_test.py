@@ -13,7 +13,7 @@ from support.mixed_job import MixedJob
 from support.programs import SOURCE_ROOT
 
 PEERS, SLOTS, DISK_MIB = 3, 2, 96
-JOB = MixedJob(tasks=12, lines=12, steps=4_000_000, rest_ms=150)
+JOB = MixedJob(tasks=12, lines=12, steps=4_000_000, rest_ms=600)
 FULL_SECONDS = 4 if SCALE == 1 else 60
 SOAK = unittest.skipIf(SCALE == 1, "in make soak")
 

@@ -37,7 +37,7 @@ class FaultsTest(EndToEnd):
     def a_few_faults(self):
         QUICK_JOB.prepare()
         grid = Grid(self, peers=PEERS, slots=SLOTS)
-        print(Trial(grid, QUICK_JOB, Script.draw(SEED, PEERS, QUICK), patience=90).run())
+        print(Trial(grid, QUICK_JOB, Script.draw(SEED, PEERS, QUICK), patience=300).run())
 
     def many_faults(self):
         LONG_JOB.prepare()

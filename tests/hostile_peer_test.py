@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support.grid import Grid, Network, Peer, wait_until
+from support.grid import PATIENCE_SECONDS, Grid, Network, Peer, wait_until
 from support.harness import SCALE, EndToEnd, run
 from support.mixed_job import MixedJob
 from support.programs import SOURCE_ROOT
@@ -104,7 +104,7 @@ class HostilePeerTest(EndToEnd):
     def assert_unharmed(self) -> None:
         for peer in self.grid.peers:
             peer.check_alive()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while self.home.job(self.job)["state"] == "running" and time.monotonic() < deadline:
             time.sleep(0.2)
         shown = self.home.job(self.job)

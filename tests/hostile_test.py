@@ -119,7 +119,7 @@ class HostileTest(EndToEnd):
                 print(f"{name}: {flood.opened} connections, {flood.closed} refused; memory {before:.1f} MiB, then {peak:.1f} at most; "
                       f"a job {disturbed:.1f} s instead of {quiet:.1f}", flush=True)
                 self.assertLess(peak - before, GROWTH_MIB)
-                self.assertEqual(self.grid.alive(self.grid.peers[1]), 2)
+                wait_until("the peers know each other", lambda: self.grid.alive(self.grid.peers[1]) == 2, self.grid.logs)
         log = victim.log.read_text(errors="replace")
         self.assertRegex(log, "transport: connection refused .*why=")
         self.assertRegex(log, "transport: connection ended .*it broke the rules of TLS")

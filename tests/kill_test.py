@@ -17,6 +17,7 @@ from support.programs import SOURCE_ROOT
 GUEST = SOURCE_ROOT / "tests/guests/kill_target.c"
 STEPS = "300"
 LONGEST_LIFE_SECONDS = 1.2  # until the kill; a quarter of the kills come in the first tenth of it
+USUAL_LIVES = 40  # of one run; lives become longer after them, since a busy machine may make no progress in short ones
 SOAK_KILLS = 200
 SECONDS = 40  # in `make test`
 
@@ -34,6 +35,7 @@ class Killed(EndToEnd):
         (self.folder / "input").write_bytes(random.Random(1).randbytes(200_000))
         self.module = mobile(GUEST)
         self.rng = random.Random(int(os.environ.get("GODWIT_SEED", "4")))
+        self.lives = 0  # of the run that goes on
 
     def words(self, name: str) -> list:
         folder = self.folder / name
@@ -49,7 +51,8 @@ class Killed(EndToEnd):
 
     def live_and_die(self, words: list) -> int | None:
         """Runs the command until it ends or its time is up; returns its exit code, None if it was killed."""
-        longest = LONGEST_LIFE_SECONDS * (0.1 if self.rng.random() < 0.25 else 1)
+        longest = LONGEST_LIFE_SECONDS * (0.1 if self.rng.random() < 0.25 else 1) * max(1, self.lives / USUAL_LIVES)
+        self.lives += 1
         environment = dict(os.environ, XDG_CACHE_HOME=str(SCRATCH / "cache"))
         command = subprocess.Popen([str(word) for word in [GODWIT, *words]], env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
@@ -72,7 +75,7 @@ class Killed(EndToEnd):
         words = self.words(name)
         journal = self.folder / name / "job.gwi"
         started = False
-        kills = 0
+        kills = self.lives = 0
         while self.live_and_die(["resume", journal, "--allow-files"] if started else words) is None:
             kills += 1
             started = journal.exists()  # else it was killed before it had begun
@@ -113,15 +116,20 @@ class StandardInput(Killed):
         self.assertGreater(kills, 1, "the program ended too early to say anything")
         self.assert_output(godwit("image", "output", journal, check=True).out, self.content, f"after {kills} kills")
 
+    @staticmethod
+    def leg(moves: int) -> str:
+        """Longer after many moves, since a busy machine may make no progress in a short leg."""
+        return f"{max(300, 15 * moves)}ms"
+
     def test_a_suspended_program_reads_on(self):
         images = [self.folder / "a.gwi", self.folder / "b.gwi"]
-        done = godwit("run", self.module, "--stdin", self.folder / "lines", "--suspend-after", "300ms", "--image", images[0])
+        done = godwit("run", self.module, "--stdin", self.folder / "lines", "--suspend-after", self.leg(0), "--image", images[0])
         out = done.out
         moves = 0
         while done.code == EXIT_SUSPENDED:
             # Named again or not: it is the same file.
             again = ("--stdin", self.folder / "lines") if moves % 2 else ("--allow-files",)
-            done = godwit("resume", images[moves % 2], *again, "--suspend-after", "300ms", "--image", images[(moves + 1) % 2])
+            done = godwit("resume", images[moves % 2], *again, "--suspend-after", self.leg(moves), "--image", images[(moves + 1) % 2])
             out += done.out
             moves += 1
         self.assertEqual(done.code, 0, done)

@@ -130,7 +130,7 @@ class NatTest(EndToEnd):
         for _ in range(RELAYS):
             self.restart(self.busiest_relay())
         # A public peer that has forgotten all others asks those that it cannot dial to dial it, unless they dial first.
-        for _ in range(10):
+        for _ in range(30):
             if self.reversed_connections() > 0:
                 break
             self.restart(2)

@@ -2,16 +2,16 @@
 
 import json
 import signal
-import subprocess
-import time
 import unittest
 from pathlib import Path
 
-from support.harness import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_SUSPENDED, EndToEnd, mobile, run
+from support.grid import wait_until
+from support.harness import EXIT_BAD_INPUT, EXIT_INTERRUPTED, EXIT_SUSPENDED, EndToEnd, Finished, mobile, run, run_until_it_prints
 from support.local_daemon import LocalDaemon
 from support.programs import SOURCE_ROOT
+from support.schemas import validate
 
-LINES = 1500
+LINES = 3000
 
 
 class OneHome(EndToEnd):
@@ -24,26 +24,41 @@ class OneHome(EndToEnd):
         self.moves = 0
 
     def godwit(self, *words, code: int | None = None):
-        done = run(self.daemon.command(*words), timeout=120)
+        done = run(self.daemon.command(*words))
         if code is not None:
             self.assertEqual(done.code, code, done)
         return done
 
-    def go_on(self, command: str, program: Path, *options, args: tuple[str, ...] = ()) -> Path:
-        """Runs until it is suspended to the next image."""
+    def next_image(self) -> Path:
         self.moves += 1
-        image = self.folder / f"{self.moves}.gwi"
-        done = self.godwit(command, program, *options, "--suspend-after", "700ms", "--image", image, *(("--", *args) if args else ()), code=EXIT_SUSPENDED)
+        return self.folder / f"{self.moves}.gwi"
+
+    def go_on(self, command: str, program: Path, *options, args: tuple[str, ...] = ()) -> Path:
+        """Runs until it has printed something, and suspends it to the next image with Ctrl-C."""
+        image = self.next_image()
+        words = self.daemon.command(command, program, *options, "--image", image, *(("--", *args) if args else ()))
+        done = run_until_it_prints(words, signal.SIGINT)
+        self.assertEqual(done.code, EXIT_INTERRUPTED, done)
         self.out += done.out
+        self.assertTrue(image.exists(), done)
+        return image
+
+    def suspend_after(self, command: str, program: Path, *words) -> Path:
+        """Runs an endless program on the grid for a time, which is longer if a busy machine did not even begin within it."""
+        image = self.next_image()
+        for seconds in (1, 4, 16, 64):
+            done: Finished = self.godwit(command, program, "--workers", "1", "--suspend-after", f"{seconds}s", "--image", image, *words)
+            self.out += done.out
+            if "before it had begun" not in done.err:
+                break
+        self.assertEqual(done.code, EXIT_SUSPENDED, done)
         self.assertTrue(image.exists(), done)
         return image
 
     def suspend_detached(self, job: str) -> Path:
         """Suspends a job that nobody follows, when it has printed something, to the next image."""
-        self.moves += 1
-        image = self.folder / f"{self.moves}.gwi"
-        while not self.godwit("job", "logs", job, code=0).out:
-            time.sleep(0.1)
+        image = self.next_image()
+        wait_until("the job has printed something", lambda: self.godwit("job", "logs", job, code=0).out, self.daemon.log)
         done = self.godwit("job", "suspend", job, "--image", image, "-o", "json", code=0)
         self.assertEqual(json.loads(done.out)["image"], str(image))
         self.out += self.godwit("job", "logs", job, code=0).out
@@ -98,19 +113,28 @@ class OneHome(EndToEnd):
 
     def test_ctrl_c_suspends_a_job_to_its_image(self):
         module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")
-        image = self.folder / "interrupted.gwi"
         files = ("--input", f"{self.folder / 'lines'}:/in")
-        words = self.daemon.command("run", module, "--workers", "1", *files, "--image", image, "--", "/in", "/copy")
-        # communicate() reads the pipe itself and would miss what a buffered readline() has taken from it.
-        process = subprocess.Popen(words, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        self.out += process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, EXIT_INTERRUPTED, errors)
-        self.out += out
+        image = self.go_on("run", module, "--workers", "1", *files, args=("/in", "/copy"))
         self.out += self.godwit("resume", image, "--workers", "1", "--allow-files", code=0).out
         self.assert_output(self.out, self.content, "after one move")
         self.assert_no_job_is_left()
+
+    def test_time_suspends_a_job_to_its_image(self):
+        image = self.suspend_after("run", mobile(SOURCE_ROOT / "tests/guests/cli_probe.c"), "--", "spin")
+        image = self.suspend_after("resume", image)
+        if not self.out:  # the machine was so busy that the program has begun and not come to its first line
+            self.go_on("resume", image)
+        self.assertEqual(self.out, b"spinning\n")
+
+    def test_what_is_said_of_a_suspended_job_fits_its_schema(self):
+        probe = mobile(SOURCE_ROOT / "tests/guests/cli_probe.c")
+        done = self.godwit("run", probe, "--workers", "1", "--suspend-after", "1s", "-o", "json", "--", "spin", code=EXIT_SUSPENDED)
+        events = [validate(json.loads(line)) for line in done.out.splitlines()]
+        self.assertIn("suspended", [event["event"] for event in events])
+        self.assertEqual((events[-1]["event"], events[-1]["reason"]), ("end", "suspended"))
+        job = events[-1]["job"]
+        shown = [validate(json.loads(self.godwit("job", *words, "-o", "json", code=0).out)) for words in (("list",), ("show", job))]
+        self.assertEqual((shown[0]["jobs"][0]["state"], shown[1]["state"]), ("suspended", "suspended"))
 
     def test_a_job_file_moves_to_the_grid(self):
         module = mobile(SOURCE_ROOT / "tests/guests/slow_copy.c")

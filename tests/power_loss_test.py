@@ -75,7 +75,7 @@ class PowerLossTest(EndToEnd):
         case = unittest.TestCase()
         try:
             grid = Grid(case, peers=PEERS, slots=SLOTS, disk_mib=DISK_MIB)
-            print(Trial(grid, JOB, self.script(seed), patience=120).run(), flush=True)
+            print(Trial(grid, JOB, self.script(seed), patience=300).run(), flush=True)
         except BaseException as failure:
             print(f"FAILED {failure}", flush=True)
             raise

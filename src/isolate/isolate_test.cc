@@ -16,6 +16,10 @@ using test::World;
 constexpr std::string_view kSumOfOneMillion = "sum=6a4ae6e0\n";  // 999999 * 1000000 / 2, low 32 bits
 constexpr std::string_view kEndlessLoop = R"((memory (export "memory") 1) (func (export "_start") (loop $l (br $l))))";
 
+// A request to suspend has this patience where the guest is to reach a poll: on a busy machine the watchdog would pause it first.
+constexpr std::chrono::hours kNoPause{1};
+constexpr auto kWait = 30s;  // for what must happen
+
 // A loop of this many iterations runs far longer than a test waits.
 IsolateConfig endless() { return {.args = std::vector<std::string>(10000)}; }
 
@@ -51,7 +55,7 @@ TEST_P(IsolateWithPoll, IsMadeStoppedAndRunsToItsEnd) {
 TEST_P(IsolateWithPoll, StopsWhereItIsAndGoesOn) {
   auto isolate = world.make(module, endless());
   for (int i = 0; i < 10; i++) {
-    ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(); })), "suspended");
+    ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(kNoPause); })), "suspended");
     ASSERT_EQ(isolate->state(), RunState::stopped);
   }
   EXPECT_EQ(world.output.text(), "");
@@ -68,12 +72,12 @@ TEST_P(IsolateWithPoll, PausesAndGoesOn) {
   auto isolate = world.make(module, endless());
   Stop stop = resume_while(*isolate, [&] {
     isolate->pause();
-    EXPECT_EQ(isolate->wait_while_running(1s), RunState::paused);
+    EXPECT_EQ(isolate->wait_while_running(kWait), RunState::paused);
     auto before = isolate->cpu_time();
     std::this_thread::sleep_for(20ms);
     EXPECT_LT(isolate->cpu_time() - before, 5ms);
     isolate->unpause();
-    isolate->suspend();
+    isolate->suspend(kNoPause);
   });
   EXPECT_EQ(describe(stop), "suspended");
 }
@@ -108,7 +112,7 @@ TEST(Isolate, PausesAGuestThatNeverPolls) {
   Stop stop = resume_while(*isolate, [&] {
     auto start = os::monotonic_now();
     isolate->suspend();
-    EXPECT_EQ(isolate->wait_while_running(5s), RunState::paused);
+    EXPECT_EQ(isolate->wait_while_running(kWait), RunState::paused);
     EXPECT_GE(os::monotonic_now() - start, kSuspendPatience);
     isolate->terminate();
   });
@@ -184,7 +188,7 @@ TEST(Isolate, IsSuspendedInABlockingCallBeforeItHappens) {
   auto isolate = world.make(test::load(std::move(wasm)));
   // The request may come before the first call, on a busy machine.
   do {
-    ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(); })), "suspended");
+    ASSERT_EQ(describe(resume_while(*isolate, [&] { isolate->suspend(kNoPause); })), "suspended");
   } while (world.output.text().empty());
 }
 

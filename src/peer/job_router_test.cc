@@ -149,7 +149,7 @@ TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
 
 TEST_F(Router, AStrangerHasNoRightToAnything) {
   learn_roster();
-  for (int kind = JobMessage::kReserve; kind <= JobMessage::kWantRoster; ++kind) {
+  for (int kind = JobMessage::kReserve; kind <= JobMessage::kSuspended; ++kind) {
     if (kind == JobMessage::kOffer || kind == JobMessage::kRoster) continue;  // judged by what they bring, and by home
     const std::uint64_t before = router_.refused();
     hear(kStranger, of_kind(kind));

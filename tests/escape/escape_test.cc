@@ -91,7 +91,7 @@ class Escape : public testing::TestWithParam<Case> {
                                           .descriptors = {{leaked.get(), kLeakedFile}}});
     EXPECT_TRUE(child);
     pollfd exited{child->exited_fd(), POLLIN, 0};
-    EXPECT_EQ(::poll(&exited, 1, 30'000), 1);
+    EXPECT_EQ(::poll(&exited, 1, 300'000), 1);
     const auto status = child->status();
     EXPECT_TRUE(status && status->exit_code != 99) << "the escape worker is broken";
     return status && status->signal == 0 && status->exit_code == 42;

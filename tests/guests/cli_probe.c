@@ -21,9 +21,11 @@ static int spin(void) {
   for (;;) ++steps;
 }
 
-static int count(unsigned n) {
+// With `ask` it waits in the middle until it can read a byte, or the end of its input.
+static int count(unsigned n, int ask) {
   volatile unsigned work = 0;
   for (unsigned i = 0; i < n; ++i) {
+    if (ask && i == n / 2) getchar();
     for (unsigned j = 0; j < 2000000; ++j) work += j;
     printf("%u\n", i);
     fflush(stdout);
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "bytes")) return fwrite("\xff\xfe\x00\x01", 1, 4, stdout) != 4;
   if (!strcmp(what, "copy")) return copy(argv[2], argv[3]);
   if (!strcmp(what, "spin")) return spin();
-  if (!strcmp(what, "count")) return count((unsigned)atoi(argv[2]));
+  if (!strcmp(what, "count")) return count((unsigned)atoi(argv[2]), argc > 3 && !strcmp(argv[3], "ask"));
   if (!strcmp(what, "grow")) return grow();
   if (!strcmp(what, "trap")) __builtin_trap();
   if (!strcmp(what, "yes"))

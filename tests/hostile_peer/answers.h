@@ -14,6 +14,7 @@ class Answers {
   explicit Answers(const Protocol& protocol) : protocol_(protocol) {}
 
   void add(const std::string& message);
+  bool has(const std::string& kind) const { return counts_.contains(kind); }
   void print() const;
 
  private:

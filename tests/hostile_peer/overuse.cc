@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t kPageBytes = 65536, kPagesOfImage = 128;
 constexpr std::uint64_t kManySlots = 64;
 constexpr milliseconds kBetweenImages{50};
+constexpr std::chrono::minutes kPatience{2};  // until a busy target has asked for a whole image and answered
 
 }  // namespace
 
@@ -72,6 +73,9 @@ int Overuse::fill_disk() {
     if (!stranger_.send(message->SerializeAsString())) return 1;
     stranger_.listen(kBetweenImages);
   }
+  const auto was_heard = [&] { return asked_bytes_ >= kPageBytes * kPagesOfImage && answers_.has("job.kept"); };
+  const auto deadline = Stranger::Clock::now() + kPatience;
+  while (!was_heard() && Stranger::Clock::now() < deadline) stranger_.listen(kBetweenImages);
   stranger_.listen(std::chrono::seconds(options_.seconds));
   answers_.print();
   fmt::print("offered {} MiB, was asked for {} MiB\n", options_.mebibytes, asked_bytes_ >> 20);

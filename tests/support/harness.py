@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -26,7 +27,7 @@ NODE = os.environ.get("GODWIT_NODE", "node")
 EXIT_SUSPENDED = 75
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 600
 
 
 @dataclass
@@ -55,6 +56,21 @@ def run(command: list, stdin=b"", check: bool = False, folder=None, timeout: flo
     if check and finished.code != 0:
         raise AssertionError(str(finished))
     return finished
+
+
+def run_until_it_prints(command: list, number: signal.Signals, stdin=subprocess.DEVNULL, folder=None) -> Finished:
+    """Runs a command and sends it a signal when the first byte of its output has come. `stdin` is an open file."""
+    words = [str(word) for word in command]
+    # Without a buffer: communicate() would miss what a buffered read has taken from the pipe.
+    with subprocess.Popen(words, bufsize=0, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=environment()) as process:
+        try:
+            first = process.stdout.read(1)
+            process.send_signal(number)
+            rest, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+    return Finished(words, process.returncode, first + rest, errors.decode(errors="replace"))
 
 
 def godwit(*words, stdin=b"", check: bool = False) -> Finished:

@@ -1,11 +1,10 @@
 """One run of a program that is suspended after each leg and continued by a new process, natively or in Node."""
 
 import signal
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from support.harness import EXIT_INTERRUPTED, EXIT_SUSPENDED, GODWIT, NODE, TIMEOUT_SECONDS, EndToEnd, Finished, environment, run
+from support.harness import EXIT_INTERRUPTED, EXIT_SUSPENDED, GODWIT, NODE, EndToEnd, Finished, run, run_until_it_prints
 from support.programs import SOURCE_ROOT, Program
 
 RESUME_IN_NODE = SOURCE_ROOT / "web/resume.mjs"
@@ -39,14 +38,7 @@ class Journey:
     def leg_until_it_prints(self) -> None:
         """Goes on in a new process and interrupts it when the first byte of its output has come."""
         target = self._next_image()
-        words = [str(word) for word in self._command("--image", target)]
-        # Without a buffer: communicate() would miss what a buffered read has taken from the pipe.
-        with subprocess.Popen(words, bufsize=0, stdin=self._stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self._folder,
-                              env=environment()) as process:
-            first = process.stdout.read(1)
-            process.send_signal(signal.SIGTERM)
-            rest, errors = process.communicate(timeout=TIMEOUT_SECONDS)
-        self._take(Finished(words, process.returncode, first + rest, errors.decode(errors="replace")), target)
+        self._take(run_until_it_prints(self._command("--image", target), signal.SIGTERM, stdin=self._stdin, folder=self._folder), target)
 
     def _command(self, *stop) -> list:
         if self.image is None:
