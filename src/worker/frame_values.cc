@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "wire/messages/limits.h"
+
 namespace gw::worker {
 namespace {
 
@@ -9,6 +11,9 @@ using wire::pb::Effect;
 
 constexpr std::size_t kMaxSentence = 2048;
 constexpr std::uint64_t kLongestNanoseconds = INT64_MAX / 2;
+// The home of a job counts with the defaults of wire.
+static_assert(isolate::Limits().memory_pages == wire::kDefaultMemoryPages && isolate::Limits().output_bytes == wire::kDefaultOutputBytes &&
+              isolate::Limits().file_bytes == wire::kDefaultFileBytes);
 
 std::chrono::nanoseconds duration(std::uint64_t nanoseconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(nanoseconds, kLongestNanoseconds)));
@@ -39,13 +44,11 @@ Result<isolate::Limits> limits_of(const wire::pb::Limits& limits) {
   if (limits.memory_pages() > wire::kMaxMemoryPages)
     return fail(Kind::invalid, "a memory limit of {} pages is more than a program can have: {}", limits.memory_pages(),
                 wire::kMaxMemoryPages);
-  if (limits.memory_pages() != 0) result.memory_pages = static_cast<std::uint32_t>(limits.memory_pages());
+  result.memory_pages = static_cast<std::uint32_t>(wire::effective_memory_pages(limits));
   if (limits.cpu_time_ns() != 0) result.cpu_time = duration(limits.cpu_time_ns());
   if (limits.wall_time_ns() != 0) result.wall_time = duration(limits.wall_time_ns());
-  // A program that was given more memory may write as much.
-  result.file_bytes =
-      limits.file_bytes() != 0 ? limits.file_bytes() : std::max(result.file_bytes, std::uint64_t{result.memory_pages} * wire::kPageBytes);
-  if (limits.output_bytes() != 0) result.output_bytes = limits.output_bytes();
+  result.file_bytes = wire::effective_file_bytes(limits);
+  result.output_bytes = wire::effective_output_bytes(limits);
   return result;
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "job/effects/stored_effect.h"
-#include "wire/worker.pb.h"
+#include "wire/messages/limits.h"
 
 namespace gw::job {
 
@@ -18,16 +18,11 @@ class OutputLimit {
   struct Config {
     std::uint64_t job_bytes = std::uint64_t{64} << 30;  // of one job, with everything
   };
-  // The defaults of isolate/limits.h, for a manifest that sets no limit.
-  static constexpr std::uint64_t kDefaultPrinted = std::uint64_t{16} << 30;
-  static constexpr std::uint64_t kDefaultFiles = std::uint64_t{1} << 30;
   // Files leave in frames that have names besides the bytes.
   static constexpr std::uint64_t kFileFrames = 64u << 20;
 
   OutputLimit(const Config& config, const wire::pb::Limits& limits)
-      : config_(config),
-        printed_(limits.output_bytes() != 0 ? limits.output_bytes() : kDefaultPrinted),
-        files_(2 * (limits.file_bytes() != 0 ? limits.file_bytes() : kDefaultFiles) + kFileFrames) {}
+      : config_(config), printed_(wire::effective_output_bytes(limits)), files_(2 * wire::effective_file_bytes(limits) + kFileFrames) {}
 
   // Whether the effect may be stored. Kind::overloaded with a sentence if not.
   Status check(const Effect& effect) const;

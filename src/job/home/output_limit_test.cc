@@ -32,6 +32,21 @@ TEST(OutputLimit, AThreadPrintsNoMoreThanItsLimit) {
   EXPECT_TRUE(limit.check(report(1, 1000)));
 }
 
+// The worker of a program with 4 GiB of memory lets it write as much: the home must not blame the host for it.
+TEST(OutputLimit, AThreadWritesAsManyBytesOfFilesAsItsWorkerAllows) {
+  wire::pb::Limits limits;
+  limits.set_memory_pages(65536);
+  OutputLimit limit({}, limits);
+  const StoredEffect one_gib{.thread = ThreadId{1}, .kind = EffectKind::file, .bytes = 1u << 30};
+  for (int i = 0; i < 4; ++i) limit.add(one_gib);
+  Effect more;
+  more.set_thread(1);
+  more.mutable_file()->set_bytes(std::string(10, 'x'));
+  EXPECT_TRUE(limit.check(more));
+  for (int i = 0; i < 5; ++i) limit.add(one_gib);
+  EXPECT_EQ(limit.check(more).error().kind, Kind::overloaded);
+}
+
 TEST(OutputLimit, AJobStoresNoMoreThanItsHomeAllows) {
   OutputLimit limit({.job_bytes = 1000}, {});
   std::uint64_t thread = 1;
