@@ -42,7 +42,7 @@ struct Administrator {
         grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, signer, rng),
         administration({}, {id, key.public_key(), Time(0), grids, rng}) {
     Actions out;
-    EXPECT_TRUE(grids.restore({}));
+    EXPECT_TRUE(grids.restore({.records = {}}));
     grids.start(kNow, {}, out);
   }
 

@@ -49,9 +49,9 @@ void Grids::make(GridCredentials credentials) {
   if (revoked.version > 0) grid.overlay.revoke(Time(0), revoked, nobody_yet);
 }
 
-Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
+Status Grids::restore(const Stored& stored) {
   std::vector<GridCredentials> all_credentials;
-  for (const wire::pb::GridRecord& record : records) {
+  for (const wire::pb::GridRecord& record : stored.records) {
     if (record.left()) continue;
     GW_TRY(GridCredentials credentials, GridCredentials::read(record));
     all_credentials.push_back(std::move(credentials));
@@ -59,7 +59,11 @@ Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
   std::ranges::sort(all_credentials, {}, &GridCredentials::order);
   for (GridCredentials& credentials : all_credentials)
     if (recorded_.insert(credentials.id); !grids_.contains(credentials.id)) make(std::move(credentials));
-  if (grids_.empty() && records.empty() && !config_.otherwise.empty()) make(GridCredentials::open(config_.otherwise));
+  unknown_keys_ = stored.unknown_keys;
+  for (const GridId& id : stored.damaged)
+    if (!grids_.contains(id)) damaged_.insert(id);
+  const bool none_on_disk = stored.records.empty() && stored.damaged.empty() && !stored.unknown_keys;
+  if (grids_.empty() && none_on_disk && !config_.otherwise.empty()) make(GridCredentials::open(config_.otherwise));
   return ok();
 }
 
@@ -137,6 +141,7 @@ void Grids::remove(Time now, const GridId& id, Actions& out) {
   tell(id, grid, out, [now](Overlay& overlay, overlay::Output& output) { overlay.leave(now, output); });
   // Leaving a grid that is joined by default must be remembered.
   std::optional<std::string> record;
+  damaged_.erase(id);  // begin() replaces the record
   if (grid.credentials.name == config_.otherwise) {
     wire::pb::GridRecord left;
     left.set_name(grid.credentials.name);
@@ -257,12 +262,19 @@ const Grid* Grids::find(const std::string& name) const {
 
 std::vector<const Grid*> Grids::in_order() const {
   std::vector<const Grid*> list;
+  // The order of a damaged grid is not known. Another grid in its place might be an open one, and would get the code of private jobs.
+  if (config_.grids.empty() && !damaged_.empty()) return nullptr;
   for (const auto& [id, grid] : grids_) list.push_back(grid.get());
   std::ranges::sort(list, {}, [](const Grid* grid) { return grid->credentials.order; });
   return list;
 }
 
 bool Grids::admits(Time now, const PeerId& peer) const {
+bool Grids::is_damaged(const std::optional<GridId>& grid) const {
+  if (grid) return !grids_.contains(*grid) && (damaged_.contains(*grid) || unknown_keys_);
+  return main() == nullptr && (!damaged_.empty() || unknown_keys_);
+}
+
   return std::ranges::any_of(
       grids_, [&](const auto& entry) { return !entry.second->credentials.revoked() && entry.second->overlay.admits(now, peer); });
 }

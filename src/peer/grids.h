@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,9 +59,17 @@ class Grids final : public job::LivePeers, public job::GridRules {
 
   Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng);
 
-  // Called once before start(), with the grids on disk; those of the configuration are added.
-  Status restore(const std::vector<wire::pb::GridRecord>& records);
+  // Called once before start(), with the grids on disk; those of the configuration are added. A damaged record may be that of a private
+  // grid: as long as there is one, this peer joins no grid by default, and main() is known only if the configuration names it.
+  Status restore(const Stored& stored);
   // Called once, before all others below. `remembered`: addresses that on_tick() has recorded in an earlier boot.
+  // The records of grids on disk.
+  struct Stored {
+    std::vector<wire::pb::GridRecord> records;  // checked
+    std::set<GridId> damaged = {};              // grids whose records cannot be read
+    bool unknown_keys = false;                  // there are records with keys that cannot be read: one of them may be that of a grid
+  };
+
   void start(Time now, const std::map<GridId, std::vector<std::string>>& remembered, Actions& out);
   // Announces to all peers that this one leaves, and records the addresses to rejoin with.
   void leave(Time now, Actions& out);
@@ -94,13 +103,15 @@ class Grids final : public job::LivePeers, public job::GridRules {
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }
 
-  // The grid of jobs that name none; nullptr: there is none.
+  // The grid of jobs that name none; nullptr: there is none, or its record may be a damaged one.
   const Grid* main() const;
   // nullptr: this peer is not in it.
   const Grid* find(const GridId& grid) const;
   Grid* find(const GridId& grid) { return const_cast<Grid*>(std::as_const(*this).find(grid)); }
   const Grid* find(const std::string& name) const;
   const std::map<GridId, std::unique_ptr<Grid>>& all() const { return grids_; }
+  // Whether a job that is to run in this grid, or in main(), lacks it because of damage on the disk.
+  bool is_damaged(const std::optional<GridId>& grid) const;
   std::vector<const Grid*> in_order() const;
   // Whether the peer is, or may be, in one of the grids. Messages about jobs are taken only from such peers.
   bool admits(Time now, const PeerId& peer) const;
@@ -135,6 +146,8 @@ class Grids final : public job::LivePeers, public job::GridRules {
   std::uint32_t slots_ = 0, free_slots_ = 0;
   std::optional<overlay::Contact> contact_;                // as Reachability found it; grids joined later start with it
   std::map<GridId, std::vector<std::string>> remembered_;  // addresses as they are on disk
+  std::set<GridId> damaged_;  // not joined again since
+  bool unknown_keys_ = false;
   std::vector<Lost> losses_;
   std::vector<PeerId> newly_seen_;
   Time remember_at_ = job::kNever;

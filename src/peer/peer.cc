@@ -533,6 +533,9 @@ const Grid* Peer::grid_of(const job::Charter& charter) const { return charter.gr
 
 std::set<GridId> Peer::grids_in_use() const {
   std::set<GridId> used;
+  if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
+                charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
   for (const auto& [job, home] : homes_)
     if (const Grid* grid = grid_of(home->charter())) used.insert(grid->credentials.id);
   return used;

@@ -185,7 +185,8 @@ class Peer {
   Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng);
 
   // Called once, before all other functions. Damaged records are notified (RecordsDamaged); the job or thread they belong to is lost, and
-  // the start succeeds. Kind::not_found if this peer is not in the grid of one of its jobs any more; then it must not run.
+  // the start succeeds. Kind::not_found if this peer is not in the grid of one of its jobs any more, and no damaged record is the cause;
+  // then it must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
 
   void on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out);

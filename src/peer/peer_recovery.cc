@@ -1,7 +1,8 @@
 // Recovery of a peer from the records of earlier boots.
 //
 // A damaged record costs only the job or thread it belongs to: a job of this home ends with an error; a thread kept for another peer is
-// lost here, which its home learns when it asks for it. Every loss is notified.
+// lost here, which its home learns when it asks for it. A job of this home whose grid has a damaged record ends with an error too: in any
+// other grid its code would go to peers that its owner has not chosen. Every loss is notified.
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ struct Peer::Found {
   std::map<job::Keeper::Name, KeeperRecords> kept;
   std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
-  std::vector<wire::pb::GridRecord> grids;
+  Grids::Stored grids;
   std::vector<std::string> sentences;  // damage that costs no job or thread
   std::vector<std::string> useless;    // keys
 
@@ -33,6 +34,7 @@ struct Peer::Found {
  private:
   bool parse(const RecordKey& key, const std::string& value);
 };
+  bool parse_grid(const GridId& id, const std::string& value);
 
 namespace {
 
@@ -105,7 +107,7 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return true;
     }
     case RecordKind::grid:
-      return grids.emplace_back().ParseFromString(value);
+      return parse_grid({key.job.hash}, value);
   }
   return false;
 }
@@ -116,10 +118,19 @@ void Peer::Found::add(const std::string& key, const std::string& value) {
 }
 
 void Peer::Found::add_damaged(const std::string& key) {
+bool Peer::Found::parse_grid(const GridId& id, const std::string& value) {
+  wire::pb::GridRecord record;
+  if (!record.ParseFromString(value)) return false;
+  const auto credentials = GridCredentials::read(record);
+  if (!credentials || credentials->id != id) return false;
+  grids.records.push_back(std::move(record));
+  return true;
+}
+
   const auto decoded = RecordKey::decode(key);
-  if (!decoded) {
+  if (!decoded) {  // stays where it is: it may be that of a grid, or of a newer godwit
     sentences.push_back(decoded.error().detail);
-    useless.push_back(key);
+    grids.unknown_keys = true;
     return;
   }
   const std::string sentence = fmt::format("{} is damaged on this disk", name_of(decoded->kind));
@@ -143,8 +154,6 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::counters:  // for display only
     case RecordKind::peers:
       useless.push_back(key);
-      [[fallthrough]];
-    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
       sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
   }
 }
@@ -152,6 +161,11 @@ void Peer::Found::add_damaged(const std::string& key) {
 Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
   Found found;
   for (const auto& [key, value] : stored.records) found.add(key, value);
+      return;
+    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
+      grids.damaged.insert({decoded->job.hash});
+      sentences.push_back(fmt::format("{}, so this peer is not in grid {} now: join that grid again, by its name or with a new invitation",
+                                      sentence, decoded->job.brief()));
   for (const std::string& key : stored.damaged) found.add_damaged(key);
   Actions turn;
   turn.add(job::RetainBlobs{});
@@ -201,6 +215,8 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
   const Status recovered = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
   if (recovered) return ok();
   release_home(id, out);
+  if (grid == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   homes_.erase(id);
   return recovered;
 }
