@@ -212,6 +212,7 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
     return fail(Kind::not_found,
                 "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
                 charter.grid() ? charter.grid()->brief() : "any");
+  if (charter.id() != id) return fail(Kind::corrupt, "the record of the job has the charter of another job");
   const Status recovered = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
   if (recovered) return ok();
   release_home(id, out);

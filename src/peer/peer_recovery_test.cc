@@ -118,6 +118,17 @@ TEST_F(PeerOfStoredGrids, ARecordOfAnotherGridIsDamage) {
   EXPECT_TRUE(peer_->grids().all().empty());
 }
 
+TEST_F(LonelyPeer, AJobRecordWithTheCharterOfAnotherJobIsGivenUp) {
+  const JobId job = submit(2);
+  const std::string record = records_.at(job::RecordKey{.kind = job::RecordKind::job, .job = job}.encode());
+  const JobId other{sha256(as_bytes("another job"))};
+  records_[job::RecordKey{.kind = job::RecordKind::job, .job = other}.encode()] = record;
+  start();
+  EXPECT_TRUE(peer_->homes().contains(job));
+  ASSERT_NE(peer_->past().find(other), nullptr);
+  EXPECT_NE(peer_->past().find(other)->sentence().find("the charter of another job"), std::string::npos);
+}
+
 TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
   wire::pb::JobCharter charter;
   charter.set_first_home(peer_id(1).bytes());
