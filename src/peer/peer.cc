@@ -38,6 +38,13 @@ bool is_of_job(const PeerMessage& message) {
   return !job.has_reserve() && !job.has_release() && !job.has_no_claim() && !job.has_forget() && !job.has_want_roster();
 }
 
+std::size_t message_bytes(const std::vector<Action>& actions) {
+  std::size_t bytes = 0;
+  for (const Action& action : actions)
+    if (const auto* send = std::get_if<Send>(&action)) bytes += send->message.ByteSizeLong();
+  return bytes;
+}
+
 }  // namespace
 
 Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng)
@@ -124,7 +131,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
 
 void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
   if (!turn.records.empty() || !turn.appends.empty()) {
-    batches_.push_back({++next_ticket_, {}});
+    batches_.push_back({.ticket = ++next_ticket_, .then = {}});
     ready.push_back(job::Persist{next_ticket_, std::move(turn.records), std::move(turn.appends)});
   }
   for (Action& action : turn.now) ready.push_back(std::move(action));
@@ -133,11 +140,15 @@ void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
     return;
   }
   // The disk has been full for long: drop messages. This peer repeats each of them when it is due, or its receiver asks again.
-  if (waiting_ + turn.later.size() > config_.waiting) {
+  std::size_t bytes = message_bytes(turn.later);
+  if (waiting_ + turn.later.size() > config_.waiting || waiting_bytes_ + bytes > config_.waiting_bytes) {
     GW_REACHED("peer: messages that waited for the disk were dropped");
     std::erase_if(turn.later, [](const Action& action) { return std::holds_alternative<Send>(action); });
+    bytes = 0;
   }
   waiting_ += turn.later.size();
+  waiting_bytes_ += bytes;
+  batches_.back().bytes += bytes;
   if (batches_.back().then.empty()) {
     batches_.back().then = std::move(turn.later);
   } else {
@@ -151,6 +162,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     GW_ASSERT(!batches_.empty() && batches_.front().ticket <= persisted->ticket);
     for (; !batches_.empty() && batches_.front().ticket <= persisted->ticket; batches_.pop_front()) {
       waiting_ -= batches_.front().then.size();
+      waiting_bytes_ -= batches_.front().bytes;
       if (turn.now.empty()) {
         turn.now = std::move(batches_.front().then);
       } else {

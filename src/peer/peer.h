@@ -173,6 +173,7 @@ class Peer {
     std::size_t homes = 1024;                     // jobs at once
     std::size_t batches = 1024;                   // on their way to the disk; home takes no more effects then
     std::size_t waiting = 1u << 16;               // actions that wait for the disk; beyond that, messages are lost and repeated later
+    std::size_t waiting_bytes = 32u << 20;        // in the messages among them
   };
   struct Identity {
     PeerId self;
@@ -227,6 +228,7 @@ class Peer {
   struct Batch {
     job::Ticket ticket;
     std::vector<Action> then;
+    std::size_t bytes = 0;  // in the messages among them
   };
 
   // Inputs and requests.
@@ -302,3 +304,4 @@ class Peer {
 };
 
 }  // namespace gw::peer
+  std::size_t waiting_bytes_ = 0;

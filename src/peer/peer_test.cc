@@ -44,6 +44,28 @@ TEST_F(LonelyPeer, TakesOneAnswerOfTheDiskForAllBatchesBeforeIt) {
   EXPECT_EQ(count<job::JobAccepted>(), 2u);
 }
 
+// Messages that wait for the disk were limited in number only: a peer that asks with long lists filled the memory.
+TEST_F(LonelyPeer, TheBytesOfMessagesThatWaitForTheDiskAreLimited) {
+  answers_disk_ = false;
+  submit(1);
+  JobMessage ask;
+  for (std::uint64_t i = 0; i < 16384; ++i) {
+    JobMessage::KeptName& kept = *ask.mutable_ask_kept()->add_threads();
+    kept.set_thread(~i);
+    kept.set_epoch(1u << 30);
+    kept.set_keeper_generation(~i);
+  }
+  const PeerMessage question = about({sha256(as_bytes("an unknown job"))}, ask);
+  others_.clear();
+  for (int i = 0; i < 100; ++i) hear(7, question);
+  answer_disk();
+  std::size_t bytes = 0;
+  for (const Action& action : others_)
+    if (const auto* send = std::get_if<job::Send>(&action)) bytes += send->message.ByteSizeLong();
+  EXPECT_GT(bytes, 1u << 20);
+  EXPECT_LT(bytes, 33u << 20);
+}
+
 TEST_F(LonelyPeer, AFullDiskTakesNothingNewAndWhatRunsGoesOnWhenThereIsRoom) {
   const auto set_full = [&](bool full) { give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, DiskRoom{full}, out); }); };
   const JobId job = submit(1);

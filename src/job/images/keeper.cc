@@ -189,6 +189,7 @@ Keeper::Thread* Keeper::admit_child(Time now, const Name& parent, const Bearer& 
 
 void Keeper::take_over(Thread& thread, const Bearer& bearer) {
   thread.spawned.reset();
+  thread.answered_at.reset();
   thread.host = bearer.host;
   thread.epoch = bearer.epoch;
   thread.keeper_generation = bearer.keeper_generation;
@@ -382,7 +383,10 @@ void Keeper::on_want_image(Time now, const JobId& job, const Bearer& bearer, con
     end_fetch(name, thread, out);
     take_over(thread, bearer);
     write(name, thread, out);
+  } else if (thread.answered_at && now - *thread.answered_at < config_.answer_every) {
+    return;
   }
+  thread.answered_at = now;
   send_image(bearer, name, thread, out);
 }
 
