@@ -9,6 +9,7 @@
 #include "base/reached.h"
 #include "job/records.h"
 #include "peer/peer.h"
+#include "wire/messages/rules.h"
 
 namespace gw::peer {
 
@@ -33,8 +34,8 @@ struct Peer::Found {
 
  private:
   bool parse(const RecordKey& key, const std::string& value);
-};
   bool parse_grid(const GridId& id, const std::string& value);
+};
 
 namespace {
 
@@ -76,6 +77,11 @@ bool parse_counters(const std::string& value, wire::pb::RecoveryCountersRecord& 
          std::ranges::all_of(record.peers(), [](const auto& peer) { return peer.peer().size() == sizeof(Hash256); });
 }
 
+// The keeper sends all determinants of a thread in one message, which has to fit.
+bool parse_determinants(const std::string& value, wire::pb::DeterminantsRecord& record) {
+  return record.ParseFromString(value) && wire::check_determinants(record.determinants()).has_value();
+}
+
 bool parse_kept(const std::string& value, wire::pb::KeptRecord& record) {
   return record.ParseFromString(value) && is_hash_or_none(record.parts());
 }
@@ -99,7 +105,7 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
     case RecordKind::kept:
       return parse_kept(value, kept[{key.job, key.thread}].kept);
     case RecordKind::determinants:
-      return kept[{key.job, key.thread}].determinants[key.number].ParseFromString(value);
+      return parse_determinants(value, kept[{key.job, key.thread}].determinants[key.number]);
     case RecordKind::peers: {
       wire::pb::RememberedPeers remembered;
       if (!remembered.ParseFromString(value)) return false;
@@ -112,12 +118,6 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
   return false;
 }
 
-void Peer::Found::add(const std::string& key, const std::string& value) {
-  const auto decoded = RecordKey::decode(key);
-  if (!decoded || !parse(*decoded, value)) add_damaged(key);
-}
-
-void Peer::Found::add_damaged(const std::string& key) {
 bool Peer::Found::parse_grid(const GridId& id, const std::string& value) {
   wire::pb::GridRecord record;
   if (!record.ParseFromString(value)) return false;
@@ -127,6 +127,12 @@ bool Peer::Found::parse_grid(const GridId& id, const std::string& value) {
   return true;
 }
 
+void Peer::Found::add(const std::string& key, const std::string& value) {
+  const auto decoded = RecordKey::decode(key);
+  if (!decoded || !parse(*decoded, value)) add_damaged(key);
+}
+
+void Peer::Found::add_damaged(const std::string& key) {
   const auto decoded = RecordKey::decode(key);
   if (!decoded) {  // stays where it is: it may be that of a grid, or of a newer godwit
     sentences.push_back(decoded.error().detail);
@@ -155,17 +161,17 @@ bool Peer::Found::parse_grid(const GridId& id, const std::string& value) {
     case RecordKind::peers:
       useless.push_back(key);
       sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
+      return;
+    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
+      grids.damaged.insert({decoded->job.hash});
+      sentences.push_back(fmt::format("{}, so this peer is not in grid {} now: join that grid again, by its name or with a new invitation",
+                                      sentence, decoded->job.brief()));
   }
 }
 
 Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
   Found found;
   for (const auto& [key, value] : stored.records) found.add(key, value);
-      return;
-    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
-      grids.damaged.insert({decoded->job.hash});
-      sentences.push_back(fmt::format("{}, so this peer is not in grid {} now: join that grid again, by its name or with a new invitation",
-                                      sentence, decoded->job.brief()));
   for (const std::string& key : stored.damaged) found.add_damaged(key);
   Actions turn;
   turn.add(job::RetainBlobs{});
@@ -206,18 +212,18 @@ Status Peer::recover_homes(Time now, Found& found, const Stored& stored, Actions
 
 Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records, Actions& out) {
   GW_TRY(job::Charter charter, job::Charter::check(as_bytes(records.job.charter())));
+  if (charter.id() != id) return fail(Kind::corrupt, "the record of the job has the charter of another job");
   GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
   const Grid* grid = grid_of(charter);
+  if (grid == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   if (grid == nullptr)
     return fail(Kind::not_found,
                 "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
                 charter.grid() ? charter.grid()->brief() : "any");
-  if (charter.id() != id) return fail(Kind::corrupt, "the record of the job has the charter of another job");
   const Status recovered = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
   if (recovered) return ok();
   release_home(id, out);
-  if (grid == nullptr && grids_.is_damaged(charter.grid()))
-    return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   homes_.erase(id);
   return recovered;
 }

@@ -148,5 +148,24 @@ TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
   EXPECT_FALSE(records_.contains(key));
 }
 
+TEST_F(LonelyPeer, KeptDeterminantsThatNoMessageMayHaveAreDamage) {
+  wire::pb::JobCharter charter;
+  charter.set_first_home(peer_id(1).bytes());
+  charter.set_manifest(wire::bytes_of(sha256(as_bytes("a manifest"))));
+  const Bytes signed_charter = job::Charter::sign(charter, a_key());
+  const JobId job{sha256(signed_charter)};
+  wire::pb::KeptRecord kept;
+  kept.set_charter(std::string(as_text(signed_charter)));
+  kept.set_epoch(1);
+  kept.set_keeper_generation(1);
+  records_[job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode()] = kept.SerializeAsString();
+  wire::pb::DeterminantsRecord batch;
+  batch.add_determinants()->set_what(1u << 16);
+  records_[job::RecordKey{.kind = job::RecordKind::determinants, .job = job, .thread = ThreadId{7}}.encode()] = batch.SerializeAsString();
+  start();
+  EXPECT_EQ(peer_->keeper().size(), 0u);
+  EXPECT_EQ(count<job::RecordsDamaged>(), 1u);
+}
+
 }  // namespace peer_test
 }  // namespace gw::peer
