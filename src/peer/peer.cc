@@ -474,6 +474,7 @@ void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
 // Looks only at the jobs that the turn has touched, so that a turn does not cost O(jobs).
 void Peer::apply_job_changes(Actions& out) {
   for (const JobId& job : std::exchange(touched_, {})) {
+    if (const auto home = homes_.find(job); home != homes_.end()) home->second->end_turn(out);
     if (const auto home = homes_.find(job); home != homes_.end() && home->second->over()) end_home(job, out);
     if (const auto hosted_job = hosted_jobs_.find(job); hosted_job != hosted_jobs_.end() && hosted_job->second->drained()) {
       GW_REACHED("peer: all threads of a claim have left");

@@ -55,7 +55,8 @@ void Home::write(ThreadId id, Actions& out) const {
              record_of(thread, claim != nullptr ? claim->slots : 0).SerializeAsString());
 }
 
-void Home::write_counters(Actions& out) const {
+void Home::end_turn(Actions& out) {
+  if (!std::exchange(counters_changed_, false) || over_) return;
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
 }
 
@@ -389,7 +390,7 @@ void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_
   ++(from_image ? thread.resumed : thread.restarted);
   counters_.on_taken(placed.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
   write(id, out);
-  write_counters(out);
+  counters_changed_ = true;
   if (from_image) {
     GW_REACHED("home: a thread was resumed");
     return out.after_disk(Notify{ThreadResumed{charter_.id(), id, thread.epoch, placed.host}});
@@ -405,7 +406,7 @@ void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out, B
   leave_host(now, id, host);
   threads_.wait(id);
   counters_.on_lost(host, failure);
-  write_counters(out);
+  counters_changed_ = true;
   if (!failure.empty()) threads_.avoid(id, host);
   const std::uint32_t limit = manifest_.content().policy().max_failures();
   if (!failure.empty() && blame == Blame::thread && ++thread.failures > limit && limit > 0)

@@ -108,6 +108,16 @@ TEST_F(AtHome, AThreadThatOneHostBlamesWaitsForAnotherHost) {
   EXPECT_EQ(count<JobOver>(), 1u);
 }
 
+TEST_F(AtHome, WritesItsCountersOnceForAllThreadsOfALostHost) {
+  begin(4);
+  ASSERT_EQ(offer(kFirst, 4).size(), 4u);
+  home_->on_peer_lost(now_, id_of(kFirst), out_);
+  home_->end_turn(out_);
+  home_->end_turn(out_);
+  const std::string key = RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode();
+  EXPECT_EQ(std::ranges::count(out_.records, key, &Record::key), 1);
+}
+
 // A host that gives every thread back got it again in the same moment, an epoch each time.
 TEST_F(AtHome, LeavesAHostThatSuspendsEveryThreadUnasked) {
   begin(1);
