@@ -148,6 +148,7 @@ void Home::on_tick(Time now, Actions& out) {
   }
   if (now < tick_at_) return;
   tick_at_ = now + config_.retry / 2;
+  // All claims end before the first thread is placed again: the next host may be one whose claim ends too.
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
   keepers_.unpark_returned();
   place_ready(now, out);
@@ -186,6 +187,7 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
   if (held == nullptr || held->claim != name.claim()) return;
   GW_REACHED("home: a host had lost its claim");
   lose_claim(now, from, out);
+  place_ready(now, out);
 }
 
 void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
@@ -196,8 +198,10 @@ void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
   if (claims_.find(peer) == nullptr) return;
   GW_REACHED("home: a host was lost");
   lose_claim(now, peer, out);
+  place_ready(now, out);
 }
 
+// The caller places the threads again.
 void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   if (claims_.find(peer) == nullptr) return;  // given back with all others, when the job was suspended
   const std::set<ThreadId> threads = claims_.find(peer)->threads;
@@ -207,7 +211,6 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
   if (claims_.find(peer) != nullptr) claims_.remove(peer);
-  place_ready(now, out);
 }
 
 // --- placing
