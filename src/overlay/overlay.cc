@@ -167,8 +167,8 @@ void Overlay::apply_component_results(Time now, Output& out) {
     tables_.neighbours.on_range(range.peer, tables_.coordinates.measured(range.peer));
   }
   for (const PeerId& silent : lookup_.take_silent()) tables_.detector.on_silence(now, silent, out);
-  for (const FailureDetector::Verdict& verdict : tables_.detector.take_verdicts())
-    if (verdict.kind == FailureDetector::Verdict::Kind::dead && !GW_BUG(13)) record_death(verdict.peer, out);
+  for (const PeerId& dead : tables_.detector.take_dead())
+    if (!GW_BUG(13)) record_death(dead, out);
   for (const LinkWatch::Change& change : tables_.links.take_changes())
     out.events.push_back(Seen{change.peer, change.state == LinkWatch::State::there});
 }

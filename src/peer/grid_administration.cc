@@ -233,7 +233,7 @@ void GridAdministration::on_revocations(Time now, const PeerId& from, const Peer
   const Revocations list = read_list(message);
   if (list == grid->credentials.revocations) return;
   if (const Status good = check(*grid->credentials.key, list); !good) return out.notify(job::PeerRefused{from, good.error().detail});
-  GW_REACHED("grid desk: a list of revocations was heard");
+  GW_REACHED("grid administration: a list of revocations came");
   if (auto merged = merge(grid->credentials, list)) adopt(now, *grid, *std::move(merged), out);
 }
 
