@@ -337,10 +337,10 @@ void Peer::apply_image_changes(Time now, Actions& out) {
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
   Actions turn;
-  const auto found = std::ranges::find_if(hosted_jobs_, [&](const auto& entry) { return entry.second->worker() == worker; });
-  if (found == hosted_jobs_.end()) return;  // killed meanwhile
-  HostedJob& hosted_job = *found->second;
-  touched_.insert(found->first);
+  const auto found = jobs_of_workers_.find(worker);
+  if (found == jobs_of_workers_.end()) return;  // killed meanwhile
+  HostedJob& hosted_job = *hosted_jobs_.at(found->second);
+  touched_.insert(found->second);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), turn);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
@@ -480,11 +480,27 @@ void Peer::apply_job_changes(Actions& out) {
       GW_REACHED("peer: all threads of a claim have left");
       if (const auto grant = slots_.end(job)) end_claim(*grant, out);
     }
+    note_worker(job);
     const auto home = homes_.find(job);
     home_deadlines_.set(job, home == homes_.end() ? job::kNever : home->second->next_deadline());
     const auto hosted_job = hosted_jobs_.find(job);
     hosted_deadlines_.set(job, hosted_job == hosted_jobs_.end() ? job::kNever : hosted_job->second->next_deadline());
   }
+}
+
+// A worker comes and goes only in turns that touch its job. Frames come often, so their job is not searched for among all.
+void Peer::note_worker(const JobId& job) {
+  const auto hosted_job = hosted_jobs_.find(job);
+  const std::optional<WorkerId> worker = hosted_job == hosted_jobs_.end() ? std::nullopt : hosted_job->second->worker();
+  const auto known = workers_of_jobs_.find(job);
+  if (known != workers_of_jobs_.end() && worker == known->second) return;
+  if (known != workers_of_jobs_.end()) {
+    jobs_of_workers_.erase(known->second);
+    workers_of_jobs_.erase(known);
+  }
+  if (!worker) return;
+  jobs_of_workers_[*worker] = job;
+  workers_of_jobs_[job] = *worker;
 }
 
 void Peer::supply_input(Time now, SupplyInput request, Actions& out) {

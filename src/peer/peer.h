@@ -258,6 +258,7 @@ class Peer {
   void end_claim(const job::SlotLeases::Grant& grant, Actions& out);
   void end_unused_claim(Time now, const JobId& job, Actions& out);
   void apply_job_changes(Actions& out);
+  void note_worker(const JobId& job);
   void end_home(const JobId& job, Actions& out);
   void release_home(const JobId& id, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
@@ -291,6 +292,8 @@ class Peer {
   PastJobs past_;
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
+  std::map<WorkerId, JobId> jobs_of_workers_;  // of the hosted jobs that have a worker
+  std::map<JobId, WorkerId> workers_of_jobs_;  // the same the other way round
   std::uint64_t next_worker_ = 0;
   std::uint64_t memory_bytes_;
   JobRouter router_;
