@@ -17,7 +17,7 @@ constexpr std::uint8_t kSelf = 1, kHome = 2, kHost = 3, kKeeper = 4, kStranger =
 class NobodyElse final : public job::LivePeers, public job::GridRules {
  public:
   bool alive(const PeerId&) const override { return true; }
-  std::vector<LivePeer> all_alive() const override { return lenders; }
+  const std::vector<LivePeer>& all_alive() const override { return lenders; }
   Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
     return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
   }

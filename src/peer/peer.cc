@@ -533,6 +533,9 @@ Result<Peer::Submission> Peer::check(const Submit& request) const {
   GW_TRY(Manifest manifest, Manifest::check(request.manifest));
   if (homes_.size() >= config_.homes)
     return fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size());
+  if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
+                charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
   if (grid_of(charter) == nullptr)
     return fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
                 charter.grid() ? charter.grid()->brief() : "any");
@@ -562,9 +565,6 @@ const Grid* Peer::grid_of(const job::Charter& charter) const { return charter.gr
 
 std::set<GridId> Peer::grids_in_use() const {
   std::set<GridId> used;
-  if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
-    return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
-                charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
   for (const auto& [job, home] : homes_)
     if (const Grid* grid = grid_of(home->charter())) used.insert(grid->credentials.id);
   return used;

@@ -304,7 +304,7 @@ class Peer {
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;
   std::size_t waiting_ = 0;  // actions in them
+  std::size_t waiting_bytes_ = 0;
 };
 
 }  // namespace gw::peer
-  std::size_t waiting_bytes_ = 0;

@@ -118,6 +118,17 @@ TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
   EXPECT_TRUE(asked());
 }
 
+// Every job of this peer asks for the list every 0.8 seconds.
+TEST_F(LonelyPeer, TheListOfLivePeersIsMadeOncePerChange) {
+  const Grid& grid = *peer_->grids().main();
+  const auto* list = &grid.all_alive();
+  const auto* first = list->data();
+  EXPECT_EQ(list->front().free_slots, 2u);
+  EXPECT_EQ(grid.all_alive().data(), first);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetSlots{.slots = 5}, out); });
+  EXPECT_EQ(grid.all_alive().front().free_slots, 5u);
+}
+
 class PeerWithInput : public LonelyPeer {
  protected:
   PeerWithInput() {

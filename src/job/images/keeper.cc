@@ -412,7 +412,7 @@ void Keeper::on_tick(Time now, Actions& out) {
     const auto next = std::next(thread);
     const auto& [name, state] = *thread;
     const PeerId& home = environment_.authorities.find(name.first)->leader();
-    if (environment_.live_peers.alive(home)) thread->second.last_seen = now;
+    if (environment_.peers.alive(home)) thread->second.last_seen = now;
     if (now - state.last_seen > config_.orphan_after || (GW_BUG(28) && now != state.last_seen)) {
       GW_REACHED("keeper: an orphan was forgotten");
       forget(thread, out);

@@ -44,7 +44,7 @@ class Keeper {
     Time orphan_after = std::chrono::days(7);
   };
   struct Environment {  // outlives it
-    const LivePeers& live_peers;
+    const PeerLiveness& peers;
     ImageTrees& images;
     Authorities& authorities;
     Budget& budget;
