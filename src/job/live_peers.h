@@ -10,17 +10,23 @@
 
 namespace gw::job {
 
-class LivePeers {
+class PeerLiveness {
+ public:
+  virtual ~PeerLiveness() = default;
+  virtual bool alive(const PeerId& peer) const = 0;
+};
+
+// The live peers of the grid of a job.
+class LivePeers : public PeerLiveness {
  public:
   struct LivePeer {
     PeerId peer;
     std::uint32_t free_slots;  // as the peer last announced
   };
 
-  virtual ~LivePeers() = default;
-  virtual bool alive(const PeerId& peer) const = 0;
-  // All live peers, this one included, in the order of their ids.
-  virtual std::vector<LivePeer> all_alive() const = 0;
+  // All live peers, this one included, in the order of their ids. Valid until the next input of the peer: every job asks often, so the list
+  // must not be made for each question.
+  virtual const std::vector<LivePeer>& all_alive() const = 0;
 };
 
 // The rules for which peers may run jobs in which grid.

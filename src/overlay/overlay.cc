@@ -167,8 +167,8 @@ void Overlay::apply_component_results(Time now, Output& out) {
     tables_.neighbours.on_range(range.peer, tables_.coordinates.measured(range.peer));
   }
   for (const PeerId& silent : lookup_.take_silent()) tables_.detector.on_silence(now, silent, out);
-  for (const FailureDetector::Verdict& verdict : tables_.detector.take_verdicts())
-    if (verdict.kind == FailureDetector::Verdict::Kind::dead && !GW_BUG(13)) record_death(verdict.peer, out);
+  for (const PeerId& dead : tables_.detector.take_dead())
+    if (!GW_BUG(13)) record_death(dead, out);
   for (const LinkWatch::Change& change : tables_.links.take_changes())
     out.events.push_back(Seen{change.peer, change.state == LinkWatch::State::there});
 }
@@ -324,12 +324,12 @@ void Overlay::dispatch(Time now, const PeerId& from, const Message& message, Out
       return on_ping(now, from, message.ping(), out);
     case Message::kPong:
       ranging_.on_pong(now, from, message.pong(), out);
-      if (message.pong().has_self()) intake_.learn_sender(now, from, message.pong().self(), out);
+      if (message.pong().has_self() && descriptions_.admit(now, from)) intake_.learn_sender(now, from, message.pong().self(), out);
       return;
     case Message::kPingFor:
       return on_ping_for(now, from, message.ping_for(), out);
     case Message::kPongFor:
-      if (message.pong_for().has_self()) intake_.learn(now, message.pong_for().self(), out);
+      if (message.pong_for().has_self() && descriptions_.admit(now, from)) intake_.learn(now, message.pong_for().self(), out);
       return;
     case Message::kRoute:
       return on_route(now, from, message.route(), out);
@@ -349,13 +349,12 @@ void Overlay::on_gossip(Time now, const PeerId& from, const Message::Gossip& gos
 }
 
 void Overlay::on_gossip_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
-  const std::optional<Descriptor> sender = intake_.learn_sender(now, from, gossip.self(), out);
-  if (!sender) return;
-  if (!tables_.sampler.on_answer(now, *sender)) {
+  if (!tables_.sampler.waits_for(now, from)) {
     GW_REACHED("overlay: an answer that nobody waits for");
     return;
   }
-  learn_samples(now, gossip, out);
+  const std::optional<Descriptor> sender = intake_.learn_sender(now, from, gossip.self(), out);
+  if (sender && tables_.sampler.on_answer(now, *sender)) learn_samples(now, gossip, out);
 }
 
 // Random samples of other peers are the only descriptors that say how large the grid is.
@@ -382,8 +381,8 @@ void Overlay::on_ring(Time now, const PeerId& from, const Message::Gossip& gossi
 }
 
 void Overlay::on_ring_reply(Time now, const PeerId& from, const Message::Gossip& gossip, Output& out) {
-  if (!intake_.learn_sender(now, from, gossip.self(), out)) return;
   if (!tables_.ring.on_reply(from)) return refuse(from, "it answered a ring request that was not sent to it", out);
+  if (!intake_.learn_sender(now, from, gossip.self(), out)) return;
   for (const wire::pb::Descriptor& other : gossip.others()) intake_.learn(now, other, out);
 }
 
@@ -404,6 +403,7 @@ void Overlay::on_ping(Time now, const PeerId& from, const Message::Ping& ping, O
 
 void Overlay::on_ping_for(Time now, const PeerId& from, const Message::PingFor& request, Output& out) {
   if (!request.has_self()) return refuse(from, "it asked for a ping of a peer without describing the peer", out);
+  if (!descriptions_.admit(now, from)) return;
   const Descriptor about = read(request.self(), signer_);
   if (about.id != PeerId::from(request.peer()) || !intake_.is_genuine(now, about))
     return refuse(from, "it asked for a ping of a peer with a descriptor that the peer did not sign", out);
@@ -417,6 +417,7 @@ void Overlay::on_route(Time now, const PeerId& from, const Message::Route& reque
 }
 
 void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answer, Output& out) {
+  if (!lookup_.waits_for(answer.number())) return;  // the second answer, or a very late one
   const Descriptor host = answer.has_host() ? read(answer.host(), signer_) : Descriptor();
   if (answer.has_host() && !intake_.is_genuine(now, host))
     return refuse(from, "it answered a lookup with a descriptor that its owner did not sign", out);

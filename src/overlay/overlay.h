@@ -12,6 +12,7 @@
 #include "overlay/membership/membership_filter.h"
 #include "overlay/membership/rejoin.h"
 #include "overlay/output.h"
+#include "overlay/per_peer_rate_limit.h"
 #include "overlay/routing/lookup.h"
 #include "overlay/tables/peer_tables.h"
 
@@ -159,6 +160,8 @@ class Overlay {
   Time aged_at_{0};
   Time refuted_at_ = -std::chrono::seconds(1);
   RateLimit reported_lies_{std::chrono::seconds(10), 1};
+  // Descriptors in pings for others and in answers to pings. Each costs a signature, and no table knows which of them were asked for.
+  PerPeerRateLimit descriptions_{{.period = std::chrono::seconds(1), .per_peer = 8, .peers = 4096}};
 };
 
 }  // namespace gw::overlay

@@ -101,5 +101,45 @@ TEST(Overlay, AnUndescribedNeighbourIsAskedForItsDescriptor) {
   EXPECT_EQ(pings_to(test_id(unwanted)), 0);
 }
 
+class CountingSigner final : public TestSigner {
+ public:
+  using TestSigner::TestSigner;
+  bool is_signed(const PublicKey& key, ByteView text, const Signature& signature) const override {
+    ++checked;
+    return TestSigner::is_signed(key, text, signature);
+  }
+  mutable std::size_t checked = 0;
+};
+
+// A check of a signature costs a tenth of a millisecond: a peer that sends answers unasked could keep this one busy.
+TEST(Overlay, AnswersThatNobodyWaitsForAreNotVerified) {
+  const CountingSigner signer(test_key(1));
+  Overlay overlay({.address = "self:1"}, {test_id(1), test_key(1), 1}, signer, Rng(1));
+  const Time now = seconds(100);
+  Output out;
+  overlay.start(now, {}, out);
+  wire::pb::Descriptor sender;
+  write(test_peer(9), sender);
+  const auto checked = [&](const auto& fill) {
+    signer.checked = 0;
+    for (int i = 0; i < 100; ++i) {
+      Message message;
+      message.set_grid(GridId{}.bytes());
+      fill(message);
+      overlay.on_message(now, test_id(9), message, out);
+    }
+    return signer.checked;
+  };
+  EXPECT_EQ(checked([&](Message& message) { *message.mutable_gossip_reply()->mutable_self() = sender; }), 0u);
+  EXPECT_EQ(checked([&](Message& message) { *message.mutable_ring_reply()->mutable_self() = sender; }), 0u);
+  EXPECT_EQ(checked([&](Message& message) { *message.mutable_found()->mutable_host() = sender; }), 0u);
+  EXPECT_LE(checked([&](Message& message) { *message.mutable_pong()->mutable_self() = sender; }), 8u);
+  EXPECT_LE(checked([&](Message& message) {
+              *message.mutable_ping_for()->mutable_self() = sender;
+              message.mutable_ping_for()->set_peer(test_id(9).bytes());
+            }),
+            8u);
+}
+
 }  // namespace
 }  // namespace gw::overlay

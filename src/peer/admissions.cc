@@ -41,6 +41,10 @@ Error no_key(const GridCredentials& credentials) {
 
 SigningKey key_of(const GridCredentials& credentials) { return SigningKey(*credentials.secret); }
 
+bool is_newer(const Revocations& list, const Revocations& than) {
+  return list.version > than.version || (list.version == than.version && list.signature > than.signature);
+}
+
 }  // namespace
 
 GridCredentials found_grid(const std::string& name, const GridCredentials::Secret& secret, const PublicKey& self, WallSeconds now,
@@ -112,13 +116,16 @@ Result<Revocations> revoke(const GridCredentials& credentials, const std::vector
   return make_revocations(key_of(credentials), credentials.revocations.version + 1, std::move(all));
 }
 
+bool brings_news(const GridCredentials& credentials, const Revocations& heard) {
+  const Revocations& mine = credentials.revocations;
+  if (heard == mine) return false;
+  return is_newer(heard, mine) || (credentials.secret && !std::ranges::includes(mine.serials, heard.serials));
+}
+
 std::optional<Revocations> merge(const GridCredentials& credentials, const Revocations& heard) {
   const Revocations& mine = credentials.revocations;
-  if (heard == mine) return std::nullopt;
-  const bool newer = heard.version > mine.version || (heard.version == mine.version && heard.signature > mine.signature);
-  if (!credentials.secret) return newer ? std::optional(heard) : std::nullopt;
-  if (newer && std::ranges::includes(heard.serials, mine.serials)) return heard;
-  if (!newer && std::ranges::includes(mine.serials, heard.serials)) return std::nullopt;
+  if (!brings_news(credentials, heard)) return std::nullopt;
+  if (!credentials.secret || (is_newer(heard, mine) && std::ranges::includes(heard.serials, mine.serials))) return heard;
   GridCredentials joint = credentials;
   joint.revocations.version = std::max(mine.version, heard.version);
   auto both = revoke(joint, heard.serials);

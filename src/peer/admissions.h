@@ -35,6 +35,9 @@ Result<overlay::Membership> admit(GridCredentials& credentials, const wire::Invi
 // Makes a newer list with these serials added. Kind::invalid: this peer holds no key; Kind::overloaded: the list is full.
 Result<overlay::Revocations> revoke(const GridCredentials& credentials, const std::vector<std::uint64_t>& serials);
 
+// Whether merge() would change the list. Asked before the signature of `heard` is checked.
+bool brings_news(const GridCredentials& credentials, const overlay::Revocations& heard);
+
 // The list to use after `heard` was received; none: the present one stays. A holder merges both lists, so that no serial is lost if two
 // holders revoke at the same time. REQUIRES: `heard` was checked.
 std::optional<overlay::Revocations> merge(const GridCredentials& credentials, const overlay::Revocations& heard);

@@ -16,7 +16,7 @@ BootNumbers::Change BootNumbers::on_seen(Time now, const PeerId& from, std::uint
   }
   Entry& entry = found->second;
   if (boot < entry.boot) {
-    GW_REACHED("lives: a message of an older life");
+    GW_REACHED("boot numbers: a message of an older boot");
     return Change::older;
   }
   const bool reborn = boot > entry.boot;

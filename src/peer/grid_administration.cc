@@ -39,7 +39,11 @@ Revocations read_list(const PeerMessage::Revocations& message) {
 }  // namespace
 
 GridAdministration::GridAdministration(const Config& config, const Environment& environment)
-    : config_(config), environment_(environment), joining_(config.joining, environment.key), admits_(config.admit_every, config.admits) {}
+    : config_(config),
+      environment_(environment),
+      joining_(config.joining, environment.key),
+      admits_(config.admit_every, config.admits),
+      lists_(config.lists) {}
 
 // --- users
 
@@ -231,9 +235,9 @@ void GridAdministration::on_revocations(Time now, const PeerId& from, const Peer
   }
   // The list is signed by the grid's key, so any peer may bring it.
   const Revocations list = read_list(message);
-  if (list == grid->credentials.revocations) return;
+  if (!brings_news(grid->credentials, list) || !lists_.admit(now, from)) return;
   if (const Status good = check(*grid->credentials.key, list); !good) return out.notify(job::PeerRefused{from, good.error().detail});
-  GW_REACHED("grid desk: a list of revocations was heard");
+  GW_REACHED("grid administration: a list of revocations came");
   if (auto merged = merge(grid->credentials, list)) adopt(now, *grid, *std::move(merged), out);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rate_limit.h"
+#include "overlay/per_peer_rate_limit.h"
 #include "peer/admissions.h"
 #include "peer/grids.h"
 #include "peer/joining.h"
@@ -42,8 +43,8 @@ struct GridRequest {
 // Creates, joins and leaves grids, admits others to grids whose key it holds, and spreads lists of revocations: a new list goes to all
 // known members, and members tell each other their version when they meet, so that a member that was away learns of it too.
 //
-// Users get answers when the change is durable. Limits: invitations are checked at a limited rate (Config::admits), a list goes to
-// Config::told members at once. A machine without I/O or threads.
+// Users get answers when the change is durable. Limits: invitations and lists are checked at a limited rate (Config::admits,
+// lists), a list goes to Config::told members at once. A machine without I/O or threads.
 class GridAdministration {
  public:
   struct Config {
@@ -52,6 +53,8 @@ class GridAdministration {
     int admits = 32;                                    // at once
     Time remind_every = std::chrono::seconds(30);
     std::size_t told = 128;
+    // Lists of revocations that are checked: each costs a signature.
+    overlay::PerPeerRateLimit::Config lists{.period = std::chrono::seconds(1), .per_peer = 4, .peers = 1024};
   };
   // References outlive this object.
   struct Environment {
@@ -97,6 +100,7 @@ class GridAdministration {
   const Environment environment_;
   Joining joining_;
   RateLimit admits_;
+  overlay::PerPeerRateLimit lists_;
   Time remind_at_ = job::kNever;
 };
 

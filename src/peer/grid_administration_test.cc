@@ -42,7 +42,7 @@ struct Administrator {
         grids({.overlay = {.address = address}}, {id, key.public_key(), 1}, signer, rng),
         administration({}, {id, key.public_key(), Time(0), grids, rng}) {
     Actions out;
-    EXPECT_TRUE(grids.restore({}));
+    EXPECT_TRUE(grids.restore({.records = {}}));
     grids.start(kNow, {}, out);
   }
 
@@ -159,6 +159,26 @@ TEST(GridAdministration, ListsOfTwoHoldersBecomeOne) {
   tell(admin, host);
   EXPECT_EQ(host.grids.find(grid)->credentials.revocations, admin.grids.find(grid)->credentials.revocations);
   EXPECT_EQ(host.grids.find(grid)->credentials.revocations.serials, (std::vector<std::uint64_t>{0x70000, 0x80000}));
+}
+
+// Any peer may bring a list, and the check of its signature costs a tenth of a millisecond.
+TEST(GridAdministration, ForgedListsAreVerifiedAtALimitedRate) {
+  Administrator host(1), guest(2);
+  const GridId grid = host.create();
+  ASSERT_TRUE(join(guest, host, host.invite(grid).value()));
+  ASSERT_TRUE(host.ask({3, Revoke{grid, {}, {guest.id}}}));
+  const auto refused = [&](std::uint64_t version) {
+    job::PeerMessage::Revocations message;
+    message.set_grid(grid.bytes());
+    message.set_version(version);
+    message.set_signature(std::string(64, 'f'));
+    Actions out;
+    for (int i = 0; i < 100; ++i) host.administration.on_revocations(kNow, guest.id, message, out);
+    return out.now.size();
+  };
+  const std::uint64_t version = host.grids.find(grid)->credentials.revocations.version;
+  EXPECT_EQ(refused(version - 1), 0u) << "an older list that revokes no more brings nothing";
+  EXPECT_EQ(refused(version + 1), GridAdministration::Config().lists.per_peer);
 }
 
 TEST(GridAdministration, ARevokedMemberLearnsItAndIsOut) {

@@ -15,8 +15,10 @@ Grid::Grid(GridCredentials given, const Overlay::Config& config, const Overlay::
 
 bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id || (!credentials.revoked() && overlay.alive(peer)); }
 
-std::vector<job::LivePeers::LivePeer> Grid::all_alive() const {
-  std::vector<LivePeer> list{{overlay.self().id, overlay.self().free_slots}};
+const std::vector<job::LivePeers::LivePeer>& Grid::all_alive() const {
+  if (alive_) return *alive_;
+  std::vector<LivePeer>& list = alive_.emplace();
+  list.push_back({overlay.self().id, overlay.self().free_slots});
   for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
     // A descriptor may be some rounds old: a peer that lends slots may have a free one by now, and asking costs one message.
@@ -49,9 +51,9 @@ void Grids::make(GridCredentials credentials) {
   if (revoked.version > 0) grid.overlay.revoke(Time(0), revoked, nobody_yet);
 }
 
-Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
+Status Grids::restore(const Stored& stored) {
   std::vector<GridCredentials> all_credentials;
-  for (const wire::pb::GridRecord& record : records) {
+  for (const wire::pb::GridRecord& record : stored.records) {
     if (record.left()) continue;
     GW_TRY(GridCredentials credentials, GridCredentials::read(record));
     all_credentials.push_back(std::move(credentials));
@@ -59,7 +61,11 @@ Status Grids::restore(const std::vector<wire::pb::GridRecord>& records) {
   std::ranges::sort(all_credentials, {}, &GridCredentials::order);
   for (GridCredentials& credentials : all_credentials)
     if (recorded_.insert(credentials.id); !grids_.contains(credentials.id)) make(std::move(credentials));
-  if (grids_.empty() && records.empty() && !config_.otherwise.empty()) make(GridCredentials::open(config_.otherwise));
+  unknown_keys_ = stored.unknown_keys;
+  for (const GridId& id : stored.damaged)
+    if (!grids_.contains(id)) damaged_.insert(id);
+  const bool none_on_disk = stored.records.empty() && stored.damaged.empty() && !stored.unknown_keys;
+  if (grids_.empty() && none_on_disk && !config_.otherwise.empty()) make(GridCredentials::open(config_.otherwise));
   return ok();
 }
 
@@ -68,6 +74,7 @@ void Grids::tell(const GridId& id, Grid& grid, Actions& out, const Input& input)
   if (grid.credentials.revoked()) return;
   overlay::Output output;
   input(grid.overlay, output);
+  grid.forget_alive();
   carry_out(id, std::move(output), out);
 }
 
@@ -79,8 +86,14 @@ void Grids::tell_all(Actions& out, const Input& input) {
 // If there is only one grid, every peer belongs to it, known or not.
 template <class Input>
 void Grids::tell_where_known(const PeerId& peer, Actions& out, const Input& input) {
-  for (auto& [id, grid] : grids_)
-    if (grids_.size() == 1 || grid->overlay.find(peer) != nullptr) tell(id, *grid, out, input);
+  for (auto& [id, grid] : grids_) {
+    if (grid->credentials.revoked() || (grids_.size() != 1 && grid->overlay.find(peer) == nullptr)) continue;
+    overlay::Output output;
+    input(grid->overlay, output);
+    // Messages about jobs come often, and change who is alive only with an event.
+    if (!output.events.empty()) grid->forget_alive();
+    carry_out(id, std::move(output), out);
+  }
 }
 
 void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) {
@@ -128,6 +141,7 @@ Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
   if (grids_.size() >= kMost) return fail(Kind::overloaded, "this peer is in {} grids, which is its limit: leave one", grids_.size());
   const GridId id = credentials.id;
   make(std::move(credentials));
+  damaged_.erase(id);  // begin() replaces the record
   begin(now, *grids_.at(id), {}, out);
   return ok();
 }
@@ -153,6 +167,7 @@ void Grids::remove(Time now, const GridId& id, Actions& out) {
 void Grids::revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out) {
   tell(grid.credentials.id, grid, out, [&](Overlay& overlay, overlay::Output& output) { overlay.revoke(now, list, output); });
   grid.credentials.revocations = std::move(list);
+  grid.forget_alive();
   record(grid.credentials, out);
 }
 
@@ -232,7 +247,11 @@ void Grids::watch_peer(Time now, const PeerId& with, Actions& out) {
 void Grids::set_slots(std::uint32_t slots, std::uint32_t free_slots) {
   slots_ = slots;
   free_slots_ = free_slots;
-  for (auto& [id, grid] : grids_) grid->overlay.set_slots(slots, free_slots);
+  for (auto& [id, grid] : grids_) {
+    if (grid->overlay.self().slots == slots && grid->overlay.self().free_slots == std::min(slots, free_slots)) continue;
+    grid->overlay.set_slots(slots, free_slots);
+    grid->forget_alive();
+  }
 }
 
 void Grids::set_contact(const overlay::Contact& contact) {
@@ -243,10 +262,17 @@ void Grids::set_contact(const overlay::Contact& contact) {
 // --- queries
 
 const Grid* Grids::main() const {
+  // The order of a damaged grid is not known. Another grid in its place might be an open one, and would get the code of private jobs.
+  if (config_.grids.empty() && !damaged_.empty()) return nullptr;
   const Grid* first = nullptr;
   for (const auto& [id, grid] : grids_)
     if (first == nullptr || grid->credentials.order < first->credentials.order) first = grid.get();
   return first;
+}
+
+bool Grids::is_damaged(const std::optional<GridId>& grid) const {
+  if (grid) return !grids_.contains(*grid) && (damaged_.contains(*grid) || unknown_keys_);
+  return main() == nullptr && (!damaged_.empty() || unknown_keys_);
 }
 
 const Grid* Grids::find(const std::string& name) const {
@@ -291,15 +317,6 @@ Status Grids::may_run(Time now, const PeerId& home, const std::optional<GridId>&
   if (!found->overlay.admits(now, home))
     return fail(Kind::invalid, "it wants to run a job in the private grid '{}' and has shown no membership of it", found->credentials.name);
   return ok();
-}
-
-std::vector<job::LivePeers::LivePeer> Grids::all_alive() const {
-  std::map<PeerId, LivePeer> all;
-  for (const auto& [id, grid] : grids_)
-    for (const LivePeer& neighbour : grid->all_alive()) all.insert_or_assign(neighbour.peer, neighbour);
-  std::vector<LivePeer> list;
-  for (const auto& [peer, neighbour] : all) list.push_back(neighbour);
-  return list;
 }
 
 }  // namespace gw::peer

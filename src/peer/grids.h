@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,10 +26,15 @@ class Grid final : public job::LivePeers {
   Grid(GridCredentials credentials, const Overlay::Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng rng);
 
   bool alive(const PeerId& peer) const override;
-  std::vector<LivePeer> all_alive() const override;
+  // Made again after forget_alive() only.
+  const std::vector<LivePeer>& all_alive() const override;
+  void forget_alive() { alive_.reset(); }
 
   GridCredentials credentials;
   Overlay overlay;
+
+ private:
+  mutable std::optional<std::vector<LivePeer>> alive_;
 };
 
 // Gives each overlay its inputs, and turns the outputs of overlays into actions. A message about a job counts as a sign of life only in the
@@ -38,7 +44,7 @@ class Grid final : public job::LivePeers {
 // nothing any more.
 //
 // Invariant: an overlay gets no message of another grid. Limits: those of the overlays, kMost grids. A machine without I/O or threads.
-class Grids final : public job::LivePeers, public job::GridRules {
+class Grids final : public job::PeerLiveness, public job::GridRules {
  public:
   struct Config {
     std::vector<std::string> grids;  // open grids by name, each once; they come before all others
@@ -56,10 +62,18 @@ class Grids final : public job::LivePeers, public job::GridRules {
     PeerId peer;
   };
 
+  // The records of grids on disk.
+  struct Stored {
+    std::vector<wire::pb::GridRecord> records;  // checked
+    std::set<GridId> damaged = {};              // grids whose records cannot be read
+    bool unknown_keys = false;                  // there are records with keys that cannot be read: one of them may be that of a grid
+  };
+
   Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng);
 
-  // Called once before start(), with the grids on disk; those of the configuration are added.
-  Status restore(const std::vector<wire::pb::GridRecord>& records);
+  // Called once before start(), with the grids on disk; those of the configuration are added. A damaged record may be that of a private
+  // grid: as long as there is one, this peer joins no grid by default, and main() is known only if the configuration names it.
+  Status restore(const Stored& stored);
   // Called once, before all others below. `remembered`: addresses that on_tick() has recorded in an earlier boot.
   void start(Time now, const std::map<GridId, std::vector<std::string>>& remembered, Actions& out);
   // Announces to all peers that this one leaves, and records the addresses to rejoin with.
@@ -94,8 +108,10 @@ class Grids final : public job::LivePeers, public job::GridRules {
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }
 
-  // The grid of jobs that name none; nullptr: there is none.
+  // The grid of jobs that name none; nullptr: there is none, or its record may be a damaged one.
   const Grid* main() const;
+  // Whether a job that is to run in this grid, or in main(), lacks it because of damage on the disk.
+  bool is_damaged(const std::optional<GridId>& grid) const;
   // nullptr: this peer is not in it.
   const Grid* find(const GridId& grid) const;
   Grid* find(const GridId& grid) { return const_cast<Grid*>(std::as_const(*this).find(grid)); }
@@ -109,7 +125,6 @@ class Grids final : public job::LivePeers, public job::GridRules {
   overlay::Contact contact_of(const PeerId& peer) const;
   // Looks in all grids.
   bool alive(const PeerId& peer) const override;
-  std::vector<LivePeer> all_alive() const override;
   Status may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const override;
 
  private:
@@ -131,6 +146,8 @@ class Grids final : public job::LivePeers, public job::GridRules {
   Rng rng_;
   std::map<GridId, std::unique_ptr<Grid>> grids_;
   std::set<GridId> recorded_;
+  std::set<GridId> damaged_;  // not joined again since
+  bool unknown_keys_ = false;
   std::uint64_t next_order_ = 0;
   std::uint32_t slots_ = 0, free_slots_ = 0;
   std::optional<overlay::Contact> contact_;                // as Reachability found it; grids joined later start with it

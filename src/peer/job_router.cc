@@ -17,7 +17,9 @@ JobRouter::JobRouter(const Config& config, const Machines& machines, Environment
       environment_(std::move(environment)),
       reports_({config.report_every, 1, config.reported}),
       charters_({std::chrono::seconds(1), config.charters_per_second, config.asked}),
-      questions_({config.ask_every, config.questions_per_peer, config.asked}) {}
+      questions_({config.ask_every, config.questions_per_peer, config.asked}),
+      // Twice the questions: the periods of both peers begin at different times.
+      roster_answers_({config.ask_every, 2 * config.questions_per_peer, config.asked}) {}
 
 std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
   static const std::map<JobMessage::KindCase, Route> kRoutes = {
@@ -150,7 +152,9 @@ void JobRouter::on_roster(Time now, const PeerId& from, const JobMessage& messag
   if (!taken) refuse(now, from, taken.error().detail, out);
 }
 
-void JobRouter::on_want_roster(Time, const PeerId& from, const JobMessage& message, Actions& out) {
+// A roster may have 40 KB, and its question a few bytes: the sender asks again later.
+void JobRouter::on_want_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (!roster_answers_.admit(now, from)) return;
   const JobId job = JobId::from(message.job());
   out.send(from, job, roster_message(*machines_.authorities.find(job)));
 }
@@ -232,8 +236,9 @@ void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& messa
   } else {
     return refuse(now, from, fmt::format("it speaks of job {}, which is not known here", job.brief()), out);
   }
-  GW_REACHED("router: somebody works for a job without need");
+  GW_REACHED("router: a peer works for a job without need");
   ++refused_;
+  if (environment_.disk_is_behind()) return;  // the answer would wait in memory, and the sender repeats its message
   // The end of the job may be on its way to the disk: until it is there, a crash would bring the job back.
   out.after_disk(job::to_peer(from, job, std::move(answer)));
 }
@@ -423,6 +428,7 @@ void JobRouter::on_keep_determinants(Time now, const PeerId& from, const JobMess
 void JobRouter::on_want_image(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const auto bearer = bearer_of(from, message, message.want_image());
   if (!bearer) return refuse(now, from, bearer.error().detail, out);
+  if (environment_.disk_is_behind()) return;  // the host asks again
   machines_.keeper.on_want_image(now, JobId::from(message.job()), *bearer, message.want_image(), out);
 }
 

@@ -37,7 +37,7 @@ class JobRouter {
     Time report_every = std::chrono::seconds(10);  // refusals of one peer, to people
     std::size_t reported = 64;                     // peers in that time
     Time ask_every = std::chrono::milliseconds(400);
-    std::size_t questions_per_peer = 16;   // for rosters, in that time
+    std::size_t questions_per_peer = 16;   // for rosters, in that time; twice as many are answered
     std::size_t asked = 1024;              // peers in that time
     std::size_t charters_per_second = 64;  // new ones of one peer: each costs a signature
     std::size_t told = 1u << 16;           // (peer, job) pairs whose roster versions are remembered
@@ -133,6 +133,7 @@ class JobRouter {
   overlay::PerPeerRateLimit reports_;
   overlay::PerPeerRateLimit charters_;
   overlay::PerPeerRateLimit questions_;
+  overlay::PerPeerRateLimit roster_answers_;
   std::map<PeerId, std::map<JobId, std::uint64_t>> told_;  // roster versions others were sent
   std::size_t told_pairs_ = 0;
   std::uint64_t refused_ = 0;

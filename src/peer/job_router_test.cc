@@ -17,7 +17,7 @@ constexpr std::uint8_t kSelf = 1, kHome = 2, kHost = 3, kKeeper = 4, kStranger =
 class NobodyElse final : public job::LivePeers, public job::GridRules {
  public:
   bool alive(const PeerId&) const override { return true; }
-  std::vector<LivePeer> all_alive() const override { return lenders; }
+  const std::vector<LivePeer>& all_alive() const override { return lenders; }
   Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
     return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
   }
@@ -87,12 +87,13 @@ class Router : public testing::Test {
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
   std::uint64_t next_worker_ = 0;
   bool disk_full_ = false;
+  bool disk_behind_ = false;
   JobRouter router_{{},
                     {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_},
                     {.self = id_of(kSelf),
                      .signer = signer_,
                      .grids = others_,
-                     .disk_is_behind = [] { return false; },
+                     .disk_is_behind = [this] { return disk_behind_; },
                      .disk_is_full = [this] { return disk_full_; },
                      .memory_for = [](std::uint32_t slots) { return slots * 1000; },
                      .make_hosted_job =
@@ -145,6 +146,45 @@ TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
   router_.on_message(now_, id_of(kHost), offer, out_);
   ASSERT_NE(sent(), nullptr);
   EXPECT_TRUE(sent()->has_claim());
+}
+
+// A member that asks without end was answered each time, with a roster that is a thousand times longer than the question.
+TEST_F(Router, AnswersNoMoreQuestionsForTheRosterThanAPeerNeeds) {
+  learn_roster();
+  JobMessage question = of_kind(JobMessage::kWantRoster);
+  question.set_job(charter_.id().bytes());
+  question.set_term(1);
+  const auto answered = [&] {
+    out_ = {};
+    router_.on_message(now_, id_of(kHost), question, out_);
+    return sent() != nullptr;
+  };
+  const JobRouter::Config config;
+  std::size_t answers = 0;
+  for (std::size_t i = 0; i < 100; ++i) answers += answered() ? 1 : 0;
+  EXPECT_EQ(answers, 2 * config.questions_per_peer);
+  now_ += config.ask_every;
+  EXPECT_TRUE(answered());
+}
+
+// Such answers wait in memory until the disk has written what was given to it before.
+TEST_F(Router, DoesNotAnswerWhileTheDiskIsBehind) {
+  learn_roster();
+  disk_behind_ = true;
+  hear(kHost, want_image(1, grant(1, 1, kHost)));
+  EXPECT_EQ(sent(), nullptr);
+  EXPECT_EQ(keeper_.size(), 0u);
+  JobMessage ask = of_kind(JobMessage::kAskKept);
+  ask.set_job(std::string(32, 'u'));
+  router_.on_message(now_, id_of(kStranger), ask, out_);
+  EXPECT_EQ(sent(), nullptr);
+  disk_behind_ = false;
+  router_.on_message(now_, id_of(kStranger), ask, out_);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_forget());
+  hear(kHost, want_image(1, grant(1, 1, kHost)));
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->has_image_is());
 }
 
 TEST_F(Router, AStrangerHasNoRightToAnything) {

@@ -38,6 +38,13 @@ bool is_of_job(const PeerMessage& message) {
   return !job.has_reserve() && !job.has_release() && !job.has_no_claim() && !job.has_forget() && !job.has_want_roster();
 }
 
+std::size_t message_bytes(const std::vector<Action>& actions) {
+  std::size_t bytes = 0;
+  for (const Action& action : actions)
+    if (const auto* send = std::get_if<Send>(&action)) bytes += send->message.ByteSizeLong();
+  return bytes;
+}
+
 }  // namespace
 
 Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng)
@@ -124,7 +131,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
 
 void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
   if (!turn.records.empty() || !turn.appends.empty()) {
-    batches_.push_back({++next_ticket_, {}});
+    batches_.push_back({.ticket = ++next_ticket_, .then = {}});
     ready.push_back(job::Persist{next_ticket_, std::move(turn.records), std::move(turn.appends)});
   }
   for (Action& action : turn.now) ready.push_back(std::move(action));
@@ -133,11 +140,15 @@ void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
     return;
   }
   // The disk has been full for long: drop messages. This peer repeats each of them when it is due, or its receiver asks again.
-  if (waiting_ + turn.later.size() > config_.waiting) {
+  std::size_t bytes = message_bytes(turn.later);
+  if (waiting_ + turn.later.size() > config_.waiting || waiting_bytes_ + bytes > config_.waiting_bytes) {
     GW_REACHED("peer: messages that waited for the disk were dropped");
     std::erase_if(turn.later, [](const Action& action) { return std::holds_alternative<Send>(action); });
+    bytes = 0;
   }
   waiting_ += turn.later.size();
+  waiting_bytes_ += bytes;
+  batches_.back().bytes += bytes;
   if (batches_.back().then.empty()) {
     batches_.back().then = std::move(turn.later);
   } else {
@@ -151,6 +162,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     GW_ASSERT(!batches_.empty() && batches_.front().ticket <= persisted->ticket);
     for (; !batches_.empty() && batches_.front().ticket <= persisted->ticket; batches_.pop_front()) {
       waiting_ -= batches_.front().then.size();
+      waiting_bytes_ -= batches_.front().bytes;
       if (turn.now.empty()) {
         turn.now = std::move(batches_.front().then);
       } else {
@@ -325,10 +337,10 @@ void Peer::apply_image_changes(Time now, Actions& out) {
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
   Actions turn;
-  const auto found = std::ranges::find_if(hosted_jobs_, [&](const auto& entry) { return entry.second->worker() == worker; });
-  if (found == hosted_jobs_.end()) return;  // killed meanwhile
-  HostedJob& hosted_job = *found->second;
-  touched_.insert(found->first);
+  const auto found = jobs_of_workers_.find(worker);
+  if (found == jobs_of_workers_.end()) return;  // killed meanwhile
+  HostedJob& hosted_job = *hosted_jobs_.at(found->second);
+  touched_.insert(found->second);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), turn);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
@@ -462,16 +474,33 @@ void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
 // Looks only at the jobs that the turn has touched, so that a turn does not cost O(jobs).
 void Peer::apply_job_changes(Actions& out) {
   for (const JobId& job : std::exchange(touched_, {})) {
+    if (const auto home = homes_.find(job); home != homes_.end()) home->second->end_turn(out);
     if (const auto home = homes_.find(job); home != homes_.end() && home->second->over()) end_home(job, out);
     if (const auto hosted_job = hosted_jobs_.find(job); hosted_job != hosted_jobs_.end() && hosted_job->second->drained()) {
       GW_REACHED("peer: all threads of a claim have left");
       if (const auto grant = slots_.end(job)) end_claim(*grant, out);
     }
+    note_worker(job);
     const auto home = homes_.find(job);
     home_deadlines_.set(job, home == homes_.end() ? job::kNever : home->second->next_deadline());
     const auto hosted_job = hosted_jobs_.find(job);
     hosted_deadlines_.set(job, hosted_job == hosted_jobs_.end() ? job::kNever : hosted_job->second->next_deadline());
   }
+}
+
+// A worker comes and goes only in turns that touch its job. Frames come often, so their job is not searched for among all.
+void Peer::note_worker(const JobId& job) {
+  const auto hosted_job = hosted_jobs_.find(job);
+  const std::optional<WorkerId> worker = hosted_job == hosted_jobs_.end() ? std::nullopt : hosted_job->second->worker();
+  const auto known = workers_of_jobs_.find(job);
+  if (known != workers_of_jobs_.end() && worker == known->second) return;
+  if (known != workers_of_jobs_.end()) {
+    jobs_of_workers_.erase(known->second);
+    workers_of_jobs_.erase(known);
+  }
+  if (!worker) return;
+  jobs_of_workers_[*worker] = job;
+  workers_of_jobs_[job] = *worker;
 }
 
 void Peer::supply_input(Time now, SupplyInput request, Actions& out) {
@@ -504,6 +533,9 @@ Result<Peer::Submission> Peer::check(const Submit& request) const {
   GW_TRY(Manifest manifest, Manifest::check(request.manifest));
   if (homes_.size() >= config_.homes)
     return fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size());
+  if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
+                charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
   if (grid_of(charter) == nullptr)
     return fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
                 charter.grid() ? charter.grid()->brief() : "any");

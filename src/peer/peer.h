@@ -173,6 +173,7 @@ class Peer {
     std::size_t homes = 1024;                     // jobs at once
     std::size_t batches = 1024;                   // on their way to the disk; home takes no more effects then
     std::size_t waiting = 1u << 16;               // actions that wait for the disk; beyond that, messages are lost and repeated later
+    std::size_t waiting_bytes = 32u << 20;        // in the messages among them
   };
   struct Identity {
     PeerId self;
@@ -185,7 +186,8 @@ class Peer {
   Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng);
 
   // Called once, before all other functions. Damaged records are notified (RecordsDamaged); the job or thread they belong to is lost, and
-  // the start succeeds. Kind::not_found if this peer is not in the grid of one of its jobs any more; then it must not run.
+  // the start succeeds. Kind::not_found if this peer is not in the grid of one of its jobs any more, and no damaged record is the cause;
+  // then it must not run.
   Status start(Time now, const Stored& stored, std::vector<Action>& out);
 
   void on_message(Time now, const PeerId& from, const PeerMessage& message, std::vector<Action>& out);
@@ -226,6 +228,7 @@ class Peer {
   struct Batch {
     job::Ticket ticket;
     std::vector<Action> then;
+    std::size_t bytes = 0;  // in the messages among them
   };
 
   // Inputs and requests.
@@ -255,6 +258,7 @@ class Peer {
   void end_claim(const job::SlotLeases::Grant& grant, Actions& out);
   void end_unused_claim(Time now, const JobId& job, Actions& out);
   void apply_job_changes(Actions& out);
+  void note_worker(const JobId& job);
   void end_home(const JobId& job, Actions& out);
   void release_home(const JobId& id, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
@@ -288,6 +292,8 @@ class Peer {
   PastJobs past_;
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
+  std::map<WorkerId, JobId> jobs_of_workers_;  // of the hosted jobs that have a worker
+  std::map<JobId, WorkerId> workers_of_jobs_;  // the same the other way round
   std::uint64_t next_worker_ = 0;
   std::uint64_t memory_bytes_;
   JobRouter router_;
@@ -298,6 +304,7 @@ class Peer {
   job::Ticket next_ticket_ = 0;
   std::deque<Batch> batches_;
   std::size_t waiting_ = 0;  // actions in them
+  std::size_t waiting_bytes_ = 0;
 };
 
 }  // namespace gw::peer

@@ -1,13 +1,15 @@
 // Recovery of a peer from the records of earlier boots.
 //
 // A damaged record costs only the job or thread it belongs to: a job of this home ends with an error; a thread kept for another peer is
-// lost here, which its home learns when it asks for it. Every loss is notified.
+// lost here, which its home learns when it asks for it. A job of this home whose grid has a damaged record ends with an error too: in any
+// other grid its code would go to peers that its owner has not chosen. Every loss is notified.
 
 #include <algorithm>
 
 #include "base/reached.h"
 #include "job/records.h"
 #include "peer/peer.h"
+#include "wire/messages/rules.h"
 
 namespace gw::peer {
 
@@ -23,7 +25,7 @@ struct Peer::Found {
   std::map<job::Keeper::Name, KeeperRecords> kept;
   std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
-  std::vector<wire::pb::GridRecord> grids;
+  Grids::Stored grids;
   std::vector<std::string> sentences;  // damage that costs no job or thread
   std::vector<std::string> useless;    // keys
 
@@ -32,6 +34,7 @@ struct Peer::Found {
 
  private:
   bool parse(const RecordKey& key, const std::string& value);
+  bool parse_grid(const GridId& id, const std::string& value);
 };
 
 namespace {
@@ -74,6 +77,11 @@ bool parse_counters(const std::string& value, wire::pb::RecoveryCountersRecord& 
          std::ranges::all_of(record.peers(), [](const auto& peer) { return peer.peer().size() == sizeof(Hash256); });
 }
 
+// The keeper sends all determinants of a thread in one message, which has to fit.
+bool parse_determinants(const std::string& value, wire::pb::DeterminantsRecord& record) {
+  return record.ParseFromString(value) && wire::check_determinants(record.determinants()).has_value();
+}
+
 bool parse_kept(const std::string& value, wire::pb::KeptRecord& record) {
   return record.ParseFromString(value) && is_hash_or_none(record.parts());
 }
@@ -97,7 +105,7 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
     case RecordKind::kept:
       return parse_kept(value, kept[{key.job, key.thread}].kept);
     case RecordKind::determinants:
-      return kept[{key.job, key.thread}].determinants[key.number].ParseFromString(value);
+      return parse_determinants(value, kept[{key.job, key.thread}].determinants[key.number]);
     case RecordKind::peers: {
       wire::pb::RememberedPeers remembered;
       if (!remembered.ParseFromString(value)) return false;
@@ -105,9 +113,18 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return true;
     }
     case RecordKind::grid:
-      return grids.emplace_back().ParseFromString(value);
+      return parse_grid({key.job.hash}, value);
   }
   return false;
+}
+
+bool Peer::Found::parse_grid(const GridId& id, const std::string& value) {
+  wire::pb::GridRecord record;
+  if (!record.ParseFromString(value)) return false;
+  const auto credentials = GridCredentials::read(record);
+  if (!credentials || credentials->id != id) return false;
+  grids.records.push_back(std::move(record));
+  return true;
 }
 
 void Peer::Found::add(const std::string& key, const std::string& value) {
@@ -117,9 +134,9 @@ void Peer::Found::add(const std::string& key, const std::string& value) {
 
 void Peer::Found::add_damaged(const std::string& key) {
   const auto decoded = RecordKey::decode(key);
-  if (!decoded) {
+  if (!decoded) {  // stays where it is: it may be that of a grid, or of a newer godwit
     sentences.push_back(decoded.error().detail);
-    useless.push_back(key);
+    grids.unknown_keys = true;
     return;
   }
   const std::string sentence = fmt::format("{} is damaged on this disk", name_of(decoded->kind));
@@ -143,9 +160,12 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::counters:  // for display only
     case RecordKind::peers:
       useless.push_back(key);
-      [[fallthrough]];
-    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
       sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
+      return;
+    case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
+      grids.damaged.insert({decoded->job.hash});
+      sentences.push_back(fmt::format("{}, so this peer is not in grid {} now: join that grid again, by its name or with a new invitation",
+                                      sentence, decoded->job.brief()));
   }
 }
 
@@ -192,8 +212,11 @@ Status Peer::recover_homes(Time now, Found& found, const Stored& stored, Actions
 
 Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records, Actions& out) {
   GW_TRY(job::Charter charter, job::Charter::check(as_bytes(records.job.charter())));
+  if (charter.id() != id) return fail(Kind::corrupt, "the record of the job has the charter of another job");
   GW_TRY(job::Manifest manifest, job::Manifest::check(as_bytes(records.job.manifest())));
   const Grid* grid = grid_of(charter);
+  if (grid == nullptr && grids_.is_damaged(charter.grid()))
+    return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   if (grid == nullptr)
     return fail(Kind::not_found,
                 "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),

@@ -1,171 +1,9 @@
 #include "peer/peer.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "job/records.h"
-#include "overlay/test/test_peers.h"
-#include "wire/grid_name.h"
+#include "peer/test/lonely_peer.h"
 
 namespace gw::peer {
-namespace {
-
-using std::chrono::milliseconds;
-
-PeerId peer_id(std::uint8_t number) { return overlay::test_id(number); }
-
-SigningKey a_key() { return SigningKey(sha256(as_bytes("a submitter")).bytes); }
-
-// A peer alone with a disk that answers at once. Its other actions are kept for the test.
-class LonelyPeer : public testing::Test {
- protected:
-  LonelyPeer() { start(); }
-
-  void start() {
-    ++boot_;
-    const Peer::Config config{.grids = {.grids = {"one", "two"}, .overlay = {.address = "self:1"}}, .slots = {.slots = 2}};
-    peer_ = std::make_unique<Peer>(config, Peer::Identity{peer_id(0), overlay::test_key(0), boot_}, signer_, Rng(1));
-    std::vector<Action> out;
-    ASSERT_TRUE(peer_->start(
-        now_, {records_, damaged_, [](const Hash256&) { return std::nullopt; }, [this](const JobId& job) { return effects_of(job); }},
-        out));
-    carry_out(std::move(out));
-  }
-
-  Result<std::vector<job::StoredEffect>> effects_of(const JobId& job) const {
-    std::vector<job::StoredEffect> effects;
-    for (const job::Append& append : appends_)
-      if (append.job == job) effects.push_back(append.entry.header);
-    return effects;
-  }
-
-  template <class Input>
-  void give(Input input) {
-    std::vector<Action> out;
-    input(*peer_, out);
-    carry_out(std::move(out));
-  }
-
-  void tick(milliseconds time) {
-    for (const job::Time until = now_ + time; now_ < until; now_ += milliseconds(100))
-      give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
-  }
-
-  void hear(std::uint8_t from, PeerMessage message, std::uint64_t boot = 1) {
-    message.set_version(wire::kPeerProtocol);
-    message.set_boot(boot);
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_message(now_, peer_id(from), message, out); });
-  }
-
-  JobId submit(std::uint32_t tasks) {
-    const std::string module = "a module";
-    const Hash256 hash = sha256(as_bytes(module));
-    wire::pb::Manifest manifest;
-    manifest.mutable_module()->set_hash(wire::bytes_of(hash));
-    manifest.mutable_module()->set_size(module.size());
-    manifest.mutable_module()->add_chunks(wire::bytes_of(hash));
-    manifest.mutable_config()->set_random_seed(std::string(32, 's'));
-    manifest.mutable_config()->add_args("program");
-    manifest.mutable_policy()->set_slots(2);
-    manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(checkpoint_every_.count()));
-    manifest.set_standard_input(standard_input_);
-    for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
-    return submit(manifest);
-  }
-
-  JobId submit(const wire::pb::Manifest& manifest, const std::string& grid = "", std::uint8_t home = 0) {
-    const Bytes bytes = job::Manifest::encode(manifest);
-    wire::pb::JobCharter charter;
-    charter.set_first_home(peer_id(home).bytes());
-    if (!grid.empty()) charter.set_grid(wire::open_grid(grid).bytes());
-    charter.set_manifest(wire::bytes_of(sha256(bytes)));
-    const Bytes signed_charter = job::Charter::sign(charter, a_key());
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Submit{signed_charter, bytes}, out); });
-    return {sha256(signed_charter)};
-  }
-
-  static PeerMessage about(const JobId& job, JobMessage content) {
-    PeerMessage message;
-    content.set_job(job.bytes());
-    content.set_term(1);
-    *message.mutable_job() = std::move(content);
-    return message;
-  }
-
-  // Feeds the peer a frame of its worker.
-  void say(const wire::pb::FromWorker& frame) {
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_worker(now_, WorkerId{1}, WorkerFrame{frame, {}}, out); });
-  }
-
-  wire::pb::FromWorker end_of(ThreadId thread, std::uint32_t code) {
-    wire::pb::FromWorker frame;
-    wire::pb::Effect& effect = *frame.mutable_effects()->add_effects();
-    effect.set_thread(thread.value());
-    effect.set_epoch(1);
-    effect.set_sequence(1);
-    effect.mutable_end()->set_exit_code(code);
-    wire::set_stream(effect);
-    return frame;
-  }
-
-  std::vector<std::string> refusals() const {
-    std::vector<std::string> sentences;
-    for (const job::Event& event : events_)
-      if (const auto* refused = std::get_if<job::PeerRefused>(&event)) sentences.push_back(refused->sentence);
-    return sentences;
-  }
-
-  // Everything recorded so far is durable.
-  void answer_disk() {
-    give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, Persisted{unanswered_}, out); });
-  }
-
-  template <class Event>
-  std::size_t count() const {
-    return static_cast<std::size_t>(std::ranges::count_if(events_, [](const job::Event& e) { return std::holds_alternative<Event>(e); }));
-  }
-
-  job::Time now_{milliseconds(1)};
-  job::Time checkpoint_every_{0};
-  bool standard_input_ = false;
-  std::uint64_t boot_ = 0;
-  const overlay::TestSigner signer_{overlay::test_key(0)};
-  std::unique_ptr<Peer> peer_;
-  std::map<std::string, std::string> records_;
-  std::vector<std::string> damaged_;
-  std::vector<job::Append> appends_;
-  std::map<Hash256, std::string> blobs_;
-  std::vector<job::Event> events_;
-  std::vector<Action> others_;
-  job::Ticket unanswered_ = 0;
-  bool answers_disk_ = true;  // at once
-
- private:
-  void carry_out(std::vector<Action> actions) {
-    for (Action& action : actions) {
-      if (const auto* persist = std::get_if<job::Persist>(&action)) {
-        appends_.insert(appends_.end(), persist->appends.begin(), persist->appends.end());
-        for (const job::Record& record : persist->records) {
-          records_.erase(record.key);
-          if (record.value) records_[record.key] = *record.value;
-        }
-        unanswered_ = persist->ticket;
-        if (answers_disk_) answer_disk();
-      } else if (const auto* store = std::get_if<job::StoreBlob>(&action)) {
-        blobs_[store->hash] = store->bytes.str();
-        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobStored{store->hash}, out); });
-      } else if (const auto* load = std::get_if<job::LoadBlob>(&action)) {
-        give([&](Peer& peer, std::vector<Action>& out) { peer.on_disk(now_, BlobLoaded{load->hash, blobs_.at(load->hash)}, out); });
-      } else if (const auto* notice = std::get_if<job::Notify>(&action)) {
-        events_.push_back(notice->event);
-      } else {
-        others_.push_back(std::move(action));
-      }
-    }
-  }
-};
+namespace peer_test {
 
 TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   const JobId job = submit(2);
@@ -204,6 +42,28 @@ TEST_F(LonelyPeer, TakesOneAnswerOfTheDiskForAllBatchesBeforeIt) {
   EXPECT_EQ(count<job::JobAccepted>(), 0u);
   answer_disk();
   EXPECT_EQ(count<job::JobAccepted>(), 2u);
+}
+
+// Messages that wait for the disk were limited in number only: a peer that asks with long lists filled the memory.
+TEST_F(LonelyPeer, TheBytesOfMessagesThatWaitForTheDiskAreLimited) {
+  answers_disk_ = false;
+  submit(1);
+  JobMessage ask;
+  for (std::uint64_t i = 0; i < 16384; ++i) {
+    JobMessage::KeptName& kept = *ask.mutable_ask_kept()->add_threads();
+    kept.set_thread(~i);
+    kept.set_epoch(1u << 30);
+    kept.set_keeper_generation(~i);
+  }
+  const PeerMessage question = about({sha256(as_bytes("an unknown job"))}, ask);
+  others_.clear();
+  for (int i = 0; i < 100; ++i) hear(7, question);
+  answer_disk();
+  std::size_t bytes = 0;
+  for (const Action& action : others_)
+    if (const auto* send = std::get_if<job::Send>(&action)) bytes += send->message.ByteSizeLong();
+  EXPECT_GT(bytes, 1u << 20);
+  EXPECT_LT(bytes, 33u << 20);
 }
 
 TEST_F(LonelyPeer, AFullDiskTakesNothingNewAndWhatRunsGoesOnWhenThereIsRoom) {
@@ -256,6 +116,17 @@ TEST_F(LonelyPeer, AsksForAnImageWhenItIsDue) {
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_tick(now_, out); });
   }
   EXPECT_TRUE(asked());
+}
+
+// Every job of this peer asks for the list every 0.8 seconds.
+TEST_F(LonelyPeer, TheListOfLivePeersIsMadeOncePerChange) {
+  const Grid& grid = *peer_->grids().main();
+  const auto* list = &grid.all_alive();
+  const auto* first = list->data();
+  EXPECT_EQ(list->front().free_slots, 2u);
+  EXPECT_EQ(grid.all_alive().data(), first);
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetSlots{.slots = 5}, out); });
+  EXPECT_EQ(grid.all_alive().front().free_slots, 5u);
 }
 
 class PeerWithInput : public LonelyPeer {
@@ -509,52 +380,5 @@ TEST_F(LonelyPeer, KillsAWorkerThatSendsForAThreadItWasNotGiven) {
   EXPECT_TRUE(std::ranges::any_of(others_, [](const Action& action) { return std::holds_alternative<job::KillWorker>(action); }));
 }
 
-// --- lost blobs and records
-
-TEST_F(LonelyPeer, ADamagedRecordEndsItsJobAndNoOther) {
-  const JobId broken = submit(3);
-  tick(milliseconds(2000));
-  const JobId whole = submit(2);
-  const job::RecordKey key{.kind = job::RecordKind::thread, .job = broken, .thread = job::thread_of_task(0, 3)};
-  ASSERT_EQ(records_.erase(key.encode()), 1u);
-  damaged_ = {key.encode()};
-  start();
-  EXPECT_TRUE(peer_->homes().contains(whole));
-  EXPECT_FALSE(peer_->homes().contains(broken));
-  ASSERT_NE(peer_->past().find(broken), nullptr);
-  EXPECT_EQ(peer_->past().find(broken)->exit_code(), 1u);
-  EXPECT_NE(peer_->past().find(broken)->sentence().find("damaged"), std::string::npos) << peer_->past().find(broken)->sentence();
-  EXPECT_EQ(count<job::RecordsDamaged>(), 1u);
-}
-
-TEST_F(LonelyPeer, AJobWhoseOwnRecordIsDamagedIsKnownAsLost) {
-  const JobId job = submit(2);
-  const job::RecordKey key{.kind = job::RecordKind::job, .job = job};
-  ASSERT_EQ(records_.erase(key.encode()), 1u);
-  damaged_ = {key.encode()};
-  start();
-  ASSERT_NE(peer_->past().find(job), nullptr);
-  EXPECT_FALSE(peer_->past().find(job)->sentence().empty());
-}
-
-TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
-  wire::pb::JobCharter charter;
-  charter.set_first_home(peer_id(1).bytes());
-  charter.set_manifest(wire::bytes_of(sha256(as_bytes("a manifest"))));
-  const Bytes signed_charter = job::Charter::sign(charter, a_key());
-  const JobId job{sha256(signed_charter)};
-  wire::pb::KeptRecord kept;
-  kept.set_charter(std::string(as_text(signed_charter)));
-  kept.set_epoch(1);
-  kept.set_keeper_generation(1);
-  kept.set_parts(wire::bytes_of(sha256(as_bytes("not on the disk"))));
-  const std::string key = job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode();
-  records_[key] = kept.SerializeAsString();
-  start();
-  EXPECT_EQ(peer_->keeper().size(), 0u);
-  EXPECT_EQ(count<job::RecordsDamaged>(), 1u);
-  EXPECT_FALSE(records_.contains(key));
-}
-
-}  // namespace
+}  // namespace peer_test
 }  // namespace gw::peer

@@ -117,11 +117,6 @@ void LeaderRoster::prune(Time now, Time patience, const std::function<bool(const
   }
 }
 
-bool LeaderRoster::is_keeper(const PeerId& peer) const {
-  const auto found = members_.find(peer);
-  return found != members_.end() && found->second.keeper;
-}
-
 std::optional<wire::pb::SignedRoster> LeaderRoster::take_change() {
   if (!std::exchange(changed_, false)) return std::nullopt;
   wire::pb::JobRoster roster;

@@ -83,7 +83,6 @@ class LeaderRoster {
   // False: the roster is full, and the peer is not in it.
   bool add_host(const PeerId& peer) { return add(peer, &Roles::host); }
   bool add_keeper(const PeerId& peer) { return add(peer, &Roles::keeper); }
-  bool is_keeper(const PeerId& peer) const;
   bool takes(const PeerId& peer) const { return members_.contains(peer) || members_.size() < wire::kMaxRosterMembers; }
 
   // Removes members that `in_use` has rejected for `patience`: otherwise the roster of a job that runs for weeks would name every peer that

@@ -55,7 +55,8 @@ void Home::write(ThreadId id, Actions& out) const {
              record_of(thread, claim != nullptr ? claim->slots : 0).SerializeAsString());
 }
 
-void Home::write_counters(Actions& out) const {
+void Home::end_turn(Actions& out) {
+  if (!std::exchange(counters_changed_, false) || over_) return;
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
 }
 
@@ -147,6 +148,7 @@ void Home::on_tick(Time now, Actions& out) {
   }
   if (now < tick_at_) return;
   tick_at_ = now + config_.retry / 2;
+  // All claims end before the first thread is placed again: the next host may be one whose claim ends too.
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
   keepers_.unpark_returned();
   place_ready(now, out);
@@ -185,6 +187,7 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
   if (held == nullptr || held->claim != name.claim()) return;
   GW_REACHED("home: a host had lost its claim");
   lose_claim(now, from, out);
+  place_ready(now, out);
 }
 
 void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
@@ -195,8 +198,10 @@ void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
   if (claims_.find(peer) == nullptr) return;
   GW_REACHED("home: a host was lost");
   lose_claim(now, peer, out);
+  place_ready(now, out);
 }
 
+// The caller places the threads again.
 void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   if (claims_.find(peer) == nullptr) return;  // given back with all others, when the job was suspended
   const std::set<ThreadId> threads = claims_.find(peer)->threads;
@@ -206,7 +211,6 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
   if (claims_.find(peer) != nullptr) claims_.remove(peer);
-  place_ready(now, out);
 }
 
 // --- placing
@@ -390,7 +394,7 @@ void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_
   ++(from_image ? thread.resumed : thread.restarted);
   counters_.on_taken(placed.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
   write(id, out);
-  write_counters(out);
+  counters_changed_ = true;
   if (from_image) {
     GW_REACHED("home: a thread was resumed");
     return out.after_disk(Notify{ThreadResumed{charter_.id(), id, thread.epoch, placed.host}});
@@ -406,7 +410,7 @@ void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out, B
   leave_host(now, id, host);
   threads_.wait(id);
   counters_.on_lost(host, failure);
-  write_counters(out);
+  counters_changed_ = true;
   if (!failure.empty()) threads_.avoid(id, host);
   const std::uint32_t limit = manifest_.content().policy().max_failures();
   if (!failure.empty() && blame == Blame::thread && ++thread.failures > limit && limit > 0)

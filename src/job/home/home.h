@@ -96,6 +96,8 @@ class Home {
   Time next_deadline() const;
 
   const Charter& charter() const { return charter_; }
+  // The turn is over: writes what is written once in it, however many threads have changed.
+  void end_turn(Actions& out);
   // The roster, if it has changed since it was taken last.
   std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
   // The state of the job, for people and checkers.
@@ -111,7 +113,6 @@ class Home {
   // --- the course of the job
   HomeThread& add_thread(ThreadId id);
   void write(ThreadId id, Actions& out) const;
-  void write_counters(Actions& out) const;
   void append(EffectEntry entry, Actions& out);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
   void check_suspended(Actions& out);
@@ -163,6 +164,7 @@ class Home {
   JobProgress progress_;
   Time tick_at_{0};
   bool over_ = false;
+  bool counters_changed_ = false;  // since they were written
 };
 
 }  // namespace gw::job

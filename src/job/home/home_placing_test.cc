@@ -134,6 +134,31 @@ TEST_F(AtHome, AThreadThatOneHostBlamesWaitsForAnotherHost) {
   EXPECT_EQ(count<JobOver>(), 1u);
 }
 
+// A thread of the first lost claim went to the second, an epoch later to the third, and so on.
+TEST_F(AtHome, AThreadIsNotPlacedAtAHostWhoseClaimEndsInTheSameTick) {
+  begin(4);
+  const auto first = offer(kFirst, 2);
+  const auto second = offer(kSecond, 2);
+  ASSERT_EQ(first.size(), 2u);
+  ASSERT_EQ(second.size(), 2u);
+  effects(kFirst, {end_of(first[0], 1)});
+  effects(kSecond, {end_of(second[0], 1)});
+  take();
+  tick(config_.slots.silence + seconds(2), milliseconds(400));
+  EXPECT_EQ(home_->snapshot().waiting, 2u);
+  for (const auto& [to, message] : take()) EXPECT_FALSE(message.has_assign() && message.assign().epoch() > 1);
+}
+
+TEST_F(AtHome, WritesItsCountersOnceForAllThreadsOfALostHost) {
+  begin(4);
+  ASSERT_EQ(offer(kFirst, 4).size(), 4u);
+  home_->on_peer_lost(now_, id_of(kFirst), out_);
+  home_->end_turn(out_);
+  home_->end_turn(out_);
+  const std::string key = RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode();
+  EXPECT_EQ(std::ranges::count(out_.records, key, &Record::key), 1);
+}
+
 // A host that gives every thread back got it again in the same moment, an epoch each time.
 TEST_F(AtHome, LeavesAHostThatSuspendsEveryThreadUnasked) {
   begin(1);

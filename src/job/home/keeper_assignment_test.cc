@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "job/test/fake_peers.h"
 #include "job/test/signers.h"
 
@@ -48,13 +50,18 @@ class Keepers : public testing::Test {
 };
 
 TEST_F(Keepers, AreNotTheHostIfThereIsAnotherPeer) {
+  std::set<PeerId> chosen;
   for (int i = 0; i < 20; ++i) {
     place();
     EXPECT_NE(thread().keeper, id_of(kHostPeer));
-    EXPECT_TRUE(roster_.is_keeper(*thread().keeper));
+    chosen.insert(*thread().keeper);
     threads_.wait(kKeptThread);
     threads_.set_keeper(kKeptThread, std::nullopt);
   }
+  Authorities authorities({});
+  authorities.add(charter_);
+  ASSERT_TRUE(authorities.take_roster(charter_.id(), roster_.take_change().value(), signer_));
+  for (const PeerId& keeper : chosen) EXPECT_TRUE(authorities.find(charter_.id())->may_keep(keeper)) << "the roster names it";
 }
 
 TEST_F(Keepers, AreTheHostIfThereIsNoOtherPeerAndAreReplacedSoon) {

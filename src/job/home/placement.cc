@@ -75,15 +75,20 @@ void Placement::on_ended(Time duration) {
 Time Placement::stall_bound(Time checkpoint_every) const {
   constexpr int kTimesTheMedian = 20;
   constexpr std::uint32_t kMostDoublings = 6;
-  if (durations_.empty() && checkpoint_every == Time(0)) return kNever;
+  constexpr Time kLongest = std::chrono::days(365);  // far from an overflow
+  const bool has_images = checkpoint_every > Time(0);
   Time bound = std::max(config_.stall, 4 * checkpoint_every);
+  // No other peer sees progress of such a thread, and no thread has shown how long they run.
+  if (!has_images && durations_.empty()) bound *= config_.own_word;
   if (!durations_.empty()) {
     std::vector<Time> durations = durations_;
     const auto median = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
     std::ranges::nth_element(durations, median);
     bound = std::max(bound, kTimesTheMedian * *median);
   }
-  return bound * (1u << std::min(stalls_, kMostDoublings));
+  const std::uint32_t doublings = has_images ? std::min(stalls_, kMostDoublings) : stalls_;
+  for (std::uint32_t i = 0; i < doublings && bound < kLongest; ++i) bound *= 2;
+  return bound;
 }
 
 void Placement::on_stall(Time now, const PeerId& peer) {

@@ -78,8 +78,9 @@ class Placement {
 
   // A thread has ended; it ran for `duration`.
   void on_ended(Time duration);
-  // How long a claim may be without progress when its threads save an image every `checkpoint_every` (0: never). kNever: there is nothing
-  // to estimate it from. The bound doubles each time it was exceeded: the threads themselves may be slow.
+  // How long a claim may be without progress when its threads save an image every `checkpoint_every` (0: never). The bound doubles each
+  // time it was exceeded: the threads themselves may be slow. A thread without images begins anew when it is moved; then the bound doubles
+  // without end, so that the last run, which is long enough, costs at least as much as all lost ones together.
   Time stall_bound(Time checkpoint_every) const;
   Time least_stall() const { return config_.stall; }
   std::uint32_t own_word() const { return config_.own_word; }

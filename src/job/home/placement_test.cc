@@ -69,6 +69,27 @@ TEST_F(Placing, PutsAThreadWhereItHasNotDied) {
   EXPECT_EQ(placement_.host_for(thread, claims_, false), id_of(2)) << "better there than nowhere";
 }
 
+// Without images and before the first end there was no bound: a host that only answers kept its threads for ever.
+TEST_F(Placing, AThreadWithoutImagesIsNotWaitedForWithoutEnd) {
+  const Placement::Config config;
+  Time bound = placement_.stall_bound(Time(0));
+  EXPECT_EQ(bound, config.own_word * config.stall);
+  Time lost{0};
+  for (int stall = 0; stall < 12; ++stall) {
+    lost += bound;
+    placement_.on_stall(seconds(1), id_of(1));
+    EXPECT_EQ(placement_.stall_bound(Time(0)), 2 * bound);
+    bound = placement_.stall_bound(Time(0));
+    EXPECT_LE(lost, bound) << "the lost runs cost no more than one that is long enough";
+  }
+}
+
+TEST_F(Placing, TheBoundOfThreadsWithImagesStopsToDouble) {
+  const Time first = placement_.stall_bound(seconds(1));
+  for (int stall = 0; stall < 12; ++stall) placement_.on_stall(seconds(1), id_of(1));
+  EXPECT_EQ(placement_.stall_bound(seconds(1)), 64 * first);
+}
+
 TEST_F(Placing, GivesWorkInAdvanceToWhoIsFast) {
   const Claim fast{.claim = 1, .slots = 2, .since = seconds(0), .finished = 100};
   EXPECT_EQ(placement_.ahead(seconds(10), fast, 1000, 1), 20u);

@@ -1,12 +1,15 @@
 #include "job/home/recovery_counters.h"
 
+#include <algorithm>
+
 namespace gw::job {
 
 RecoveryCounters::RecoveryCounters(const wire::pb::RecoveryCountersRecord& record)
     : peers_lost_(record.peers_lost()), lost_(record.lost()), resumed_(record.resumed()), restarted_(record.restarted()) {
   for (const wire::pb::RecoveryCountersRecord::Peer& peer : record.peers())
-    peers_[PeerId::from(peer.peer())] = {
-        .finished = peer.finished(), .lost = peer.lost(), .taken = peer.taken(), .failure = peer.failure()};
+    if (peers_.size() < kMostPeers)
+      peers_[PeerId::from(peer.peer())] = {
+          .finished = peer.finished(), .lost = peer.lost(), .taken = peer.taken(), .failure = peer.failure()};
 }
 
 wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
@@ -26,16 +29,26 @@ wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
   return record;
 }
 
+// The peer that changed longest ago makes room for a new one.
+RecoveryCounters::Peer& RecoveryCounters::change(const PeerId& host) {
+  if (peers_.size() >= kMostPeers && !peers_.contains(host))
+    peers_.erase(std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.changed; }));
+  Peer& peer = peers_[host];
+  peer.changed = ++changes_;
+  return peer;
+}
+
 void RecoveryCounters::on_lost(const PeerId& host, std::string_view failure) {
   constexpr std::size_t kMostBytes = 300;  // it is stored with each change, for each peer
   ++lost_;
-  ++peers_[host].lost;
-  if (!failure.empty()) peers_[host].failure = failure.substr(0, kMostBytes);
+  Peer& peer = change(host);
+  ++peer.lost;
+  if (!failure.empty()) peer.failure = failure.substr(0, kMostBytes);
 }
 
 void RecoveryCounters::on_taken(const PeerId& host, From from) {
   ++(from == From::image ? resumed_ : restarted_);
-  ++peers_[host].taken;
+  ++change(host).taken;
 }
 
 void RecoveryCounters::forget_finished() {

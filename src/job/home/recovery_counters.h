@@ -11,22 +11,25 @@
 
 namespace gw::job {
 
-// Counters for display only: no decision depends on them. Limit: the number of peers that a job has had. A value without threads.
+// Counters for display only: no decision depends on them. Limit: per peer, those of the kMostPeers peers that changed last. A value without
+// threads.
 class RecoveryCounters {
  public:
   struct Peer {
     std::uint64_t finished = 0;
     std::uint64_t lost = 0;
     std::uint64_t taken = 0;
-    std::string failure = {};  // what it said last of a worker that died or did not start
+    std::string failure = {};   // what it said last of a worker that died or did not start
+    std::uint64_t changed = 0;  // rises with each change of a peer
   };
   enum class From : std::uint8_t { image, beginning };
+  static constexpr std::size_t kMostPeers = 4096;
 
   RecoveryCounters() = default;
   explicit RecoveryCounters(const wire::pb::RecoveryCountersRecord& record);
   wire::pb::RecoveryCountersRecord record() const;
 
-  void on_finished(const PeerId& host) { ++peers_[host].finished; }
+  void on_finished(const PeerId& host) { ++change(host).finished; }
   // `failure`: what the host said; empty: nothing.
   void on_lost(const PeerId& host, std::string_view failure);
   void on_peer_lost() { ++peers_lost_; }
@@ -37,7 +40,10 @@ class RecoveryCounters {
   const std::map<PeerId, Peer>& peers() const { return peers_; }
 
  private:
+  Peer& change(const PeerId& host);
+
   std::map<PeerId, Peer> peers_;
+  std::uint64_t changes_ = 0;
   std::uint64_t peers_lost_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t resumed_ = 0;

@@ -133,7 +133,7 @@ bool SlotAcquisition::is_stalled(Time now, const PeerId& peer, const Claim& clai
   if (claim.threads.empty() || now - claim.seen_at <= placement.least_stall() || GW_BUG(14)) return false;
   const Time every(static_cast<std::int64_t>(environment_.manifest.content().policy().checkpoint_every_ns()));
   const Time bound = placement.stall_bound(every);
-  if (bound == kNever || (now - claim.progress_at <= bound && now - claim.seen_at <= placement.own_word() * bound)) return false;
+  if (now - claim.progress_at <= bound && now - claim.seen_at <= placement.own_word() * bound) return false;
   return placement.others_have_room(now, peer, environment_.live_peers, environment_.claims);
 }
 

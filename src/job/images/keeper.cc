@@ -186,6 +186,7 @@ Keeper::Thread* Keeper::admit_child(Time now, const Name& parent, const Bearer& 
 
 void Keeper::take_over(Thread& thread, const Bearer& bearer) {
   thread.spawned.reset();
+  thread.answered_at.reset();
   thread.host = bearer.host;
   thread.epoch = bearer.epoch;
   thread.keeper_generation = bearer.keeper_generation;
@@ -378,7 +379,10 @@ void Keeper::on_want_image(Time now, const JobId& job, const Bearer& bearer, con
     end_fetch(name, thread, out);
     take_over(thread, bearer);
     write(name, thread, out);
+  } else if (thread.answered_at && now - *thread.answered_at < config_.answer_every) {
+    return;
   }
+  thread.answered_at = now;
   send_image(bearer, name, thread, out);
 }
 
@@ -404,7 +408,7 @@ void Keeper::on_tick(Time now, Actions& out) {
     const auto next = std::next(thread);
     const auto& [name, state] = *thread;
     const PeerId& home = environment_.authorities.find(name.first)->leader();
-    if (environment_.live_peers.alive(home)) thread->second.last_seen = now;
+    if (environment_.peers.alive(home)) thread->second.last_seen = now;
     if (now - state.last_seen > config_.orphan_after || (GW_BUG(28) && now != state.last_seen)) {
       GW_REACHED("keeper: an orphan was forgotten");
       forget(thread, out);

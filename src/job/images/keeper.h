@@ -38,12 +38,14 @@ class Keeper {
   struct Config {
     std::size_t determinants = wire::kMaxDeterminants;  // of one thread, after its image
     Time ask_every = std::chrono::seconds(10);
+    // An answer with the image and all determinants is long: a host that asks again sooner than this gets none. Hosts ask every 800 ms.
+    Time answer_every = std::chrono::milliseconds(400);
     // A kept image is needed until its home says otherwise, and home may be away for long: a machine that is switched off over the weekend
     // comes back.
     Time orphan_after = std::chrono::days(7);
   };
   struct Environment {  // outlives it
-    const LivePeers& live_peers;
+    const PeerLiveness& peers;
     ImageTrees& images;
     Authorities& authorities;
     Budget& budget;
@@ -110,6 +112,7 @@ class Keeper {
     std::optional<Offer> offer;
     std::uint64_t changes = 0;  // of image and log, since the start of this peer
     Time last_seen{0};
+    std::optional<Time> answered_at;  // when the present host was sent the image
     std::uint64_t next() const { return base + log.size(); }
   };
 

@@ -105,6 +105,16 @@ TEST_F(AtKeeper, SaysThatItKeepsNoMoreDeterminants) {
   EXPECT_NE(kept.refused(), "");
 }
 
+// A host that repeats its question made the keeper build an answer of more than a megabyte each time.
+TEST_F(AtKeeper, RepeatsAnImageOnlyAfterAWhile) {
+  keep_determinants(bearer(kHost, 1), 0, 3);
+  EXPECT_EQ(want(bearer(kNextHost, 2)).determinants_size(), 3);
+  EXPECT_EQ(want(bearer(kNextHost, 2)).thread(), 0u) << "no answer";
+  now_ += config_.answer_every;
+  EXPECT_EQ(want(bearer(kNextHost, 2)).determinants_size(), 3) << "the answer may have been lost";
+  EXPECT_EQ(want(bearer(kHost, 3)).determinants_size(), 3) << "another host";
+}
+
 TEST_F(AtKeeper, AnImageIsKeptWhenEverythingOfItIsHere) {
   keep_determinants(bearer(kHost, 1), 0, 3);
   offer(bearer(kHost, 1), image_, 2);
@@ -134,6 +144,7 @@ TEST_F(AtKeeper, AnOlderEpochIsRefused) {
   EXPECT_EQ(want(bearer(kNextHost, 2)).determinants_size(), 1);
   keep_determinants(bearer(kHost, 1), 1, 1);
   EXPECT_TRUE(take().empty());
+  now_ += config_.answer_every;
   EXPECT_EQ(want(bearer(kNextHost, 2)).determinants_size(), 1);
 }
 
@@ -306,6 +317,7 @@ TEST_F(WithAChild, ItsParentCannotWriteToItOnceItHasHadAHost) {
   offer_child(bearer(kHost, 9, 9), test::image_of(EffectGate(kMainThread).fork(child_), 'x'));
   take();
   EXPECT_EQ(keeper_->bearer(child_name_)->host, id_of(kNextHost));
+  now_ += config_.answer_every;
   EXPECT_EQ(want_child(bearer(kNextHost, 1, 6)).parts(), wire::bytes_of(first_.root));
 }
 

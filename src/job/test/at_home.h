@@ -53,6 +53,7 @@ class AtHome : public testing::Test {
   // The messages home has sent since the last call.
   std::vector<std::pair<PeerId, JobMessage>> take() {
     std::vector<std::pair<PeerId, JobMessage>> sent;
+    home_->end_turn(out_);
     for (std::vector<Action>* list : {&out_.now, &out_.later})
       for (Action& action : *list) {
         if (auto* send = std::get_if<Send>(&action)) sent.emplace_back(send->to, std::move(*send->message.mutable_job()));

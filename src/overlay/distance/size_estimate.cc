@@ -46,18 +46,4 @@ std::optional<double> SizeEstimate::occupancy() const {
   return even + samples * (1 - coverage) / coverage * variation;
 }
 
-std::optional<double> SizeEstimate::perceived() const {
-  std::vector<std::pair<std::uint64_t, std::size_t>> order;
-  for (std::size_t i = 0; i < seen_.size(); ++i) order.emplace_back(seen_[(next_ + i) % seen_.size()], i);
-  std::ranges::sort(order);
-  double sum = 0;
-  double count = 0;
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    if (order[i].first != order[i - 1].first) continue;
-    sum += static_cast<double>(order[i].second - order[i - 1].second);
-    ++count;
-  }
-  return count == 0 ? std::nullopt : std::optional(sum / count);
-}
-
 }  // namespace gw::overlay

@@ -9,12 +9,12 @@
 
 namespace gw::overlay {
 
-// A window of the ids that the sampler received last, and two estimates from it. *Occupancy*: n samples of N equally likely peers show
-// d = N (1 - e^(-n/N)) different ones. *Perceived network size* (ARRG, HPDC 2007): the mean distance between two sightings of one id.
+// A window of the ids that the sampler received last, and the *occupancy* of it: n samples of N equally likely peers show
+// d = N (1 - e^(-n/N)) different ones.
 //
-// Limit: Config::window. Differences from the paper: a window instead of all history, which would hide a partition; occupancy is what
-// counts, being unbiased long before n = N; and since peers are not equally likely, it is corrected by how uneven the sightings are
-// (A. Chao and S.-M. Lee, 1992).
+// Limit: Config::window. Differences from ARRG (HPDC 2007): a window instead of all history, which would hide a partition; occupancy
+// instead of the mean distance between two sightings of one id, because it is unbiased long before n = N; and since peers are not equally
+// likely, it is corrected by how uneven the sightings are (A. Chao and S.-M. Lee, 1992).
 class SizeEstimate {
  public:
   struct Config {
@@ -26,7 +26,6 @@ class SizeEstimate {
   void on_sample(const PeerId& peer);
   // The number of other peers; none: too few samples.
   std::optional<double> occupancy() const;
-  std::optional<double> perceived() const;
 
  private:
   const Config config_;

@@ -97,11 +97,9 @@ class Grid {
       node.detector.add_rumours(send.message);
       if (rng_.below(100) >= loss_percent) flights_.push_back({now + milliseconds(50 + rng_.below(200)), node.self.id, std::move(send)});
     }
-    for (const FailureDetector::Verdict& verdict : node.detector.take_verdicts()) {
-      if (verdict.kind != FailureDetector::Verdict::Kind::dead) continue;
-      const Node* dead = node_of(verdict.peer);
-      deaths += !dead->killed;
-      node.peers.erase(verdict.peer);
+    for (const PeerId& dead : node.detector.take_dead()) {
+      deaths += !node_of(dead)->killed;
+      node.peers.erase(dead);
     }
     out = {};
   }

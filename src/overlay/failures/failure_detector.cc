@@ -184,7 +184,7 @@ Time FailureDetector::suspicion_of(const Doubt& doubt) const {
 void FailureDetector::record_death(Time now, const Descriptor& peer, std::uint64_t round) {
   tombstones_.add({peer, now, round});
   failure_reports_.add(peer.id, peer.incarnation, tellings());
-  verdicts_.push_back({peer.id, Verdict::Kind::dead});
+  dead_.push_back(peer.id);
   doubts_.erase(peer.id);
 }
 
@@ -207,7 +207,6 @@ void FailureDetector::on_seen(Time now, const PeerId& peer, Output& out) {
     out.sends.push_back({peer, contact_of(tombstone->peer), make_ping(rng_.next(), &tombstone->peer.incarnation)});
     tombstones_.remove(peer);
     failure_reports_.remove(peer);
-    verdicts_.push_back({peer, Verdict::Kind::risen});
   }
 }
 
@@ -224,7 +223,6 @@ void FailureDetector::on_descriptor(Time now, const Descriptor& peer, Output& ou
     GW_REACHED("failure detector: a newer descriptor of somebody dead");
     tombstones_.remove(peer.id);
     failure_reports_.remove(peer.id);
-    verdicts_.push_back({peer.id, Verdict::Kind::risen});
   }
   const auto found = doubts_.find(peer.id);
   if (found == doubts_.end() || peer.incarnation <= found->second.incarnation) return;

@@ -69,10 +69,6 @@ class FailureDetector {
     PingRelay::Config relay;
   };
   enum class State : std::uint8_t { alive, suspected, dead };
-  struct Verdict {
-    PeerId peer;
-    enum class Kind : std::uint8_t { dead, risen } kind;
-  };
 
   FailureDetector(const Config& config, const PeerId& self, const Contacts& contacts, Rng rng);
 
@@ -105,8 +101,8 @@ class FailureDetector {
 
   State state(const PeerId& peer) const;
   const Tombstones& tombstones() const { return tombstones_; }
-  // The verdicts since the last call. The caller drops dead peers from every table.
-  std::vector<Verdict> take_verdicts() { return std::exchange(verdicts_, {}); }
+  // The peers that were declared dead since the last call. The caller drops them from every table.
+  std::vector<PeerId> take_dead() { return std::exchange(dead_, {}); }
 
  private:
   // A peer that has not answered a ping yet.
@@ -156,7 +152,7 @@ class FailureDetector {
   std::vector<PeerId> turn_;         // all peers known when this turn began, in random order
   std::size_t next_ = 0;             // index of the next one to ping
   std::map<PeerId, Time> rumoured_;  // peers that were pinged lately because of a rumour or hearsay, and when
-  std::vector<Verdict> verdicts_;
+  std::vector<PeerId> dead_;
   std::uint64_t rounds_ = 0;
   std::uint64_t whole_rounds_ = 0;  // the unit of a descriptor's age: the first rounds after a start are shorter
   Time whole_round_at_{0};

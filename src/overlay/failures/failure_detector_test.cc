@@ -51,8 +51,7 @@ class Detector : public testing::Test {
       }
       if (now % seconds(5) == Time(0)) detector.on_round(now, out);
       if (detector.next_deadline() <= now) detector.on_tick(now, out);
-      for (const FailureDetector::Verdict& verdict : detector.take_verdicts())
-        if (verdict.kind == FailureDetector::Verdict::Kind::dead) book.peers.erase(verdict.peer);
+      for (const PeerId& dead : detector.take_dead()) book.peers.erase(dead);
     }
   }
   std::size_t pings_to(std::uint64_t peer) const {

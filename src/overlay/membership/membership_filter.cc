@@ -83,7 +83,7 @@ void MembershipFilter::on_descriptor(Time now, const Shown& descriptor) {
   const PublicKey key = key_in(descriptor.key());
   // The sender is not to blame for a bad membership: a peer may pass on descriptors that it has not checked.
   if (!known_members_.admit(wall(now), signer_.id_of(key), key, read(descriptor.membership())))
-    GW_REACHED("gatekeeper: a descriptor of a stranger");
+    GW_REACHED("membership filter: a descriptor of a peer that is no member");
 }
 
 bool MembershipFilter::prepare(Time now, const PeerId& to, Message& message) const {

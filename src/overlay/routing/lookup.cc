@@ -55,7 +55,7 @@ void Lookup::send(Time now, std::uint64_t number, Output& out) {
 
 void Lookup::on_found(Time now, const Message::Found& answer, const Descriptor& host, Output& out) {
   const auto found = requests_.find(answer.number());
-  if (found == requests_.end()) return;  // the second answer, or a very late one
+  if (found == requests_.end()) return;
   if (answer.refused()) return take_another_salt(now, answer.number(), out);
   end(answer.number(), {answer.number(), true, host, answer.hops()}, out);
 }

@@ -41,6 +41,8 @@ class Lookup {
   bool admits(Time now, const PeerId& from) { return rate_limit_.admit(now, from); }
   // REQUIRES of both: the descriptor in it is genuine.
   void on_route(Time now, const Message::Route& request, Output& out);
+  // Whether an answer of this number is expected: only then its signature is worth checking.
+  bool waits_for(std::uint64_t number) const { return requests_.contains(number); }
   void on_found(Time now, const Message::Found& answer, const Descriptor& host, Output& out);
   void on_seen(const PeerId& peer) { router_.on_seen(peer); }
   void on_unreachable(Time now, const PeerId& peer, Output& out);

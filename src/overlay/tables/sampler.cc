@@ -66,10 +66,14 @@ bool Sampler::answer(Time now, const PeerId& from, const Descriptor& own, Output
   return turn == Turn::answered;
 }
 
+bool Sampler::waits_for(Time now, const PeerId& peer) const {
+  const auto asked = std::ranges::find(asked_, peer, &Asked::peer);
+  return asked != asked_.end() && asked->until > now;
+}
+
 bool Sampler::on_answer(Time now, const Descriptor& from) {
-  const auto asked = std::ranges::find(asked_, from.id, &Asked::peer);
-  if (asked == asked_.end() || asked->until <= now) return false;
-  asked_.erase(asked);
+  if (!waits_for(now, from.id)) return false;
+  std::erase_if(asked_, [&](const Asked& asked) { return asked.peer == from.id; });
   if (attempt_ && attempt_->peer == from.id) attempt_.reset();
 
   if (!fallback_.contains(from.id)) {

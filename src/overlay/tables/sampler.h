@@ -51,6 +51,8 @@ class Sampler {
 
   // A request: answers it with what was known before. False: too many of that peer, or altogether; nothing is to be learned from it.
   bool answer(Time now, const PeerId& from, const Descriptor& own, Output& out);
+  // Whether an answer of that peer is expected: only then its signature is worth checking.
+  bool waits_for(Time now, const PeerId& peer) const;
   // Handles an answer and adds its sender to the fallback cache. False: the peer was not asked.
   bool on_answer(Time now, const Descriptor& from);
 

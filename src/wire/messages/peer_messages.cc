@@ -58,6 +58,10 @@ Status check_grant_if_any(const Message& message) {
   return message.has_grant() ? check(message.grant()) : ok();
 }
 
+Status check_determinant_count(std::uint64_t count) {
+  return require(count <= kMaxDeterminantIndex, "a thread has at most 2^48 determinants");
+}
+
 template <class List>
 Status check_few_determinants(const List& list) {
   GW_TRY_VOID(require(list.size() <= kMaxDeterminants, "there are at most 65536 determinants between two images"));
@@ -123,6 +127,7 @@ Status check(const JobMessage::KeeperChange& change) {
 Status check(const JobMessage::KeepImage& message) {
   GW_TRY_VOID(check_kept_thread(message));
   GW_TRY_VOID(require(is_hash(message.parts()), "an image is offered with its parts"));
+  GW_TRY_VOID(check_determinant_count(message.determinants()));
   return check_grant_if_any(message);
 }
 
@@ -147,6 +152,7 @@ Status check(const JobMessage::WantImage& message) {
 Status check(const JobMessage::ImageIs& message) {
   GW_TRY_VOID(check_kept_thread(message));
   GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  GW_TRY_VOID(check_determinant_count(message.in_image()));
   GW_TRY_VOID(require(message.determinants().empty() || message.determinants(0).index() == message.in_image(),
                       "determinants go on where the image ends"));
   return check_few_determinants(message.determinants());

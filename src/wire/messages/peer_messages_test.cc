@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/messages/rules.h"
 #include "wire/messages/streams.h"
 
 namespace gw::wire {
@@ -204,6 +205,64 @@ TEST(PeerMessages, DeterminantsGoOnWhereTheImageEnds) {
   image.add_determinants()->set_index(5);
   EXPECT_EQ(refusal(message), std::nullopt);
   image.set_in_image(0);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
+// A keeper took determinants that fit one by one, and its answer with all of them was too long to be sent.
+TEST(PeerMessages, TheLongestDeterminantsFitIntoOneAnswer) {
+  PeerMessage message;
+  JobMessage& about = about_job(message);
+  message.set_boot(~std::uint64_t{0});
+  about.set_term(kMaxTerm);
+  about.set_roster_version(~std::uint64_t{0});
+  JobMessage::ImageIs& image = *about.mutable_image_is();
+  image.set_thread(~std::uint64_t{0});
+  image.set_epoch(kMaxEpoch);
+  image.set_keeper_generation(~std::uint64_t{0});
+  image.set_parts(std::string(32, 'p'));
+  image.set_in_image(kMaxDeterminantIndex - kMaxDeterminants);
+  for (int i = 0; i < kMaxDeterminants; ++i) {
+    pb::Determinant& one = *image.add_determinants();
+    one.set_index(image.in_image() + static_cast<std::uint64_t>(i));
+    one.set_kind(pb::Determinant::INPUT_READY);
+    one.set_what(kMaxDeterminantWhat - 1);
+    one.set_value(~std::uint64_t{0});
+  }
+  EXPECT_TRUE(encode(message).has_value());
+  EXPECT_EQ(refusal(message), std::nullopt);
+}
+
+TEST(PeerMessages, DeterminantsAreSmall) {
+  PeerMessage message;
+  JobMessage::KeepDeterminants& keep = *about_job(message).mutable_keep_determinants();
+  keep.set_thread(1);
+  keep.set_epoch(1);
+  keep.set_keeper_generation(1);
+  pb::Determinant& one = *keep.add_determinants();
+  one.set_index(kMaxDeterminantIndex);
+  one.set_what(kMaxDeterminantWhat - 1);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  one.set_what(kMaxDeterminantWhat);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  one.set_what(0);
+  one.set_index(kMaxDeterminantIndex + 1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+
+  JobMessage::KeepImage& image = *about_job(message).mutable_keep_image();
+  image.set_thread(1);
+  image.set_epoch(1);
+  image.set_keeper_generation(1);
+  image.set_parts(std::string(32, 'p'));
+  image.set_determinants(kMaxDeterminantIndex);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  image.set_determinants(kMaxDeterminantIndex + 1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+
+  JobMessage::ImageIs& answer = *about_job(message).mutable_image_is();
+  answer.set_thread(1);
+  answer.set_epoch(1);
+  answer.set_keeper_generation(1);
+  answer.set_in_image(kMaxDeterminantIndex + 1);
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
