@@ -22,6 +22,7 @@ std::optional<peer::DiskDone> Disk::complete() {
 
 void Disk::write(RecordsWritten& undo, const std::string& key, const std::optional<std::string>& value) {
   ++changes_;
+  damaged_records_.erase(key);
   const auto found = records_.find(key);
   undo.before.push_back({key, found == records_.end() ? std::nullopt : std::optional(found->second)});
   if (value) {
@@ -58,6 +59,7 @@ std::optional<peer::DiskDone> Disk::apply(const Operation& operation) {
     cached_.emplace_back(std::move(undo));
   } else if (const auto* forgotten = std::get_if<job::DropOutput>(&operation)) {
     outputs_.erase(forgotten->job);
+    damaged_outputs_.erase(forgotten->job);
   } else if (const auto* drop = std::get_if<job::DropBlob>(&operation)) {
     blobs_.erase(drop->hash);
   } else {
@@ -136,13 +138,29 @@ bool Disk::rot(Rng& rng) {
   return true;
 }
 
+bool Disk::rot_record(Rng& rng) {
+  if (!outputs_.empty() && rng.below(5) == 0) {
+    GW_REACHED("sim: a segment has rotted");
+    damaged_outputs_.insert(std::next(outputs_.begin(), static_cast<std::ptrdiff_t>(rng.below(outputs_.size())))->first);
+    return true;
+  }
+  if (records_.empty()) return false;
+  GW_REACHED("sim: a record has rotted");
+  damaged_records_.insert(std::next(records_.begin(), static_cast<std::ptrdiff_t>(rng.below(records_.size())))->first);
+  return true;
+}
+
 peer::Stored Disk::stored() const {
   const auto effects = [this](const job::JobId& job) -> Result<std::vector<job::StoredEffect>> {
+    if (damaged_outputs_.contains(job)) return fail(Kind::corrupt, "a segment of its output is damaged on this disk");
     std::vector<job::StoredEffect> headers;
     for (const job::EffectEntry& entry : output(job)) headers.push_back(entry.header);
     return headers;
   };
-  return {records_, {}, [this](const Hash256& hash) { return blob(hash); }, effects};
+  peer::Stored stored{records_, {}, [this](const Hash256& hash) { return blob(hash); }, effects};
+  for (const std::string& key : damaged_records_)
+    if (stored.records.erase(key) > 0) stored.damaged.push_back(key);
+  return stored;
 }
 
 std::vector<job::EffectEntry> Disk::output(const job::JobId& job) const {

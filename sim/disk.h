@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +34,8 @@ class Disk {
   void crash(CrashKind kind, Rng& rng);
   // Damages or removes some blob at rest. False: there is none.
   bool rot(Rng& rng);
+  // Damages a record, or the output of a job, at rest: found by its checksum at the next start. False: there is none.
+  bool rot_record(Rng& rng);
   // Until then operations wait that are not under way yet.
   void fill(Time until) { full_until_ = std::max(full_until_, until); }
   Time full_until() const { return full_until_; }
@@ -66,7 +69,9 @@ class Disk {
   void tear(const Hash256& hash, const std::string& bytes, Rng& rng);
 
   std::map<std::string, std::string> records_;
+  std::set<std::string> damaged_records_;  // keys; a record that is written again is whole
   std::map<job::JobId, std::vector<job::EffectEntry>> outputs_;
+  std::set<job::JobId> damaged_outputs_;
   std::map<Hash256, std::string> blobs_;
   std::deque<Operation> under_way_;
   std::vector<Cached> cached_;  // in the order of writing

@@ -42,7 +42,7 @@ StepKind kind_of(const GuestState& state) {
   if (draw < 40) return StepKind::output;
   if (draw < 70) return state.pure != 0 ? StepKind::compute : StepKind::read_clock;
   if (draw < 75 && state.forks_left > 0) return StepKind::fork;
-  if (draw < 80) return StepKind::checkpoint;
+  if (draw < 80) return state.rigid != 0 ? StepKind::compute : StepKind::checkpoint;
   if (draw < 90 && state.reads != 0) return StepKind::read_input;
   return StepKind::compute;
 }
@@ -77,10 +77,11 @@ GuestState child_state(const GuestState& parent, ThreadId child) {
           .ancestor = parent.ancestor};
 }
 
-void expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out) {
+std::uint64_t expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out) {
   std::vector<std::string>& lines = out[thread][job::kHomeStream];
   std::vector<std::string>& forks = out[thread][job::kLogStream];
   std::uint64_t pieces = 0;
+  std::uint64_t steps = state.steps;
   for (;; advance(state)) {
     switch (kind_of(state)) {
       case StepKind::read_input:
@@ -93,18 +94,24 @@ void expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out) {
         const ThreadId child = job::child_of(thread, forks.size() + 1);
         forks.push_back(fmt::format("fork {}", child.value()));
         --state.forks_left;
-        expected_effects(child, child_state(state, child), out);
+        steps += expected_effects(child, child_state(state, child), out);
         break;
       }
       case StepKind::end:
         lines.push_back("end");
-        return;
+        return steps;
       case StepKind::compute:
       case StepKind::checkpoint:
       case StepKind::read_clock:
         break;
     }
   }
+}
+
+std::uint64_t clock_readings(GuestState state) {
+  std::uint64_t readings = 0;
+  for (; kind_of(state) != StepKind::end; advance(state)) readings += kind_of(state) == StepKind::read_clock ? 1 : 0;
+  return readings;
 }
 
 std::string in_words(const Effect& effect) {

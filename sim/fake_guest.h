@@ -26,6 +26,7 @@ struct GuestState {
   std::uint64_t forks_left = 0;
   std::uint64_t pure = 0;            // 1: reads no clocks
   std::uint64_t reads = 0;           // 1: reads standard input
+  std::uint64_t rigid = 0;           // 1: cannot be checkpointed; not saved, since it has no images
   std::uint64_t ancestor = 0;        // program of the first one: children share its pages
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
@@ -49,7 +50,10 @@ std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading);
 
 // Everything the undisturbed run stores, by thread and stream: pure lines, forks as "fork N", the end as "end".
 using ExpectedEffects = std::map<ThreadId, std::map<job::Stream, std::vector<std::string>>>;
-void expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out);
+// Returns the number of steps, with those of its children.
+std::uint64_t expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out);
+// How often the thread alone reads the clock.
+std::uint64_t clock_readings(GuestState state);
 // A stored effect in the same words.
 std::string in_words(const Effect& effect);
 

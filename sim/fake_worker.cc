@@ -20,13 +20,14 @@ std::uint64_t spawns_in(const Frame& frame) {
 }  // namespace
 
 std::string encode_program(const GuestState& beginning) {
-  return fmt::format("{} {} {} {} {}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure, beginning.reads);
+  return fmt::format("{} {} {} {} {}{}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure, beginning.reads,
+                     beginning.rigid != 0 ? " 1" : "");
 }
 
 GuestState decode_program(const wire::pb::ThreadConfig& config) {
   GuestState state;
   char* next = const_cast<char*>(config.args(config.args_size() - 1).c_str());
-  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads})
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid})
     *word = std::strtoull(next, &next, 10);
   state.ancestor = state.program;
   return state;
@@ -64,10 +65,15 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
       return none;
     case ToWorker::kCheckpoint:
       if (const auto found = thread_of(frame.checkpoint().thread()); found != threads_.end() && !found->second.ended)
-        send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
+        found->second.state.rigid != 0 ? not_done(found->first, found->second, out)
+                                       : send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
       return none;
     case ToWorker::kSuspend:
       if (const auto found = thread_of(frame.suspend().thread()); found != threads_.end() && !found->second.ended) {
+        if (found->second.state.rigid != 0) {
+          not_done(found->first, found->second, out);
+          return none;
+        }
         flush(found->first, found->second, out);
         send_image(found->first, found->second, FromWorker::Image::SUSPENDED, out);
         threads_.erase(found);
@@ -134,6 +140,15 @@ FromWorker::Image& FakeWorker::add_image(ThreadId id, Bytes image, FromWorker::I
   return frame;
 }
 
+// The program has no point where it can be stopped.
+void FakeWorker::not_done(ThreadId id, const Thread& thread, std::vector<WorkerOutput>& out) {
+  FromWorker::Failed& failed = *out.emplace_back().frame.mutable_failed();
+  failed.set_thread(id.value());
+  failed.set_epoch(thread.gate.epoch());
+  failed.set_error("the program cannot be suspended");
+  failed.set_guest_fault(true);
+}
+
 void FakeWorker::send_image(ThreadId id, Thread& thread, FromWorker::Image::Why why, std::vector<WorkerOutput>& out) {
   const StaticPage page = std::exchange(thread.imaged, true) ? StaticPage::elsewhere : StaticPage::included;
   add_image(id, make_image(thread.state, thread.gate, module_, page), why, out);
@@ -149,6 +164,7 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
     GW_REACHED("sim: a thread parked");
     return false;
   }
+  if (kind_of(thread.state) != StepKind::end) ++steps_;
   switch (kind_of(thread.state)) {
     case StepKind::compute:
       break;

@@ -42,6 +42,8 @@ class FakeWorker {
   };
   // Threads that began to run since the last call.
   std::vector<Life> take_started() { return std::exchange(started_, {}); }
+  // Steps of all threads since the last call.
+  std::uint64_t take_steps() { return std::exchange(steps_, 0); }
 
  private:
   // The reason why a thread takes no steps.
@@ -59,6 +61,7 @@ class FakeWorker {
   Result<ThreadId> start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
   std::vector<ThreadId> restore(const wire::pb::ToWorker::Restore& frame, Bytes image, std::vector<WorkerOutput>& out);
   wire::pb::FromWorker::Image& add_image(ThreadId id, Bytes image, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
+  static void not_done(ThreadId id, const Thread& thread, std::vector<WorkerOutput>& out);
   void send_image(ThreadId id, Thread& thread, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
   void fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out);
@@ -74,6 +77,7 @@ class FakeWorker {
   job::EffectGate::Config gate_;
   std::map<ThreadId, Thread> threads_;
   std::vector<Life> started_;
+  std::uint64_t steps_ = 0;
 };
 
 // The program a task runs, in its arguments.

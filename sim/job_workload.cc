@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/reached.h"
 #include "job/records.h"
 
 namespace gw::sim {
@@ -42,7 +43,8 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(scenario_.checkpoint_every.count()));
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
     GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};
-    beginning.forks_left = scenario_.pure ? 0 : kForks;
+    beginning.forks_left = scenario_.pure || scenario_.rigid ? 0 : kForks;
+    beginning.rigid = scenario_.rigid ? 1 : 0;
     beginning.pure = scenario_.pure ? 1 : 0;
     beginning.reads = scenario_.input ? 1 : 0;
     manifest.add_tasks()->add_args(encode_program(beginning));
@@ -56,8 +58,11 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   job.charter = job::Charter::sign(charter, key_of(~seed_));
   job.id = {sha256(job.charter)};
   const job::Manifest checked = job::Manifest::check(job.manifest).value();
-  for (std::uint32_t task = 0; task < scenario_.tasks; ++task)
-    expected_effects(checked.thread_of(task), decode_program(checked.config_of(task)), job.expected);
+  for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
+    const GuestState beginning = decode_program(checked.config_of(task));
+    job.steps += expected_effects(checked.thread_of(task), beginning, job.expected);
+    if (scenario_.rigid && clock_readings(beginning) >= kRigidDeterminants) job.may_be_exhausted.insert(checked.thread_of(task));
+  }
   return job;
 }
 
@@ -71,6 +76,16 @@ void JobWorkload::cancel_all(Time at) {
 
 bool JobWorkload::is_honest(const job::JobId& id) const {
   return std::ranges::any_of(jobs_, [&](const Job& job) { return job.id == id && job.honest; });
+}
+
+bool JobWorkload::may_be_exhausted(const job::JobId& id, ThreadId thread) const {
+  return std::ranges::any_of(jobs_, [&](const Job& job) { return job.id == id && job.may_be_exhausted.contains(thread); });
+}
+
+std::uint64_t JobWorkload::steps() const {
+  std::uint64_t steps = 0;
+  for (const Job& job : jobs_) steps += job.steps;
+  return steps;
 }
 
 void JobWorkload::cancel_dishonest() {
@@ -142,11 +157,25 @@ bool JobWorkload::over(const Job& job) const {
   return seen.over;
 }
 
-bool JobWorkload::is_recorded_as_over(const Job& job) const {
+std::optional<wire::pb::JobRecord> JobWorkload::record_of(const Job& job) const {
   const auto& records = nodes_[job.home]->disk().records();
   const auto found = records.find(job::RecordKey{.kind = job::RecordKind::job, .job = job.id}.encode());
   wire::pb::JobRecord record;
-  return found != records.end() && record.ParseFromString(found->second) && record.state() != wire::pb::JobRecord::RUNNING;
+  if (found == records.end() || !record.ParseFromString(found->second)) return std::nullopt;
+  return record;
+}
+
+bool JobWorkload::is_recorded_as_over(const Job& job) const {
+  const auto record = record_of(job);
+  return record && record->state() != wire::pb::JobRecord::RUNNING;
+}
+
+// Its home has found a record or a part of its output damaged, and says so.
+bool JobWorkload::was_given_up(const Job& job) const {
+  const auto record = record_of(job);
+  if (!scenario_.bad_records || !record || record->sentence().find("damaged") == std::string::npos) return false;
+  GW_REACHED("sim: a job has ended because a record was damaged");
+  return true;
 }
 
 bool JobWorkload::all_over() const {
@@ -155,7 +184,7 @@ bool JobWorkload::all_over() const {
 
 Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
   for (const Job& job : jobs_) {
-    if (without_home_.contains(job.home) || !job.honest) continue;
+    if (without_home_.contains(job.home) || !job.honest || was_given_up(job)) continue;
     const auto excused = [&](ThreadId thread) { return tainted.contains(job.id, thread); };
     if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected, excused); !wrong.empty()) return wrong;
   }

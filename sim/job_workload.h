@@ -25,6 +25,8 @@ class JobWorkload {
     Bytes manifest;
     job::JobId id;
     ExpectedEffects expected;
+    std::uint64_t steps = 0;              // of the undisturbed run
+    std::set<ThreadId> may_be_exhausted;  // threads that read the clock more often than a thread without images may
   };
 
   // `grid`: where the honest jobs run; none: the first one of their homes.
@@ -32,6 +34,11 @@ class JobWorkload {
 
   const std::string& module() const { return module_; }
   const std::vector<Job>& jobs() const { return jobs_; }
+  // The determinants after which a thread without images fails.
+  static constexpr std::size_t kRigidDeterminants = 8;
+  bool may_be_exhausted(const job::JobId& job, ThreadId thread) const;
+  // Steps of the undisturbed run of all jobs.
+  std::uint64_t steps() const;
 
   void submit_all(Time at);
   void cancel_all(Time at);
@@ -57,7 +64,9 @@ class JobWorkload {
   void cancel(const Job& job);
   void suspend_or_resume(const Job& job, Time until);
   bool over(const Job& job) const;
+  std::optional<wire::pb::JobRecord> record_of(const Job& job) const;
   bool is_recorded_as_over(const Job& job) const;
+  bool was_given_up(const Job& job) const;
 
   const Scenario scenario_;
   const std::uint64_t seed_;

@@ -26,6 +26,8 @@ const Settings<Scenario>& settings() {
                                     .count("byzantine", &Scenario::byzantine, 100)
                                     .count("saboteurs", &Scenario::saboteurs, 100)
                                     .count("graves", &Scenario::graves, 100)
+                                    .count("strangers", &Scenario::strangers, 100)
+                                    .flag("crafty", &Scenario::crafty)
                                     .flag("only_keepers", &Scenario::only_keepers)
                                     .flag("faults", &Scenario::faults)
                                     .flag("pure", &Scenario::pure)
@@ -33,6 +35,12 @@ const Settings<Scenario>& settings() {
                                     .flag("cancelled", &Scenario::cancelled)
                                     .flag("suspended", &Scenario::suspended)
                                     .flag("bad_disks", &Scenario::bad_disks)
+                                    .flag("bad_records", &Scenario::bad_records)
+                                    .flag("only_idlers", &Scenario::only_idlers)
+                                    .flag("slow", &Scenario::slow)
+                                    .flag("shares", &Scenario::shares)
+                                    .flag("rigid", &Scenario::rigid)
+                                    .time("end_by_ms", &Scenario::end_by, milliseconds(1))
                                     .flag("home_dies", &Scenario::home_dies);
   return kSettings;
 }
@@ -44,7 +52,8 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   GW_TRY(const toml::table table, read_toml(file));
   GW_TRY_VOID(settings().fill(scenario, table, file));
   if (scenario.peers_with_parts() > scenario.peers)
-    return fail(Kind::invalid, "{}: homes, liars, saboteurs, Byzantine peers and those who die are different peers: there are too few",
+    return fail(Kind::invalid,
+                "{}: homes, liars, saboteurs, strangers, Byzantine peers and those who die are different peers: there are too few",
                 file.string());
   if (scenario.members > 0 && scenario.members < scenario.jobs)
     return fail(Kind::invalid, "{}: homes are members of the private grid", file.string());

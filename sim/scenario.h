@@ -29,22 +29,35 @@ struct Scenario {
   std::uint32_t members = 0;    // of a private grid in which the honest jobs run: the first peers; 0: the grid is open
   std::uint32_t byzantine = 0;  // peers that send messages with wrong fields, each also the home of a job
   std::uint32_t saboteurs = 0;  // peers that fail their duties (faults/saboteur.h), before the Byzantine ones
+  std::uint32_t strangers = 0;  // peers that use up what others lend and store (faults/stranger.h), before the saboteurs
+  bool crafty = false;          // Byzantine peers also lie in the ways that once worked
   bool only_keepers = false;    // saboteurs fail as keepers only
+  bool only_idlers = false;     // saboteurs take threads and do nothing for them
   std::uint32_t graves = 0;     // peers that die permanently, none of them a home
   bool cancelled = false;       // the jobs are cancelled while they run
   bool suspended = false;       // the jobs are suspended and resumed repeatedly until everything is healed
   bool bad_disks = false;       // blobs rot and vanish, disks fill up: a thread may be lost, with an error that says so
+  bool bad_records = false;     // records and output rot: a job or thread may be lost, with an error that says so
+  bool slow = false;            // no faults, but messages, processors and disks that take long
+  bool shares = false;          // no faults, but owners that change what they lend and stop their daemons: no work is repeated
+  bool rigid = false;           // guests cannot be checkpointed: one that reads the clock too often fails with a sentence
+  Time end_by{0};               // the latest end of the jobs; 0: heal_time alone counts
   bool home_dies = false;       // permanently: the first job never ends, and no peer may keep anything of it
   Time keeper_patience{std::chrono::minutes(30)};
 
   // The least number of peers: each special peer needs its own.
   std::uint32_t peers_with_parts() const {
-    return std::max({jobs + graves + liars + byzantine + saboteurs, members + byzantine, walled + 2});
+    return std::max({jobs + graves + liars + byzantine + saboteurs + strangers, members + byzantine, walled + 2});
   }
   // The liars are the last peers, the Byzantine ones come before them.
   bool is_byzantine(std::size_t peer) const { return peer + liars < peers && peer + liars + byzantine >= peers; }
 
   bool is_saboteur(std::size_t peer) const { return peer + liars + byzantine < peers && peer + liars + byzantine + saboteurs >= peers; }
+
+  bool is_stranger(std::size_t peer) const {
+    const std::size_t after = liars + byzantine + saboteurs;
+    return peer + after < peers && peer + after + strangers >= peers;
+  }
 
   // Kind::invalid with the line, for unknown keys too.
   static Result<Scenario> read(const std::filesystem::path& file);

@@ -81,6 +81,15 @@ void SimulatedNode::crash(CrashKind kind, Rng& rng) {
   ++boot_;
 }
 
+void SimulatedNode::shut_down() {
+  std::vector<job::Action> out;
+  peer_->leave(local_time(), out);
+  carry_out(std::move(out));
+  while (!disk_.idle()) disk_.complete();
+  Rng none(0);
+  crash(CrashKind::kill, none);
+}
+
 // --- time
 
 // Drift counts from the boot: a machine's clock starts again with each boot, and so does its error.

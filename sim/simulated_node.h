@@ -82,6 +82,8 @@ class SimulatedNode {
 
   void boot();
   void crash(CrashKind kind, Rng& rng);
+  // Ends as a daemon that was stopped: everything that it gave to its disk is there.
+  void shut_down();
   // An input of `bytes` bytes to the present boot of the peer. It waits while the node is busy, and is lost if that boot ends.
   void call(Call what, std::size_t bytes = 0) { call(boot_, std::move(what), bytes); }
   void call(std::uint64_t boot, Call what, std::size_t bytes = 0);

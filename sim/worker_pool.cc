@@ -104,6 +104,7 @@ void WorkerPool::step(job::WorkerId worker, ThreadId thread) {
   if (found == workers_.end()) return;
   std::vector<WorkerOutput> outputs;
   const bool more = found->second.step(thread, static_cast<std::uint64_t>(node_.clock().count()), outputs);
+  steps_ += found->second.take_steps();
   take(worker, std::move(outputs));
   if (more) step_later(worker, thread);
 }

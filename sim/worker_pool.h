@@ -42,6 +42,8 @@ class WorkerPool {
   void on_frame(const job::FrameToWorker& action);
 
   std::optional<job::WorkerId> any() const;
+  // Steps that all threads have taken, in all boots of the node.
+  std::uint64_t steps() const { return steps_; }
   // The worker crashes, and the node is told.
   void crash(job::WorkerId worker, const std::string& why);
 
@@ -57,6 +59,7 @@ class WorkerPool {
   Timeline& timeline_;
   Rng rng_;
   std::map<job::WorkerId, FakeWorker> workers_;
+  std::uint64_t steps_ = 0;
   std::uint64_t life_ = 0;  // the node's boot: worker ids start again with each
 };
 

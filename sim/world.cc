@@ -12,6 +12,7 @@
 namespace gw::sim {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Each part has its own random sequence: one more draw in one part does not shift the others.
@@ -22,6 +23,9 @@ FaultMix draw_mix(const Scenario& scenario, std::uint64_t seed) {
   Rng rng = sequence(seed, Sequence::mix);
   FaultMix mix = scenario.faults ? FaultMix::draw(rng) : FaultMix::none();
   if (scenario.bad_disks) mix.draw_bad_disks(rng);
+  if (scenario.bad_records) mix.draw_bad_records(rng);
+  if (scenario.slow) mix.draw_slow(rng);
+  if (scenario.shares) mix.draw_shares(rng);
   return mix;
 }
 
@@ -63,14 +67,23 @@ World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* sc
     nodes_[script_->crash_point->node]->crash_after(script_->crash_point->action);
   }
   for (std::size_t i = 0; i < scenario.peers; ++i) {
-    if (scenario.is_byzantine(i)) byzantine_.emplace(i, ByzantineNode(key_of(i).public_key(), Rng(byzantine_rng_.next())));
+    if (scenario.is_byzantine(i))
+      byzantine_.emplace(i, ByzantineNode(key_of(i).public_key(), Rng(byzantine_rng_.next()),
+                                          scenario.crafty ? ByzantineNode::Style::crafty : ByzantineNode::Style::random));
     if (scenario.is_saboteur(i))
-      saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers ? Saboteur::Part::keeper : Saboteur::Part::any));
+      saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers  ? Saboteur::Part::keeper
+                                                                 : scenario.only_idlers ? Saboteur::Part::idler
+                                                                                        : Saboteur::Part::any));
   }
+  std::vector<Stranger::Victim> victims;
+  for (const auto& node : nodes_)
+    if (!scenario.is_stranger(node->index())) victims.push_back({node->index(), node->id()});
+  for (std::size_t i = 0; i < scenario.peers; ++i)
+    if (scenario.is_stranger(i)) strangers_.try_emplace(i, key_of(i), byzantine_rng_.next(), victims);
   transport_.on_sent = [this](std::size_t from, std::size_t to, const job::Send& send, const Bytes& bytes) {
     watch(from, to, send, bytes);
   };
-  if (!byzantine_.empty() || !saboteurs_.empty())
+  if (!byzantine_.empty() || !saboteurs_.empty() || !strangers_.empty())
     transport_.distort = [this](std::size_t from, const wire::pb::PeerMessage& message, Bytes bytes) {
       return distort(from, message, std::move(bytes));
     };
@@ -91,6 +104,17 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
   if (scenario_.saboteurs > 0 && !scenario_.only_keepers)
     config.home.placement.stall = seconds(20);  // a host that does nothing is left after minutes otherwise
   if (scenario_.home_dies) config.keeper.orphan_after = seconds(30);
+  if (scenario_.rigid) {
+    config.hosted_job.thread.checkpoint_determinants = JobWorkload::kRigidDeterminants / 2;
+    config.hosted_job.thread.determinants = config.keeper.determinants = JobWorkload::kRigidDeterminants;
+  }
+  if (scenario_.strangers > 0) {
+    config.unused_claim = seconds(10);
+    config.budget.job = {.threads = 40, .blobs = 400, .bytes = 16u << 20, .nodes = 160, .determinants = 2000};
+    config.budget.origin = {.threads = 60, .blobs = 600, .bytes = 24u << 20, .nodes = 240, .determinants = 3000};
+    config.budget.grid = {.threads = 90, .blobs = 900, .bytes = 36u << 20, .nodes = 360, .determinants = 4500};
+    config.budget.all = {.threads = 110, .blobs = 1100, .bytes = 44u << 20, .nodes = 440, .determinants = 5500};
+  }
   job::EffectGate::Config gate;
   if (mix_.tiny_limits > 0) {
     randomise(config, rng_);
@@ -109,6 +133,7 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
 Outcome World::run() {
   for (auto& node : nodes_) timeline_.schedule(Time(rng_.below(1'000'000'000)), [&node = *node] { node.boot(); });
   if (scenario_.members > 0) private_grid_.found(seconds(1));
+  if (!strangers_.empty()) timeline_.schedule(seconds(1), [this] { let_strangers_speak(); });
   workload_.submit_all(seconds(2));
   if (scenario_.cancelled) workload_.cancel_all(seconds(4));
   if (scenario_.suspended) workload_.suspend_all(seconds(4), scenario_.fault_time);
@@ -127,8 +152,11 @@ Outcome World::run() {
   for (auto& node : nodes_) node->set_machine({});
   timeline_.run_until(timeline_.now() + scenario_.heal_time, unfinished);
   log_.outcome().ended = timeline_.now();
+  if (scenario_.end_by > Time(0) && timeline_.now() > scenario_.end_by)
+    log_.complain(Verdict::liveness, "the jobs took longer than their slots need: threads have waited while slots were free");
   if (!workload_.all_over()) log_.complain(Verdict::liveness, "a job has not ended although everything is healed");
   workload_.stop();
+  strangers_.clear();
   timeline_.run_until(timeline_.now() + seconds(90), [this] { return running(); });
   if (running()) check_end();
   log_.outcome().events = timeline_.events();
@@ -139,7 +167,7 @@ void World::start_faults() {
   if (script_ && script_->crash_point) return;
   if (script_) {
     faults_.replay(script_->faults);
-  } else if (scenario_.faults) {
+  } else if (scenario_.faults || scenario_.shares) {
     faults_.draw_from(mix_, sequence(seed_, Sequence::faults));
   }
 }
@@ -160,17 +188,29 @@ void World::on_crash_point(SimulatedNode& node) {
   faults_.crash(node, {.kind = script_->crash_point->kind, .node = script_->crash_point->node, .seed = script_->crash_point->action});
 }
 
-// Each peer that dies permanently or misbehaves counts as a fault.
+// Each peer that dies permanently or misbehaves counts as a fault, and so does each host that is asked whether a thread really fails.
 BudgetChecker::Run World::budget() const {
-  const std::size_t permanent = scenario_.graves + scenario_.liars + scenario_.byzantine + scenario_.saboteurs + scenario_.walled;
+  const std::size_t permanent = scenario_.graves + scenario_.liars + scenario_.byzantine + scenario_.saboteurs + scenario_.strangers +
+                                scenario_.walled + (scenario_.rigid ? 2 : 0);
   return {.faults = faults_.done().size() + permanent, .tasks = scenario_.tasks * workload_.jobs().size(), .steps = scenario_.steps};
 }
 
 void World::check_end() {
-  if (!scenario_.cancelled) log_.complain(Verdict::safety, workload_.check_results(scenario_.bad_disks ? lost_ : tainted_));
+  if (!scenario_.cancelled)
+    log_.complain(Verdict::safety,
+                  workload_.check_results(scenario_.bad_disks || scenario_.bad_records || scenario_.rigid ? lost_ : tainted_));
+  if (scenario_.shares) log_.complain(Verdict::safety, check_work());
   for (const auto& node : nodes_)
     if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(*node));
   log_.complain(Verdict::safety, budget_.check(budget()));
+}
+
+// Threads leave with their last image when an owner takes slots back, so each step is taken once.
+Complaint World::check_work() const {
+  std::uint64_t steps = 0;
+  for (const auto& node : nodes_) steps += node->workers().steps();
+  if (steps == workload_.steps()) return "";
+  return fmt::format("threads took {} steps, and {} in the undisturbed run: work was repeated", steps, workload_.steps());
 }
 
 // --- actions of nodes
@@ -195,6 +235,10 @@ void World::on_failed(const job::ThreadFailed& failed) {
   if (!is_trusted(failed.job, failed.thread)) return;
   if (faults_.any_rotted() && failed.sentence.find("lost") != std::string::npos) {
     GW_REACHED("sim: a thread was lost with what a disk has lost");
+    return lost_.add(failed.job, failed.thread);
+  }
+  if (workload_.may_be_exhausted(failed.job, failed.thread) && failed.sentence.find("cannot be checkpointed") != std::string::npos) {
+    GW_REACHED("sim: a thread that cannot be checkpointed read the clock too often");
     return lost_.add(failed.job, failed.thread);
   }
   log_.complain(Verdict::safety, fmt::format("thread {} failed: {}", failed.thread.value(), failed.sentence));
@@ -230,6 +274,7 @@ Result<WorkerOutput> World::on_worker_output(SimulatedNode& node, WorkerOutput o
 std::vector<Bytes> World::distort(std::size_t from, const wire::pb::PeerMessage& message, Bytes encoded) {
   if (const auto saboteur = saboteurs_.find(from); saboteur != saboteurs_.end())
     return saboteur->second.replace(message, std::move(encoded));
+  if (const auto stranger = strangers_.find(from); stranger != strangers_.end() && stranger->second.owns(message.job().job())) return {};
   if (const auto liar = byzantine_.find(from); liar != byzantine_.end() && !faults_.healed())
     return liar->second.distort(message, std::move(encoded));
   return {std::move(encoded)};
@@ -238,6 +283,11 @@ std::vector<Bytes> World::distort(std::size_t from, const wire::pb::PeerMessage&
 void World::watch(std::size_t from, std::size_t to, const job::Send& send, const Bytes& encoded) {
   if (scenario_.liars > 0) replay_as_byzantine(to, encoded);
   if (!send.message.has_job()) return;
+  if (const auto stranger = strangers_.find(to); stranger != strangers_.end()) {
+    const auto answers = stranger->second.hear(from, send.message.job());
+    tell(to, answers);
+    if (stranger->second.owns(send.message.job().job())) return;
+  }
   if (!byzantine_.contains(from)) budget_.on_sent(send.message, encoded.size());
   for (const std::size_t node : {from, to})
     if (const auto liar = byzantine_.find(node); liar != byzantine_.end()) liar->second.learn(encoded);
@@ -250,7 +300,29 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
     log_.complain(Verdict::safety, fmt::format("peer {} speaks of a job of a private grid to peer {}, who is not in it", from, to));
 }
 
-void World::on_turn(SimulatedNode& node) { log_.complain(Verdict::safety, check_slots(node.peer(), node.config())); }
+void World::on_turn(SimulatedNode& node) {
+  log_.complain(Verdict::safety, check_slots(node.peer(), node.config()));
+  log_.complain(Verdict::safety, check_storage(node));
+}
+
+void World::let_strangers_speak() {
+  if (strangers_.empty()) return;
+  for (auto& [node, stranger] : strangers_) tell(node, stranger.speak());
+  timeline_.schedule_in(milliseconds(500), [this] { let_strangers_speak(); });
+}
+
+void World::tell(std::size_t stranger, const std::vector<Stranger::Told>& messages) {
+  if (!nodes_[stranger]->up()) return;
+  for (const Stranger::Told& told : messages) {
+    wire::pb::PeerMessage message;
+    message.set_version(wire::kPeerProtocol);
+    message.set_boot(nodes_[stranger]->boot_number());
+    *message.mutable_job() = told.message;
+    timeline_.schedule_in(milliseconds(1), [this, stranger, to = told.to, bytes = wire::encode(message).value()] {
+      if (transport_.network().reachable(timeline_.now(), stranger, to)) transport_.deliver(stranger, to, bytes);
+    });
+  }
+}
 
 // A lying peer replays received messages in its own name; it also raises the epoch of effects, and changes the grid of overlay messages.
 void World::replay_as_byzantine(std::size_t to, const Bytes& overheard) {

@@ -8,6 +8,7 @@
 #include "faults/byzantine_node.h"
 #include "faults/fault_injector.h"
 #include "faults/saboteur.h"
+#include "faults/stranger.h"
 #include "job_workload.h"
 #include "private_grid.h"
 #include "scenario.h"
@@ -37,7 +38,10 @@ class World final : public NodeEnvironment {
   void start_faults();
   bool running() const { return log_.good(); }
   void check_end();
+  Complaint check_work() const;
   BudgetChecker::Run budget() const;
+  void let_strangers_speak();
+  void tell(std::size_t stranger, const std::vector<Stranger::Told>& messages);
   void replay_as_byzantine(std::size_t to, const Bytes& overheard);
   bool is_honest(const SimulatedNode& node) const { return !byzantine_.contains(node.index()); }
   // Whether the thread must have the right result.
@@ -72,8 +76,9 @@ class World final : public NodeEnvironment {
   Rng byzantine_rng_;
   std::map<std::size_t, ByzantineNode> byzantine_;
   std::map<std::size_t, Saboteur> saboteurs_;
+  std::map<std::size_t, Stranger> strangers_;  // empty when all jobs are over
   TaintedThreads tainted_;
-  TaintedThreads lost_;  // threads whose data a disk has lost
+  TaintedThreads lost_;  // threads that failed for a reason that their scenario permits
   SecrecyChecker secrecy_;
   LifeChecker lives_;
   NoticeChecker notices_;

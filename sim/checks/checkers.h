@@ -61,6 +61,10 @@ class LifeChecker {
 // Slots: a peer lends no more slots than it has, runs no more threads than slots, and holds no table beyond its limit.
 Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits);
 
+// Storage: a peer stores for others no more than the limits of its owner allow, for all of them together and for each, as it counts itself
+// and as its disk shows.
+Complaint check_storage(const SimulatedNode& node);
+
 // Budget: the cost of a job. A storm of messages, or a thread that restarts repeatedly, is a bug even if the results are right.
 class BudgetChecker {
  public:

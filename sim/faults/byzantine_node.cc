@@ -66,13 +66,16 @@ void sign(const WorldSigner& signer, const PublicKey& key, std::string_view titl
 
 }  // namespace
 
-ByzantineNode::ByzantineNode(const PublicKey& key, Rng rng)
+ByzantineNode::ByzantineNode(const PublicKey& key, Rng rng, Style style)
     : signer_(key),
       key_(key),
       rng_(rng),
       mutator_(Rng(rng_.next())),
+      style_(style),
       roles_(1 + static_cast<unsigned>(rng_.below((1u << kRoles) - 1))),
-      one_in_(kRates[rng_.below(kRates.size())]) {}
+      one_in_(kRates[rng_.below(kRates.size())]) {
+  if (style_ == Style::crafty) roles_ |= mask_of(Role::home) | mask_of(Role::keeper);
+}
 
 void ByzantineNode::learn(const Bytes& message) {
   if (const auto read = read_message(message)) mutator_.learn(*read);
@@ -82,6 +85,9 @@ bool ByzantineNode::lies_in(const PeerMessage& message) const { return message.h
 
 std::vector<Bytes> ByzantineNode::distort(const PeerMessage& message, Bytes encoded) {
   std::vector<Bytes> sent;
+  if (PeerMessage crafted = message; style_ == Style::crafty && craft(crafted)) {
+    if (auto bytes = wire::encode(crafted)) return {*std::move(bytes)};
+  }
   auto tree = lies_in(message) && rng_.below(one_in_) == 0 ? read_message(encoded) : std::nullopt;
   EncodedField* content = tree ? content_of(*tree) : nullptr;
   // Half of the time the true message is sent too.
@@ -91,6 +97,20 @@ std::vector<Bytes> ByzantineNode::distort(const PeerMessage& message, Bytes enco
   mutator_.mutate(content->inner);
   sent.push_back(sign_again(message, write_message(*tree)));
   return sent;
+}
+
+// A home that assigns a task which the job does not have, and a keeper that has determinants and not the image before them.
+bool ByzantineNode::craft(PeerMessage& message) {
+  JobMessage& job = *message.mutable_job();
+  if (job.has_assign() && !job.assign().restore() && rng_.below(2) == 0) {
+    job.mutable_assign()->set_task(static_cast<std::uint32_t>(rng_.below(wire::kMaxTasks)));
+  } else if (job.image_is().determinants_size() > 0 && !job.image_is().parts().empty()) {
+    job.mutable_image_is()->clear_parts();
+  } else {
+    return false;
+  }
+  GW_REACHED("sim: a crafty peer spoke");
+  return true;
 }
 
 Bytes ByzantineNode::sign_again(const PeerMessage& original, Bytes mutated) const {

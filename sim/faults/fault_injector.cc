@@ -31,8 +31,10 @@ void FaultInjector::draw_second() {
   }
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     if (mix_.rot > 0 && chance(mix_.rot)) draw(FaultKind::rot, node, Time(1));
+    if (mix_.record_rot > 0 && chance(mix_.record_rot)) draw(FaultKind::record_rot, node, Time(1));
     if (mix_.disk_full > 0 && chance(mix_.disk_full)) draw(FaultKind::disk_full, node, seconds(30));
   }
+  if (mix_.stop > 0 && chance(mix_.stop)) draw(FaultKind::stop, rng_.below(nodes_.size()), seconds(3));
   if (chance(mix_.partition)) draw(FaultKind::partition, 0, seconds(20));
   timeline_.schedule_in(seconds(1), [this] { draw_second(); });
 }
@@ -69,6 +71,7 @@ void FaultInjector::happen(const Fault& fault) {
     case FaultKind::clock_jump:
       return node.jump_clock(fault.lasts);
     case FaultKind::share_change:
+      if (stopping_ == node.index()) return;
       GW_REACHED("sim: a share changed");
       return node.set_slots(static_cast<std::uint32_t>(rng.below(2 * slots_ + 1)));
     case FaultKind::rot:
@@ -76,6 +79,12 @@ void FaultInjector::happen(const Fault& fault) {
       return;
     case FaultKind::disk_full:
       return node.fill_disk(fault.lasts);
+    case FaultKind::record_rot:
+      any_rotted_ = node.disk().rot_record(rng) || any_rotted_;
+      return;
+    case FaultKind::stop:
+      if (node.up() && !stopping_) stop(node, fault);
+      return;
   }
 }
 
@@ -106,6 +115,28 @@ void FaultInjector::partition(const Fault& fault) {
     for (std::size_t b = 0; b < nodes_.size(); ++b)
       if (apart[a] != apart[b] && (both_ways || apart[a])) transport_.network().cut(a, b, until);
   log_.trace(0, "partition");
+}
+
+// The owner stops the daemon: its threads leave, as in node/driver/driver.cc, and it ends with everything on disk.
+void FaultInjector::stop(SimulatedNode& node, const Fault& fault) {
+  constexpr Time kDrainTime = seconds(10);
+  GW_REACHED("sim: a peer was stopped");
+  stopping_ = node.index();
+  const std::uint32_t slots = node.slots();
+  node.set_slots(0);
+  end_when_drained(node, fault, slots, timeline_.now() + kDrainTime);
+}
+
+void FaultInjector::end_when_drained(SimulatedNode& node, const Fault& fault, std::uint32_t slots, Time until) {
+  if (!node.peer().hosted_jobs().empty() && timeline_.now() < until)
+    return timeline_.schedule_in(milliseconds(20), [this, &node, fault, slots, until] { end_when_drained(node, fault, slots, until); });
+  node.shut_down();
+  transport_.on_crash(node, SimulatedTransport::Host::answers);
+  node.set_slots(slots);
+  timeline_.schedule_in(milliseconds(500) + fault.lasts, [this, &node] {
+    stopping_.reset();
+    if (!node.up()) node.boot();
+  });
 }
 
 void FaultInjector::heal() {

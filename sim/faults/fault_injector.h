@@ -1,6 +1,7 @@
 #pragma once
 // Injects faults into a simulated grid, second by second.
 
+#include <optional>
 #include <set>
 
 #include "faults/fault_script.h"
@@ -28,7 +29,7 @@ class FaultInjector {
   void crash(SimulatedNode& node, const Fault& fault);
 
   bool healed() const { return healed_; }
-  // Whether a disk has lost a blob.
+  // Whether a disk has lost a blob, a record or a part of an output.
   bool any_rotted() const { return any_rotted_; }
   const std::vector<Fault>& done() const { return done_; }
 
@@ -38,6 +39,8 @@ class FaultInjector {
   void draw(FaultKind kind, std::size_t node, Time longest);
   void happen(const Fault& fault);
   void partition(const Fault& fault);
+  void stop(SimulatedNode& node, const Fault& fault);
+  void end_when_drained(SimulatedNode& node, const Fault& fault, std::uint32_t slots, Time until);
 
   Nodes& nodes_;
   const std::uint32_t slots_;
@@ -50,6 +53,7 @@ class FaultInjector {
   std::vector<Fault> done_;
   bool healed_ = false;
   bool any_rotted_ = false;
+  std::optional<std::size_t> stopping_;  // from the request to the next boot
 };
 
 }  // namespace gw::sim

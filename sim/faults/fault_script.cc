@@ -11,8 +11,8 @@ namespace gw::sim {
 namespace {
 
 // In the order of FaultKind.
-constexpr std::array<std::string_view, 10> kKinds = {"kill",      "power",      "pause",        "worker_crash", "clog",
-                                                     "partition", "clock_jump", "share_change", "rot",          "disk_full"};
+constexpr std::array<std::string_view, 12> kKinds = {"kill",       "power",        "pause", "worker_crash", "clog", "partition",
+                                                     "clock_jump", "share_change", "rot",   "disk_full",    "stop", "record_rot"};
 
 std::optional<FaultKind> kind_of(std::string_view name) {
   for (std::size_t i = 0; i < kKinds.size(); ++i)
@@ -85,6 +85,8 @@ const std::vector<FaultMix::Field>& FaultMix::fields() {
       {"share_change", &FaultMix::share_change},
       {"rot", &FaultMix::rot},
       {"disk_full", &FaultMix::disk_full},
+      {"stop", &FaultMix::stop},
+      {"record_rot", &FaultMix::record_rot},
       {"cpu_us_per_input", &FaultMix::cpu_us_per_input},
       {"cpu_us_per_kib", &FaultMix::cpu_us_per_kib},
       {"wire_us_per_kib", &FaultMix::wire_us_per_kib},
@@ -124,6 +126,20 @@ FaultMix FaultMix::draw(Rng& rng) {
 void FaultMix::draw_bad_disks(Rng& rng) {
   rot = 0.1 * static_cast<double>(rng.below(100)) / 100;
   disk_full = 0.05 * static_cast<double>(rng.below(100)) / 100;
+}
+
+void FaultMix::draw_bad_records(Rng& rng) { record_rot = 0.05 * static_cast<double>(1 + rng.below(100)) / 100; }
+
+// An answer takes longer than any retry, and nothing is lost.
+void FaultMix::draw_slow(Rng& rng) {
+  delay_ms = 200 + static_cast<double>(rng.below(600));
+  cpu_us_per_input = static_cast<double>(rng.below(5000));
+  disk_ms = static_cast<double>(1 + rng.below(300));
+}
+
+void FaultMix::draw_shares(Rng& rng) {
+  share_change = 0.05 + 0.15 * static_cast<double>(rng.below(100)) / 100;
+  stop = 0.2 * static_cast<double>(rng.below(100)) / 100;
 }
 
 std::string FaultScript::to_text() const {

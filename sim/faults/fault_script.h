@@ -32,6 +32,8 @@ struct FaultMix {
   double share_change = 0;
   double rot = 0;  // this and the next: only in scenarios with bad disks
   double disk_full = 0;
+  double record_rot = 0;  // only in scenarios with bad records
+  double stop = 0;        // of some node, per second: only in scenarios in which owners change their shares
   // Per machine: processor time, time on the wire, and clock drift.
   double cpu_us_per_input = 0;
   double cpu_us_per_kib = 0;
@@ -45,6 +47,9 @@ struct FaultMix {
 
   static FaultMix draw(Rng& rng);
   void draw_bad_disks(Rng& rng);
+  void draw_bad_records(Rng& rng);
+  void draw_slow(Rng& rng);
+  void draw_shares(Rng& rng);
   // The mix after everything is healed.
   static FaultMix none() { return {}; }
 
@@ -55,7 +60,20 @@ struct FaultMix {
   static const std::vector<Field>& fields();
 };
 
-enum class FaultKind : std::uint8_t { kill, power, pause, worker_crash, clog, partition, clock_jump, share_change, rot, disk_full };
+enum class FaultKind : std::uint8_t {
+  kill,
+  power,
+  pause,
+  worker_crash,
+  clog,
+  partition,
+  clock_jump,
+  share_change,
+  rot,
+  disk_full,
+  stop,
+  record_rot
+};
 
 // A fault. Its random choices follow from `seed`, so that it stays the same when earlier faults are left out.
 struct Fault {

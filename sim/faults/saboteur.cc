@@ -19,7 +19,8 @@ void set_thread(const JobMessage::Effects& effects, JobMessage::ThreadName& name
 
 }  // namespace
 
-Saboteur::Saboteur(Rng rng, Part part) {
+Saboteur::Saboteur(Rng rng, Part part) : habit_(Habit::idles) {
+  if (part == Part::idler) return;
   constexpr std::array kOfKeepers{Habit::never_keeps, Habit::forgets};
   constexpr std::array kOfHosts{Habit::idles, Habit::blames, Habit::refuses, Habit::suspends, Habit::ends_twice};
   const std::size_t drawn = rng.below(part == Part::keeper ? kOfKeepers.size() : kOfKeepers.size() + kOfHosts.size());

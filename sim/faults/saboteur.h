@@ -24,7 +24,7 @@ class Saboteur {
     ends_twice    // says of every thread that ends that it ends once more
   };
 
-  enum class Part : std::uint8_t { any, keeper };
+  enum class Part : std::uint8_t { any, keeper, idler };
 
   Saboteur(Rng rng, Part part);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 #include "job/records.h"
 
@@ -448,6 +449,11 @@ void Peer::set_slots(Time now, const SetSlots& request, Actions& out) {
   for (const job::SlotLeases::Grant& grant : leaving)
     if (const auto hosted_job = hosted_jobs_.find(grant.job); hosted_job != hosted_jobs_.end()) {
       touched_.insert(grant.job);
+      if (GW_BUG(57)) {
+        slots_.end(grant.job);
+        end_claim(grant, out);
+        continue;
+      }
       hosted_job->second->drain(now, out);
     }
 }
@@ -466,7 +472,7 @@ void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
   const auto hosted_job = hosted_jobs_.find(job);
   if (hosted_job == hosted_jobs_.end()) return;
   const Time idle_since = hosted_job->second->idle_since();
-  if (idle_since == job::kNever || now - idle_since <= config_.unused_claim) return;
+  if (GW_BUG(53) || idle_since == job::kNever || now - idle_since <= config_.unused_claim) return;
   GW_REACHED("peer: a claim that was not used has ended");
   if (const auto grant = slots_.end_unused(now, job, idle_since)) end_claim(*grant, out);
 }

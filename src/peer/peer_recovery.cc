@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 #include "job/records.h"
 #include "peer/peer.h"
@@ -171,6 +172,7 @@ void Peer::Found::add_damaged(const std::string& key) {
 
 Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
   Found found;
+  if (GW_BUG(60) && !stored.damaged.empty()) return fail(Kind::corrupt, "a record is damaged");
   for (const auto& [key, value] : stored.records) found.add(key, value);
   for (const std::string& key : stored.damaged) found.add_damaged(key);
   Actions turn;

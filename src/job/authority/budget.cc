@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/planted_bug.h"
+
 namespace gw::job {
 namespace {
 
@@ -48,7 +50,7 @@ Status Budget::check(const StoredForOthers& used, const StoredForOthers& before,
   for (const Resource& resource : kResources) {
     if (after.*resource.amount <= before.*resource.amount) continue;
     const std::uint64_t sum = used.*resource.amount - before.*resource.amount + after.*resource.amount;
-    if (sum > limit.*resource.amount)
+    if (sum > limit.*resource.amount && !GW_BUG(52))
       return fail(Kind::overloaded, "this peer stores no more than {} {} {}", limit.*resource.amount, resource.name, whose);
   }
   return ok();

@@ -60,6 +60,7 @@ class Budget {
 
   const StoredForOthers& used() const { return all_; }
   StoredForOthers used_by(const PeerId& origin) const;
+  const std::map<PeerId, StoredForOthers>& used_by_origin() const { return origins_; }
   const Limits& limits() const { return limits_; }
 
  private:

@@ -218,6 +218,7 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
 // Places as many threads as there is room for; called whenever a host gets room or a thread becomes ready.
 void Home::place_ready(Time now, Actions& out) {
   if (over_ || suspension_.wanted()) return;
+  if (GW_BUG(58) && tick_at_ != now + config_.retry / 2) return;  // outside of on_tick()
   while (const auto retry = Placement::next_doubted(threads_, claims_))
     if (!park_without_keeper(now, retry->thread)) place(now, retry->thread, retry->host, out);
   while (!threads_.ready().empty()) {
@@ -297,6 +298,10 @@ void Home::on_due(Time now, ThreadId id, Actions& out) {
     return out.send(placed.host, charter_.id(), suspend_message(id, thread.epoch));
   }
   if (!placed.acknowledged) {
+    if (GW_BUG(56)) {
+      lose(now, id, {}, out);
+      return place_ready(now, out);
+    }
     GW_REACHED("home: an assignment was repeated");
     return send_assign(now, id, out);
   }

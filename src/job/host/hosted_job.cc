@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 
 namespace gw::job {
@@ -117,7 +118,7 @@ void HostedJob::start_queued(Time now, Actions& out) {
   if (!code_.ready()) return;
   for (auto next = queued_.begin(); slots_used_ < claim_.slots && next != queued_.end();) {
     HostedThread& thread = threads_.at(*next++);
-    if (thread.begins() && thread.task() >= code_.manifest()->tasks()) {
+    if (thread.begins() && thread.task() >= code_.manifest()->tasks() && !GW_BUG(51)) {
       out.notify(
           PeerRefused{claim_.home, fmt::format("it assigned task {} of a job of {} tasks", thread.task(), code_.manifest()->tasks())});
       remove(thread.id(), out);
@@ -530,7 +531,7 @@ void HostedJob::fail_exhausted(const HostedThread& thread, Actions& out) {
   report_failed(
       thread.id(), thread.epoch(),
       fmt::format("it asked for the time or for input {} times and cannot be checkpointed in between: build it with --mobile=fine",
-                  wire::kMaxDeterminants),
+                  config_.thread.determinants),
       out);
   drop_from_worker(thread, out);
   remove(thread.id(), out);

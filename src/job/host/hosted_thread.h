@@ -26,9 +26,10 @@ class HostedThread {
  public:
   struct Config {
     Time retry = std::chrono::milliseconds(800);
-    Time keeper_patience = std::chrono::seconds(15);  // before home hears that a keeper does not answer
-    std::size_t checkpoint_determinants = 4096;       // a checkpoint before its time, so that a replay stays short
-    std::size_t checkpoint_input = 16u << 20;         // likewise, after so many bytes of standard input, which home has to keep
+    Time keeper_patience = std::chrono::seconds(15);    // before home hears that a keeper does not answer
+    std::size_t checkpoint_determinants = 4096;         // a checkpoint before its time, so that a replay stays short
+    std::size_t determinants = wire::kMaxDeterminants;  // since its last image: no keeper takes more
+    std::size_t checkpoint_input = 16u << 20;           // likewise, after so many bytes of standard input, which home has to keep
   };
   struct Environment {  // outlives it
     const Config& config;
