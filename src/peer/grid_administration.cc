@@ -105,6 +105,7 @@ Status GridAdministration::check_join_request(const Joining::JoinRequest& join_r
 
 GridAdministration::Answer GridAdministration::leave(Time now, const LeaveGrid& request, const std::set<GridId>& in_use, Actions& out) {
   const Grid* grid = environment_.grids.find(request.grid);
+  if (grid == nullptr && environment_.grids.remove_damaged(request.grid, out)) return request.grid.hash.hex();
   if (grid == nullptr) return fail(Kind::not_found, "this peer is not in grid {}", request.grid.brief());
   if (in_use.contains(request.grid))
     return fail(Kind::invalid, "jobs of this peer run in grid '{}': wait for their end, or cancel them ('godwit job list')",

@@ -4,6 +4,7 @@
 
 #include "base/reached.h"
 #include "job/records.h"
+#include "wire/grid_name.h"
 #include "wire/records.pb.h"
 
 namespace gw::peer {
@@ -149,19 +150,29 @@ Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
 void Grids::remove(Time now, const GridId& id, Actions& out) {
   Grid& grid = *grids_.at(id);
   tell(id, grid, out, [now](Overlay& overlay, overlay::Output& output) { overlay.leave(now, output); });
+  erase_records(id, out);
+  remembered_.erase(id);
+  recorded_.erase(id);
+  grids_.erase(id);
+}
+
+bool Grids::remove_damaged(const GridId& id, Actions& out) {
+  if (damaged_.erase(id) == 0) return false;
+  erase_records(id, out);
+  return true;
+}
+
+void Grids::erase_records(const GridId& id, Actions& out) const {
   // Leaving a grid that is joined by default must be remembered.
   std::optional<std::string> record;
-  if (grid.credentials.name == config_.otherwise) {
+  if (!config_.otherwise.empty() && id == wire::open_grid(config_.otherwise)) {
     wire::pb::GridRecord left;
-    left.set_name(grid.credentials.name);
+    left.set_name(config_.otherwise);
     left.set_left(true);
     record = left.SerializeAsString();
   }
   out.record(job::RecordKey{.kind = job::RecordKind::grid, .job = {id.hash}}.encode(), std::move(record));
   out.record(job::RecordKey{.kind = job::RecordKind::peers, .job = {id.hash}}.encode(), std::nullopt);
-  remembered_.erase(id);
-  recorded_.erase(id);
-  grids_.erase(id);
 }
 
 void Grids::revoke(Time now, Grid& grid, overlay::Revocations list, Actions& out) {

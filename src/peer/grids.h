@@ -83,6 +83,8 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   Status add(Time now, GridCredentials credentials, Actions& out);
   // REQUIRES: no job refers to the grid.
   void remove(Time now, const GridId& id, Actions& out);
+  // Deletes the damaged record of a grid. False: the record of that grid is not damaged.
+  bool remove_damaged(const GridId& id, Actions& out);
   // Records changed credentials. Use after_disk() to wait until they are durable.
   static void record(const GridCredentials& credentials, Actions& out);
   // Takes a revocation list that was checked and is newer than the present one.
@@ -136,6 +138,7 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   void tell_where_known(const PeerId& peer, Actions& out, const Input& input);
   void carry_out(const GridId& grid, overlay::Output output, Actions& out);
   void remember(Actions& out);
+  void erase_records(const GridId& id, Actions& out) const;
 
   void make(GridCredentials credentials);
   void begin(Time now, Grid& grid, const std::vector<std::string>& remembered, Actions& out);

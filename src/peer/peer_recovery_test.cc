@@ -103,6 +103,16 @@ TEST_F(PeerOfStoredGrids, StartsAlthoughTheGridThatAJobNamesHasADamagedRecord) {
   EXPECT_NE(peer_->grids().main(), nullptr);
 }
 
+TEST_F(PeerOfStoredGrids, AGridWithADamagedRecordCanBeLeft) {
+  request({.number = 1, .what = JoinOpenGrid{"work"}});
+  const GridId grid = create_private_grid();
+  damage_record_of(grid);
+  start();
+  EXPECT_EQ(peer_->grids().main(), nullptr);
+  request({.number = 2, .what = LeaveGrid{grid}});
+  EXPECT_EQ(peer_->grids().main(), peer_->grids().find(wire::open_grid("work")));
+}
+
 TEST_F(PeerOfStoredGrids, ARecordWithAnUnreadableKeyMayBeThatOfAGrid) {
   default_grid_ = "everybody";
   damaged_ = {"g"};

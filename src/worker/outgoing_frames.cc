@@ -36,6 +36,10 @@ void OutgoingFrames::wake() {
 std::deque<os::Message> OutgoingFrames::take() {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);  // does not wait: EFD_NONBLOCK
+  return take_queued();
+}
+
+std::deque<os::Message> OutgoingFrames::take_queued() {
   std::lock_guard lock(mutex_);
   room_.notify_all();
   return std::exchange(waiting_, {});

@@ -31,7 +31,10 @@ class OutgoingFrames {
   // --- the loop
 
   int wake_fd() const { return wake_.get(); }
+  // Everything that waits. The loop is not woken again for what came before.
   std::deque<os::Message> take();
+  // The same, but the wake-up stays, because effects may have come with it: the loop looks once more.
+  std::deque<os::Message> take_queued();
 
  private:
   void append_locked(const wire::pb::FromWorker& frame, std::vector<os::UniqueFd> descriptors);

@@ -131,8 +131,18 @@ void ThreadGate::abandon() {
 }
 
 std::vector<wire::pb::FromWorker> ThreadGate::take_frames() {
-  std::vector<wire::pb::FromWorker> frames;
   std::lock_guard lock(mutex_);
+  return take_frames_locked();
+}
+
+ThreadGate::InOrder ThreadGate::take_in_order() {
+  // Nothing is emitted meanwhile, so whatever was put into the queue before an effect that is taken here is taken, too.
+  std::lock_guard lock(mutex_);
+  return {outgoing_.take_queued(), take_frames_locked()};
+}
+
+std::vector<wire::pb::FromWorker> ThreadGate::take_frames_locked() {
+  std::vector<wire::pb::FromWorker> frames;
   const std::vector<job::Determinant> determinants = gate_.take_new_determinants();
   for (std::size_t i = 0; i < determinants.size(); i++) {
     if (i % kDeterminantsPerFrame == 0) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -50,6 +51,8 @@ class ThreadGate final : public isolate::Determinants {
   std::uint64_t input_pieces() const;
   void on_input_taken(std::size_t bytes);
   Bytes save() const;
+  // The frames that may leave: determinants first, then effects.
+  std::vector<wire::pb::FromWorker> take_frames();
   // When that image is stable, so are the determinants before it.
   void on_saved(const Hash256& image);
 
@@ -59,8 +62,13 @@ class ThreadGate final : public isolate::Determinants {
   bool is_roomy(isolate::Outlet outlet) const;
   // Drops everything that is emitted from here on, and always has room for it: the thread is elsewhere, or over.
   void abandon();
-  // The frames that may leave: determinants first, then effects.
-  std::vector<wire::pb::FromWorker> take_frames();
+  // All that may leave: first the frames in the queue, those of other threads too, then those of take_frames().
+  struct InOrder {
+    std::deque<os::Message> before;
+    std::vector<wire::pb::FromWorker> frames;
+  };
+  // An effect that is emitted after its thread has put a frame into the queue, as a spawn is after the image of the child, comes after it.
+  InOrder take_in_order();
   Status on_stored(const job::StreamMarks& marks);
   Status on_determinants_stable(std::uint64_t count);
   Status on_image_stable(const Hash256& image);
@@ -68,8 +76,9 @@ class ThreadGate final : public isolate::Determinants {
 
  private:
   bool has_room_locked(isolate::Outlet outlet) const;
+  std::vector<wire::pb::FromWorker> take_frames_locked();
 
-  OutgoingFrames& outgoing_;
+  OutgoingFrames& outgoing_;  // its lock is taken while mutex_ is held, never the other way round
   const std::uint64_t epoch_;
   const Recording recording_;
   mutable std::mutex mutex_;

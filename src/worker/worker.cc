@@ -80,16 +80,22 @@ int Worker::poll_timeout(Time now) const {
 }
 
 Status Worker::write_frames() {
-  auto messages = outgoing_.take();
-  for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
+  GW_TRY_VOID(queue_messages(outgoing_.take()));
   for (const auto& [id, thread] : threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   for (const auto& [id, thread] : task_threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   return socket_.on_writable();
 }
 
+Status Worker::queue_messages(std::deque<os::Message> messages) {
+  for (os::Message& message : messages) GW_TRY_VOID(socket_.queue(std::move(message)));
+  return ok();
+}
+
 Status Worker::queue_effects(ThreadGate& gate) {
   if (socket_.queued_bytes() > kMaxUnsentBytes) return ok();
-  for (const FromWorker& frame : gate.take_frames()) {
+  ThreadGate::InOrder taken = gate.take_in_order();
+  GW_TRY_VOID(queue_messages(std::move(taken.before)));
+  for (const FromWorker& frame : taken.frames) {
     GW_TRY(Bytes bytes, wire::encode(frame));
     GW_TRY_VOID(socket_.queue({std::move(bytes), {}}));
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,6 +98,7 @@ class Worker {
   VirtualThread* find(std::uint64_t id);
   ThreadGate* find_gate(std::uint64_t id);
   void wake_for_room(std::uint64_t id);
+  Status queue_messages(std::deque<os::Message> messages);
   Status queue_effects(ThreadGate& gate);
   void not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error);
   void not_done(VirtualThread& thread, const Error& error);

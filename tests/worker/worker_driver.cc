@@ -15,7 +15,7 @@ using wire::pb::Effect;
 using wire::pb::FromWorker;
 using wire::pb::ToWorker;
 
-constexpr std::chrono::minutes kPatience{1};
+constexpr std::chrono::minutes kPatience{5};
 constexpr std::chrono::milliseconds kLookEvery{50};  // at what no descriptor tells of: the count of running guests
 
 std::vector<os::UniqueFd> one(os::UniqueFd fd) {
@@ -131,6 +131,7 @@ void WorkerDriver::on_frame(WorkerProcess::Received received) {
   ToWorker answer;
   for (const Effect& effect : frame.effects().effects()) {
     effects.push_back(effect);
+    if (effect.has_spawn() && !has_image_of(effect)) early_spawns++;
     if (effect.has_spawn() && options_.acknowledge) {
       answer.mutable_children()->set_unfinished(++children_);
       send(answer);
@@ -155,6 +156,11 @@ void WorkerDriver::on_frame(WorkerProcess::Received received) {
   } else if (!frame.has_effects()) {
     other.push_back(frame);
   }
+}
+
+bool WorkerDriver::has_image_of(const Effect& spawn) const {
+  return std::ranges::any_of(images,
+                             [&](const WorkerProcess::Received& image) { return image.frame.image().id() == spawn.spawn().image(); });
 }
 
 const Effect::End* WorkerDriver::end_of(std::uint64_t thread) const {

@@ -17,8 +17,8 @@ namespace gw::test {
 // The mobile module of tests/guests/<name>.c.
 Bytes build_guest(const std::string& name, wire::Level level = wire::Level::fine);
 
-// Acknowledges effects and determinants as they come, unless told not to; restores no children by itself. Waits are bounded: a worker that
-// says nothing for a minute fails the test.
+// Acknowledges effects and determinants as they come, unless told not to; restores no children by itself. Waits are bounded: a test
+// fails when what it waits for has not come after five minutes.
 class WorkerDriver {
  public:
   struct Options {
@@ -66,9 +66,11 @@ class WorkerDriver {
   std::vector<node::WorkerProcess::Received> images;
   std::vector<wire::pb::FromWorker> other;  // every frame that is neither effects nor an image
   std::size_t loaded = 0, failed = 0, stopped = 0, wanted_inputs = 0;
+  std::size_t early_spawns = 0;  // that came before the image of their child
 
  private:
   void on_frame(node::WorkerProcess::Received received);
+  bool has_image_of(const wire::pb::Effect& spawn) const;
 
   Options options_;
   std::uint64_t children_ = 0;  // that were spawned; none of them ends for the worker

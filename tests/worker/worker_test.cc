@@ -7,7 +7,6 @@
 #include <set>
 
 #include "job/effects/effect_gate.h"
-#include "os/clock.h"
 #include "wire/image/image.h"
 #include "worker_driver.h"
 
@@ -151,11 +150,9 @@ TEST_P(WorkerWithoutRoom, ParksTheThreadAndNotItsLane) {
   ASSERT_TRUE(driver.run_until(is_full));
   driver.start(2, {"guest", "3"});
   ASSERT_TRUE(driver.run_until([&] { return driver.stopped == 1; }));
-  const auto begin = os::monotonic_now();
   driver.ask(Ask::suspend, 1);
   ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == 1; }));
-  EXPECT_LT(os::monotonic_now() - begin, std::chrono::seconds(10)) << "before the patience of a request is over";
-  EXPECT_EQ(driver.failed, 0u);
+  EXPECT_EQ(driver.failed, 0u) << "the patience of a request was over";
   EXPECT_EQ(driver.end_of(1), nullptr);
 }
 
@@ -288,18 +285,25 @@ TEST(Worker, AChildGoesOnInAnotherProcess) {
   EXPECT_EQ(second.effects.back().epoch(), 4u);
 }
 
+// There are many forks, so that one of them is likely to meet the loop while it collects what may leave.
 TEST(Worker, ASpawnComesAfterTheImageOfItsChild) {
+  constexpr std::size_t kForks = 16;
+  const Bytes wasm = build_guest("fork_tree");
   for (const bool keep_images : {false, true}) {
     WorkerDriver driver({.keep_images = keep_images});
-    driver.load(build_guest("fork_tree"));
-    driver.start(1, {"fork_tree", "1"});
+    driver.load(wasm);
+    driver.start(1, {"fork_tree", std::to_string(kForks)});
     ASSERT_TRUE(driver.run_to_end(1));
+    EXPECT_EQ(driver.early_spawns, 0u);
     const auto images = first_images(driver);
-    ASSERT_EQ(images.size(), 1u);
-    const Effect spawn = spawns(driver).at(0);
-    EXPECT_EQ(images[0]->frame.image().thread(), 1u);
-    EXPECT_EQ(images[0]->frame.image().spawn(), spawn.sequence());
-    EXPECT_EQ(images[0]->frame.image().id(), spawn.spawn().image());
+    const auto spawned = spawns(driver);
+    ASSERT_EQ(images.size(), kForks);
+    ASSERT_EQ(spawned.size(), kForks);
+    for (std::size_t i = 0; i < kForks; i++) {
+      EXPECT_EQ(images[i]->frame.image().thread(), 1u);
+      EXPECT_EQ(images[i]->frame.image().spawn(), spawned[i].sequence());
+      EXPECT_EQ(images[i]->frame.image().id(), spawned[i].spawn().image());
+    }
   }
 }
 

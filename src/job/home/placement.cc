@@ -111,7 +111,7 @@ bool Placement::others_lend(Time now, const PeerId& peer, const LivePeers& live_
 Reason Placement::why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const {
   if (claims.slots() >= wanted) return Reason::job_limit;
   if (!asked_.empty()) return Reason::slots_asked;
-  const auto alive = live_peers.all_alive();
+  const auto& alive = live_peers.all_alive();
   const bool lent = std::ranges::any_of(alive, [&](const auto& peer) { return peer.free_slots > 0 || claims.find(peer.peer) != nullptr; });
   return alive.size() > 1 || lent ? Reason::no_free_slots : Reason::no_peers;
 }
