@@ -4,6 +4,7 @@
 #include <set>
 
 #include "wire/image/image.h"
+#include "wire/messages/limits.h"
 #include "wire/messages/worker_frames.h"
 
 namespace gw::job {
@@ -37,6 +38,8 @@ Status check_image(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.tasks_size() == 1, "an image is one task's: an array begins with none"));
   const wire::pb::Manifest::Module& image = content.tasks(0).image();
   GW_TRY_VOID(require(image.size() > 0 && image.size() <= Manifest::kMaxImageBytes, "an image has up to 8 GiB"));
+  GW_TRY_VOID(require(image.size() <= wire::largest_image_bytes(content.policy().limits()),
+                      "the image is larger than the limits on memory and files allow: raise them"));
   return check_pieces(image);
 }
 

@@ -11,7 +11,8 @@ namespace gw::job {
 // A manifest whose content has been checked; code that has one need not check it again. The job's charter (job/authority/charter.h) has
 // the hash of its bytes.
 //
-// Limits: kMaxManifestBytes, wire::kMaxTasks, a module of at most wire::kMaxModuleBytes, an image of at most kMaxImageBytes.
+// Limits: kMaxManifestBytes, wire::kMaxTasks, a module of at most wire::kMaxModuleBytes, an image of at most kMaxImageBytes that is no
+// larger than the memory and file limits of the policy allow: each host puts the image together in its memory.
 class Manifest {
  public:
   // A module or an image is cut into pieces of 1 MiB. Each piece is a blob; the manifest lists their hashes.

@@ -53,6 +53,20 @@ TEST(Manifest, NamesThePiecesOfTheImageThatTheTaskBeginsWith) {
   EXPECT_EQ(Manifest::check(Manifest::encode(content(1))).value().image(), nullptr);
 }
 
+// Each host would put an image of 8 GiB together from 8,192 times the same MiB.
+TEST(Manifest, OfAnImageThatItsLimitsDoNotAllowIsRefused) {
+  wire::pb::Manifest manifest = content(1);
+  wire::pb::Manifest::Module& image = *manifest.mutable_tasks(0)->mutable_image();
+  image.set_hash(std::string(32, 'i'));
+  image.set_size(Manifest::kMaxImageBytes);
+  for (int i = 0; i < 8192; ++i) image.add_chunks(std::string(32, 'c'));
+  const auto refused = Manifest::check(Manifest::encode(manifest));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().detail.find("limits on memory and files"), std::string::npos) << refused.error().detail;
+  manifest.mutable_policy()->mutable_limits()->set_memory_pages(65536);
+  EXPECT_TRUE(Manifest::check(Manifest::encode(manifest)));
+}
+
 TEST(Manifest, SaysWhatIsWrong) {
   const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::encode(manifest)).error().detail; };
   wire::pb::Manifest manifest = content(0);

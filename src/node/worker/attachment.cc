@@ -1,6 +1,8 @@
 #include "node/worker/attachment.h"
 
+#include <algorithm>
 #include <deque>
+#include <span>
 #include <unordered_set>
 
 #include "base/check.h"
@@ -18,26 +20,45 @@ Result<std::string> read_blob(const Hash256& hash, BlobReader& blobs) {
   return bytes;
 }
 
-Result<Bytes> join_pieces(const job::Attachment& what, BlobReader& blobs) {
-  Bytes whole;
-  for (const Hash256& hash : what.blobs) {
-    GW_TRY(const std::string piece, read_blob(hash, blobs));
-    if (piece.size() > wire::kInputChunkBytes) return fail(Kind::corrupt, "a piece has more than a MiB");
-    whole.insert(whole.end(), piece.begin(), piece.end());
+Error too_large(std::uint64_t bytes, std::uint64_t max_bytes) {
+  return fail(Kind::overloaded, "an attachment of {} MiB is larger than the {} MiB of memory that the job may use here", bytes >> 20,
+              max_bytes >> 20);
+}
+
+// The size of the whole is known from the number of pieces and from the last one: all others have kInputChunkBytes.
+Result<os::SealedMemory> join_pieces(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
+  if (what.blobs.empty()) return fail(Kind::corrupt, "an attachment without pieces");
+  const std::uint64_t last_at = std::uint64_t{what.blobs.size() - 1} * wire::kInputChunkBytes;
+  if (last_at > max_bytes) return too_large(last_at, max_bytes);
+  GW_TRY(const std::string last, read_blob(what.blobs.back(), blobs));
+  if (last.empty() || last.size() > wire::kInputChunkBytes) return fail(Kind::corrupt, "the last piece has none, or more than a MiB");
+  if (last_at + last.size() > max_bytes) return too_large(last_at + last.size(), max_bytes);
+  GW_TRY(os::UnsealedMemory whole, os::UnsealedMemory::make("pieces", last_at + last.size()));
+  Sha256 hash;
+  std::span<std::uint8_t> rest = whole.bytes();
+  for (std::size_t i = 0; i + 1 < what.blobs.size(); ++i, rest = rest.subspan(wire::kInputChunkBytes)) {
+    GW_TRY(const std::string piece, read_blob(what.blobs[i], blobs));
+    if (piece.size() != wire::kInputChunkBytes) return fail(Kind::corrupt, "a piece before the last one does not have one MiB");
+    hash.update(as_bytes(piece));
+    std::ranges::copy(piece, rest.begin());
   }
-  if (sha256(whole) != what.whole) return fail(Kind::corrupt, "the pieces do not make up {}", what.whole.hex());
-  return whole;
+  hash.update(as_bytes(last));
+  std::ranges::copy(last, rest.begin());
+  if (hash.finish() != what.whole) return fail(Kind::corrupt, "the pieces do not make up {}", what.whole.hex());
+  return std::move(whole).seal();
 }
 
 // Pages that are packed one after the other.
 class PagePacker {
  public:
-  explicit PagePacker(BlobReader& blobs) : blobs_(blobs) {}
+  PagePacker(std::uint64_t max_bytes, BlobReader& blobs) : max_bytes_(max_bytes), blobs_(blobs) {}
 
   Status add(const Hash256& hash) {
     if (!packed_.insert(hash).second) return ok();
     GW_TRY(std::string bytes, read_blob(hash, blobs_));
     bytes_ += bytes.size();
+    all_bytes_ += bytes.size();
+    if (all_bytes_ > max_bytes_) return too_large(all_bytes_, max_bytes_);
     hashes_.push_back(hash);
     pages_.push_back(std::move(bytes));
     return bytes_ < kPackBytes ? ok() : finish();
@@ -60,18 +81,20 @@ class PagePacker {
   std::vector<os::SealedMemory> take() { return std::move(packs_); }
 
  private:
+  const std::uint64_t max_bytes_;  // in all packs
   BlobReader& blobs_;
   std::unordered_set<Hash256> packed_;
   std::vector<Hash256> hashes_;
   std::vector<std::string> pages_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // since the last pack
+  std::uint64_t all_bytes_ = 0;
   std::vector<os::SealedMemory> packs_;
 };
 
-Result<std::vector<os::SealedMemory>> join_image(const job::Attachment& what, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> join_image(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
   GW_TRY(const wire::Image nodes, job::join_nodes(what.blobs.front(), [&](const Hash256& hash) { return read_blob(hash, blobs); }));
   GW_TRY_VOID(job::check_gate(nodes, what.gate));
-  PagePacker packer(blobs);
+  PagePacker packer(max_bytes, blobs);
   for (const wire::ImagePage& page : nodes.content().pages) GW_TRY_VOID(packer.add(page.hash));
   GW_TRY_VOID(packer.finish());
   std::vector<os::SealedMemory> memories = packer.take();
@@ -101,19 +124,17 @@ Result<wire::Image> whole_image(const Hash256& root, BlobReader& blobs) {
   return wire::Image::encode(content);
 }
 
-Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
   switch (what.form) {
     case job::Attachment::Form::given:
       return alone(os::SealedMemory::make("given", as_bytes(what.bytes)));
-    case job::Attachment::Form::pieces: {
-      GW_TRY(const Bytes bytes, join_pieces(what, blobs));
-      return alone(os::SealedMemory::make("pieces", bytes));
-    }
+    case job::Attachment::Form::pieces:
+      return alone(join_pieces(what, max_bytes, blobs));
     case job::Attachment::Form::image:
       GW_ASSERT(what.blobs.size() == 1);
-      return join_image(what, blobs);
+      return join_image(what, max_bytes, blobs);
   }
-  return fail(Kind::internal, "an assembly of no known form");
+  return fail(Kind::internal, "an attachment of unknown form");
 }
 
 }  // namespace gw::node

@@ -12,11 +12,12 @@ namespace gw::node {
 
 // Blocks on the disk. Every blob is checked against its hash, and pieces against the hash of the whole: what comes out is what the manifest
 // or the keeper named. Kind::not_found: a blob is not here, or damaged here. Kind::corrupt: together they are not what they should be.
+// Kind::overloaded: the whole is larger than `max_bytes`; a stranger chooses its size, so it is refused before it is in memory.
 //
 // An image comes out as several memories: first root, states and nodes, then packs with at most kPackBytes of pages each, which the worker
-// lets go one by one, so that never two copies of a large memory exist. All else is one.
+// lets go one by one, so that never two copies of a large memory exist. All else is one, which the pieces are copied into one by one.
 inline constexpr std::size_t kPackBytes = 64u << 20;
-Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, BlobReader& blobs);
+Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs);
 
 // An image with all its pages. Kind::corrupt, Kind::not_found.
 Result<wire::Image> whole_image(const Hash256& root, BlobReader& blobs);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "job/images/new_image.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::node {
 namespace {
@@ -47,6 +48,7 @@ class AttachmentTest : public testing::Test, protected BlobReader {
     return put(std::string(as_text(wire::encode_root(root).value())));
   }
   Result<std::string> load(const Hash256& hash) override {
+    ++loads_;
     const auto found = blobs_.find(hash);
     if (found == blobs_.end()) return fail(Kind::corrupt, "a blob is damaged");
     return found->second;
@@ -55,13 +57,26 @@ class AttachmentTest : public testing::Test, protected BlobReader {
     return join(root, {.thread = 7, .epoch = 3, .determinants = 5, .stored = {{wire::kHomeStream, 3}}});
   }
   Result<std::vector<os::SealedMemory>> join(const Hash256& root, const job::Attachment::Gate& gate) {
-    return assemble({.form = job::Attachment::Form::image, .bytes = {}, .blobs = {root}, .whole = {}, .gate = gate}, *this);
+    return assemble({.form = job::Attachment::Form::image, .bytes = {}, .blobs = {root}, .whole = {}, .gate = gate}, max_bytes_, *this);
+  }
+  // The whole has these pieces, as a manifest lists them.
+  Result<std::vector<os::SealedMemory>> join_pieces(const std::vector<std::string>& pieces) {
+    job::Attachment what;
+    Sha256 whole;
+    for (const std::string& piece : pieces) {
+      what.blobs.push_back(put(piece));
+      whole.update(as_bytes(piece));
+    }
+    what.whole = whole.finish();
+    return assemble(what, max_bytes_, *this);
   }
 
   wire::ImageContent content_;
   std::map<Hash256, std::string> blobs_;
   std::vector<wire::NodeName> nodes_;
   Hash256 root_;
+  std::uint64_t max_bytes_ = 1u << 30;
+  std::size_t loads_ = 0;
 };
 
 // Finding N8: the worker would send determinant 5 where its host expects another one, and be ended for it with all its threads.
@@ -120,6 +135,38 @@ TEST_F(AttachmentTest, WhatIsNoTreeIsRefused) {
     EXPECT_TRUE(joined.error().kind == Kind::corrupt || joined.error().kind == Kind::unsupported) << what << ": " << joined.error().detail;
     EXPECT_FALSE(joined.error().detail.empty());
   }
+}
+
+TEST_F(AttachmentTest, PiecesBecomeOneMemory) {
+  const std::string first(wire::kInputChunkBytes, 'a'), last = "the end";
+  const auto memories = join_pieces({first, first, last});
+  ASSERT_TRUE(memories) << memories.error().detail;
+  ASSERT_EQ(memories->size(), 1u);
+  EXPECT_EQ(as_text(memories->front().bytes()), first + first + last);
+  EXPECT_EQ(join_pieces({last, first}).error().kind, Kind::corrupt) << "only the last piece is shorter than a MiB";
+  EXPECT_EQ(join_pieces({first, ""}).error().kind, Kind::corrupt);
+  EXPECT_EQ(join_pieces({}).error().kind, Kind::corrupt);
+  EXPECT_EQ(assemble({.blobs = {put(last)}, .whole = {}}, max_bytes_, *this).error().kind, Kind::corrupt);
+}
+
+// A stranger lists one MiB 8,192 times: neither the disk nor the memory of the host may be used up before that is refused.
+TEST_F(AttachmentTest, AnAttachmentThatIsLargerThanItsJobMayUseIsRefusedBeforeItIsRead) {
+  job::Attachment what;
+  what.blobs.assign(8192, put(std::string(wire::kInputChunkBytes, 'a')));
+  const auto joined = assemble(what, max_bytes_, *this);
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().kind, Kind::overloaded);
+  EXPECT_EQ(joined.error().detail, "an attachment of 8191 MiB is larger than the 1024 MiB of memory that the job may use here");
+  EXPECT_EQ(loads_, 0u);
+  max_bytes_ = wire::kInputChunkBytes + 6;
+  EXPECT_EQ(join_pieces({std::string(wire::kInputChunkBytes, 'a'), "the end"}).error().kind, Kind::overloaded);
+}
+
+TEST_F(AttachmentTest, AnImageWithMorePagesThanItsJobMayUseIsRefused) {
+  max_bytes_ = 2 * wire::kPageBytes;
+  EXPECT_EQ(join(root_).error().kind, Kind::overloaded);
+  max_bytes_ += wire::kPageUnit;
+  EXPECT_TRUE(join(root_));
 }
 
 TEST_F(AttachmentTest, AWholeImageHasItsPages) {

@@ -20,10 +20,10 @@ std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) 
   return descriptors;
 }
 
-Result<std::vector<os::SealedMemory>> assemble_all(const std::vector<job::Attachment>& beside, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> assemble_all(const std::vector<job::Attachment>& beside, std::uint64_t max_bytes, BlobReader& blobs) {
   std::vector<os::SealedMemory> memories;
   for (const job::Attachment& what : beside) {
-    GW_TRY(std::vector<os::SealedMemory> more, assemble(what, blobs));
+    GW_TRY(std::vector<os::SealedMemory> more, assemble(what, max_bytes, blobs));
     std::ranges::move(more, std::back_inserter(memories));
   }
   return memories;
@@ -53,7 +53,7 @@ void WorkerTable::start(const job::StartWorker& start, const WorkerShare& share)
   log::info("node", "worker started", kv("job", start.job.brief()), kv("worker", id.value()), kv("pid", (*hosted)->pid()));
   metrics::count(Metric::workers_started);
   (*hosted)->hold(share);
-  workers_.emplace(id, Worker{*std::move(hosted), start.job, nullptr});
+  workers_.emplace(id, Worker{*std::move(hosted), start.job, share.resident_bytes, nullptr});
 }
 
 void WorkerTable::send(job::FrameToWorker frame) {
@@ -64,8 +64,9 @@ void WorkerTable::send(job::FrameToWorker frame) {
   const bool load = frame.frame.has_load();
   const HostedWorker::Position position = worker.reserve(std::move(frame.frame));
   const auto memories = std::make_shared<Result<std::vector<os::SealedMemory>>>(std::vector<os::SealedMemory>());
-  const auto put_together = [this, memories, load, beside = std::move(frame.beside)](BlobReader& blobs) {
-    *memories = assemble_all(beside, blobs);
+  const auto put_together = [this, memories, load, beside = std::move(frame.beside),
+                             max_bytes = found->second.memory_share](BlobReader& blobs) {
+    *memories = assemble_all(beside, max_bytes, blobs);
     if (!load || !*memories) return;
     GW_ASSERT(beside.front().form == job::Attachment::Form::pieces);  // so assemble() has checked the whole
     auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), code_kind_);
@@ -166,7 +167,7 @@ void WorkerTable::drain(job::WorkerId id) {
 void WorkerTable::check(job::WorkerId id, WorkerProcess::Received received) {
   workers_.at(id).checking = true;
   const auto memory = std::make_shared<const os::SealedMemory>(*std::move(received.memory));
-  const auto image = std::make_shared<Result<job::NewImage>>(fail(Kind::internal, "an image that was not looked at"));
+  const auto image = std::make_shared<Result<job::NewImage>>(fail(Kind::internal, "internal error: the image was not checked"));
   waiting_.with_images([memory, image] { *image = job::check_new_image(memory->bytes(), memory); },
                        [this, alive = alive_, id, frame = std::move(received.frame), image] {
                          if (*alive) on_checked(id, frame, std::move(*image));
@@ -211,12 +212,13 @@ void WorkerTable::drop_code(Worker& worker) {
 
 std::vector<job::JobId> WorkerTable::hold(const std::function<WorkerShare(const job::JobId&)>& share_of) {
   std::vector<job::JobId> too_large;
-  for (const auto& [id, worker] : workers_) {
+  for (auto& [id, worker] : workers_) {
     const WorkerShare share = share_of(worker.job);
     if (worker.process->resident_bytes() > share.resident_bytes) {
       too_large.push_back(worker.job);
     } else {
       worker.process->hold(share);
+      worker.memory_share = share.resident_bytes;
     }
   }
   return too_large;

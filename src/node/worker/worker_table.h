@@ -77,6 +77,7 @@ class WorkerTable {
   struct Worker {
     std::unique_ptr<HostedWorker> process;
     job::JobId job;
+    std::uint64_t memory_share;                         // no attachment may be larger
     std::shared_ptr<const os::SealedMemory> module;     // shared with what is being done about its code on another thread
     std::deque<WorkerProcess::Received> received = {};  // wait until the image before them is checked
     std::size_t received_bytes = 0;                     // in their frames
