@@ -1,6 +1,7 @@
 #include "node/disk/record_repair.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <fstream>
 
@@ -54,6 +55,15 @@ class RecordRepairTest : public testing::Test {
     fs::remove(file_.string() + "-shm");
   }
 
+  // An owner lists the tables of the store with the tool of SQLite, which closes it as its last user.
+  void list_tables() {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(file_.c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, "SELECT name FROM sqlite_master", nullptr, nullptr, nullptr), SQLITE_OK);
+    ASSERT_EQ(sqlite3_close(database), SQLITE_OK);
+  }
+  std::size_t readable_jobs() { return RecordStore::open(file_).value().load().value().records.size(); }
+
   void damage(const std::string& part, std::size_t bytes) {
     std::fstream file(file_.string() + part, std::ios::in | std::ios::out | std::ios::binary);
     const std::size_t size = fs::file_size(file_.string() + part);
@@ -85,12 +95,46 @@ TEST_F(RecordRepairTest, ALogThatACrashCutIsFine) {
 }
 
 TEST_F(RecordRepairTest, AStoreOrLogWithoutTheOtherIsDamaged) {
-  ASSERT_TRUE(RecordStore::open(file_)) << "closed again, everything is in the main file";
+  std::ofstream(file_.string() + "-shm") << "as a killed daemon leaves it";
   fs::remove(file_.string() + "-wal");
   EXPECT_EQ(RecordStore::open(file_).error().kind, Kind::corrupt);
   restore();
   fs::remove(file_);
   EXPECT_EQ(RecordStore::open(file_).error().kind, Kind::corrupt);
+}
+
+TEST_F(RecordRepairTest, AStoreThatWasClosedNeedsNoLog) {
+  ASSERT_EQ(readable_jobs(), kJobs);
+  ASSERT_TRUE(fs::exists(file_.string() + "-shm"));
+  fs::remove(file_.string() + "-wal");
+  EXPECT_EQ(readable_jobs(), kJobs);
+}
+
+TEST_F(RecordRepairTest, AStoreThatWasOpenedAgainNeedsItsLog) {
+  ASSERT_EQ(readable_jobs(), kJobs) << "closed";
+  {
+    RecordStore store = RecordStore::open(file_).value();
+    ASSERT_TRUE(store.raise_boot());
+    for (const char* part : {"", "-shm"}) fs::copy_file(file_.string() + part, (folder_.path() / "copy").string() + part);
+  }
+  EXPECT_EQ(RecordStore::open(folder_.path() / "copy").error().kind, Kind::corrupt);
+}
+
+// A start that takes the missing log for damage would end all running jobs.
+TEST_F(RecordRepairTest, AnOwnerMayLookIntoTheStoreOfAStoppedOrKilledDaemon) {
+  list_tables();
+  ASSERT_FALSE(fs::exists(file_.string() + "-wal")) << "of a killed daemon";
+  EXPECT_EQ(readable_jobs(), kJobs);
+  list_tables();
+  ASSERT_FALSE(fs::exists(file_.string() + "-wal")) << "of a stopped daemon";
+  EXPECT_EQ(readable_jobs(), kJobs);
+}
+
+TEST_F(RecordRepairTest, ALogMayHaveAnyLength) {
+  const fs::path wal = file_.string() + "-wal";
+  fs::resize_file(wal, 257u << 20);  // what SQLite has reserved, or left of an earlier round
+  const Status checked = check_wal(file_);
+  EXPECT_TRUE(checked) << checked.error().detail;
 }
 
 TEST_F(RecordRepairTest, DamageInTheMiddleOfTheLogIsFound) {

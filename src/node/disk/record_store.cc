@@ -12,7 +12,7 @@ namespace gw::node {
 namespace {
 
 constexpr int kApplication = 0x47445754;  // "GDWT"
-constexpr int kFormat = kFormatWithLog;
+constexpr std::uint32_t kFormat = kFormatWithLog;
 constexpr std::uint64_t kMaxBoot = (1ull << 31) - 1;  // peer::Peer::Identity
 constexpr int kMaxLogBytes = 64 << 20;                // between checkpoints; in a store that is closed the log is empty
 constexpr int kBusyMilliseconds = 5000;               // for a user who reads the database with a tool
@@ -55,14 +55,36 @@ Result<RecordStore> RecordStore::open(const std::filesystem::path& file) {
   int stays = 1;
   (void)sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &stays);  // see check_wal()
   GW_TRY_VOID(store.prepare_schema());
+  store.opened_ = true;
   return store;
+}
+
+// Called before the first commit, not by open(): a store on a full disk can be opened. The main file must have lost the mark before
+// anything is committed, else a log that is deleted later would not be missed.
+Status RecordStore::clear_closed_mark() {
+  if (!marked_) return ok();
+  GW_TRY_VOID(database_.run(fmt::format("PRAGMA user_version={}; PRAGMA wal_checkpoint(PASSIVE)", kFormat)));
+  marked_ = false;
+  return ok();
+}
+
+// The mark comes last: the main file must not have it while something is only in the log. A reader from outside, or a full disk, may
+// prevent it; the next start then relies on the log.
+RecordStore::~RecordStore() {
+  if (!opened_ || marked_ || database_.handle() == nullptr) return;
+  sqlite3_busy_timeout(database_.handle(), 0);
+  const auto busy = database_.number("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!busy || *busy != 0) return;
+  (void)database_.run(fmt::format("PRAGMA user_version={}; PRAGMA wal_checkpoint(TRUNCATE)", kFormat | kClosedMark));
 }
 
 Status RecordStore::prepare_schema() {
   GW_TRY_VOID(database_.run(fmt::format("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit={}", kMaxLogBytes)));
   GW_TRY(const std::int64_t application, database_.number("PRAGMA application_id"));
-  GW_TRY(const std::int64_t format, database_.number("PRAGMA user_version"));
+  GW_TRY(const std::int64_t version, database_.number("PRAGMA user_version"));
   if (application == kApplication) {
+    const std::int64_t format = version & ~std::int64_t{kClosedMark};
+    marked_ = version != format;
     if (format > kFormat)
       return fail(Kind::unsupported, "{} is of format {}, and this godwit knows {}: use the newer one", file_.string(), format, kFormat);
     GW_TRY(Sqlite::Statement check, database_.prepare("PRAGMA quick_check(1)"));
@@ -80,6 +102,7 @@ Status RecordStore::prepare_schema() {
   GW_TRY(const std::int64_t tables, database_.number("SELECT count(*) FROM sqlite_master"));
   if (application != 0 || tables != 0)
     return fail(Kind::invalid, "{} is a database of another program: choose another place for the state", file_.string());
+  // The main file has the format from the beginning: else a log that is deleted early would not be missed.
   return database_.run(
       fmt::format("BEGIN IMMEDIATE;"
                   "CREATE TABLE records(key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL);"
@@ -87,17 +110,22 @@ Status RecordStore::prepare_schema() {
                   "INSERT INTO life VALUES(0);"
                   "PRAGMA application_id={};"
                   "PRAGMA user_version={};"
-                  "COMMIT",
+                  "COMMIT;"
+                  "PRAGMA wal_checkpoint(PASSIVE)",
                   kApplication, kFormat));
 }
 
 Result<std::uint64_t> RecordStore::raise_boot() {
+  GW_TRY_VOID(clear_closed_mark());
   GW_TRY_VOID(database_.run("PRAGMA synchronous=FULL; UPDATE life SET boot = boot + 1"));
   GW_TRY(const std::int64_t boot, database_.number("SELECT boot FROM life"));
   return static_cast<std::uint64_t>(boot);
 }
 
-Status RecordStore::set_boot(std::uint64_t boot) { return database_.run(fmt::format("UPDATE life SET boot = max(boot, {})", boot)); }
+Status RecordStore::set_boot(std::uint64_t boot) {
+  GW_TRY_VOID(clear_closed_mark());
+  return database_.run(fmt::format("UPDATE life SET boot = max(boot, {})", boot));
+}
 
 // --- reading
 
@@ -135,6 +163,7 @@ Result<std::string> RecordStore::read(const std::string& key) {
 // --- writing
 
 Status RecordStore::commit(std::span<const Batch> batches) {
+  GW_TRY_VOID(clear_closed_mark());
   GW_TRY_VOID(database_.run("BEGIN IMMEDIATE"));
   Status written = ok();
   for (const Batch& batch : batches) {

@@ -18,7 +18,8 @@ namespace gw::node {
 // is read.
 //
 // A batch is stored as a whole or not at all, however the process or the machine ends, and is durable when commit() has returned. A failed
-// commit stores nothing. Blocks on the disk; belongs to one thread at a time.
+// commit stores nothing. The destructor copies the log to the main file and marks the store as closed (check_wal()). Blocks on the disk;
+// belongs to one thread at a time.
 class RecordStore {
  public:
   using Records = std::map<std::string, std::string>;
@@ -26,6 +27,10 @@ class RecordStore {
     std::vector<job::Record> records;
     std::string dropped_prefix;  // deletes every record whose key has this prefix; empty: none
   };
+
+  RecordStore(RecordStore&&) = default;
+  RecordStore& operator=(RecordStore&&) = default;
+  ~RecordStore();
 
   // The checksum stored with a value.
   static std::int64_t sum_of(std::string_view key, std::string_view value);
@@ -52,12 +57,15 @@ class RecordStore {
   RecordStore(std::filesystem::path file, Sqlite database) : file_(std::move(file)), database_(std::move(database)) {}
 
   Status prepare_schema();
+  Status clear_closed_mark();
   Status write(const std::vector<job::Record>& records);
   Status drop(const std::string& prefix);
   Result<std::string> checked_value(const std::string& key, sqlite3_stmt* row, int column) const;
 
   std::filesystem::path file_;
   Sqlite database_;
+  bool opened_ = false;  // the database is a store of a known format
+  bool marked_ = false;  // as closed
 };
 
 }  // namespace gw::node
