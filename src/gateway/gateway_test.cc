@@ -235,6 +235,7 @@ TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
   ASSERT_TRUE(client.watch(kJob, 5000, [&](const JobEvent&) { return ++more, Client::StreamControl::proceed; }))
       << "it is over: nothing comes, but an end";
   EXPECT_EQ(more, 0u);
+  EXPECT_EQ(control.summaries, 0) << "a stream asks only whether the job is over, which does not grow with its threads";
 }
 
 TEST_F(AtTheGateway, AClientThatGoesIsNoticedWhileItsJobIsQuiet) {

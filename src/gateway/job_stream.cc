@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kQuiet = std::chrono::hours(1);  // then the loop looks again: a stream waits as long as its client
 
-bool is_over(const node::Control& control, const job::JobId& id) {
-  const Result<node::JobSummary> summary = control.job_summary(id);
-  return summary && is_over(summary->state);
-}
-
 }  // namespace
 
 // A client that closes the connection, or sends something else, ends the stream. Without this a client that has gone would be noticed only
@@ -101,7 +96,7 @@ asio::awaitable<void> JobStream::send_events(const Match& match) {
   const NextPiece next = [&]() -> asio::awaitable<Result<Piece>> {
     const auto events = control_.events(id, from, config_.piece_events);
     if (!events) co_return events.error();
-    Piece piece{.bytes = "", .end = events->empty() && is_over(control_, id)};  // no event comes after the end
+    Piece piece{.bytes = "", .end = events->empty() && control_.is_over(id)};  // no event comes after the end
     for (const node::JobEvent& event : *events) {
       piece.bytes += dump(to_json(event)) + "\n";
       piece.end = std::holds_alternative<node::JobEvent::Over>(event.kind);

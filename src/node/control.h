@@ -263,6 +263,8 @@ class Control {
   virtual std::vector<PeerView> peers() const = 0;                         // this one first, then by id
   virtual std::vector<JobSummary> jobs() const = 0;                        // the latest first
   virtual Result<JobSummary> job_summary(const job::JobId& id) const = 0;  // Kind::not_found
+  // Whether the last event of the job is Over; false if there is no such job. Costs a lookup.
+  virtual bool is_over(const job::JobId& id) const = 0;
   // `done` gets the job with its threads and peers, which are read from the disk if the job is over. Kind::not_found.
   virtual void job(const job::JobId& id, std::function<void(Result<JobView>)> done) = 0;
   virtual std::vector<HostedJobView> hosted() const = 0;  // by id

@@ -46,7 +46,8 @@ class FakeControl final : public node::Control {
   }
   std::size_t watchers(const job::JobId& id) const { return jobs_.at(id).watchers.size(); }
 
-  bool mute = false;  // answers nothing
+  bool mute = false;          // answers nothing
+  mutable int summaries = 0;  // that were asked for
   std::map<Hash256, std::string> blobs;
   bool stopped = false;
 
@@ -107,9 +108,11 @@ class FakeControl final : public node::Control {
   }
   std::vector<node::HostedJobView> hosted() const override { return hosted_view; }
   Result<node::JobSummary> job_summary(const job::JobId& id) const override {
+    ++summaries;
     if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
     return jobs_.at(id).view.summary;
   }
+  bool is_over(const job::JobId& id) const override { return jobs_.contains(id) && jobs_.at(id).over(); }
   void job(const job::JobId& id, std::function<void(Result<node::JobView>)> done) override {
     const auto found = jobs_.find(id);
     const Result<node::JobView> view =

@@ -103,6 +103,7 @@ class Home {
   // The record of the job at its end: of bounded size, because threads and peers are in the last entry of the output.
   wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
+  std::size_t placed_threads() const { return threads_.placed(); }
   std::uint32_t tasks() const { return manifest_.tasks(); }
   const Manifest& manifest() const { return manifest_; }
 

@@ -72,6 +72,7 @@ class NodeControl final : public Control {
   std::vector<JobSummary> jobs() const override { return job_views_.summaries(); }
   std::vector<HostedJobView> hosted() const override;
   Result<JobSummary> job_summary(const job::JobId& id) const override { return job_views_.summary(id); }
+  bool is_over(const job::JobId& id) const override { return job_views_.over(id); }
   void job(const job::JobId& id, std::function<void(Result<JobView>)> done) override;
   std::vector<GridView> grids() const override;
   void change_grids(GridOrder order, std::function<void(Result<std::string>)> done) override;

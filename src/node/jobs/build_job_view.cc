@@ -12,6 +12,14 @@ std::optional<WallTime> time_of(std::uint64_t ns) {
 
 }  // namespace
 
+job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t placed_threads) {
+  const std::uint64_t over = record.ended() + record.failed();
+  job::JobSnapshot counts{
+      .waiting = record.threads() - placed_threads - over, .running = placed_threads, .ended = record.ended(), .failed = record.failed()};
+  counts.record = std::move(record);
+  return counts;
+}
+
 JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
   const wire::pb::JobRecord& record = snapshot.record;
   const bool over = told == EndAnnounced::over;

@@ -9,6 +9,9 @@ namespace gw::node {
 // `told`: whether the end of the job has been notified. Before that the view says running: the job's record may be ahead of the disk.
 enum class EndAnnounced : std::uint8_t { not_yet, over };
 
+// A job that runs, as its record and the number of placed threads tell: without threads and peers, whose number has no bound.
+job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t placed_threads);
+
 JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told);
 // Does not fill in the state of the job's peers.
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told);

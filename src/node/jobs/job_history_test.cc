@@ -78,6 +78,19 @@ TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
   EXPECT_EQ(job.output().final_size(Stream::output), 4u);
 }
 
+TEST(JobViews, ASummaryIsMadeFromCounts) {
+  wire::pb::JobRecord record;
+  record.set_threads(10);
+  record.set_ended(3);
+  record.set_failed(1);
+  const JobSummary summary = summary_of({}, with_counts(record, 2), EndAnnounced::not_yet);
+  EXPECT_EQ(summary.threads, 10u);
+  EXPECT_EQ(summary.waiting, 4u);
+  EXPECT_EQ(summary.running, 2u);
+  EXPECT_EQ(summary.ended, 3u);
+  EXPECT_EQ(summary.failed, 1u);
+}
+
 TEST(JobViews, AJobRunsUntilItsEndWasNotified) {
   job::JobSnapshot snapshot;
   snapshot.record.set_state(wire::pb::JobRecord::DONE);

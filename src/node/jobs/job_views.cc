@@ -1,6 +1,7 @@
 #include "node/jobs/job_views.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gw::node {
 namespace {
@@ -11,22 +12,17 @@ Error unknown(const JobId& id) { return fail(Kind::not_found, "there is no job {
 
 }  // namespace
 
-class JobViews::Watching final : public Subscription {
- public:
-  Watching(std::weak_ptr<Watchers> watchers, std::uint64_t number) : watchers_(std::move(watchers)), number_(number) {}
-  ~Watching() override {
-    if (const auto watchers = watchers_.lock()) watchers->erase(number_);
-  }
-
- private:
-  std::weak_ptr<Watchers> watchers_;
-  std::uint64_t number_;
-};
-
 // --- lookup
 
 std::optional<job::JobSnapshot> JobViews::snapshot_of(const JobId& id) const {
   if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) return home->second->snapshot();
+  if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::snapshot_of(*past);
+  return std::nullopt;
+}
+
+std::optional<job::JobSnapshot> JobViews::counts_of(const JobId& id) const {
+  if (const auto home = peer_.homes().find(id); home != peer_.homes().end())
+    return with_counts(home->second->record(), home->second->placed_threads());
   if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::snapshot_of(*past);
   return std::nullopt;
 }
@@ -38,9 +34,15 @@ bool JobViews::over(const JobId& id) const {
 
 JobHistory* JobViews::history(const JobId& id) {
   if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
-  const auto snapshot = snapshot_of(id);
-  if (!snapshot) return nullptr;
-  return &jobs_.try_emplace(id, snapshot->record.tasks(), first_number_).first->second;
+  const auto counts = counts_of(id);
+  if (!counts) return nullptr;
+  return &jobs_.try_emplace(id, counts->record.tasks(), first_number_).first->second;
+}
+
+JobHistory* JobViews::touch(const JobId& id) {
+  JobHistory* const found = history(id);
+  if (found != nullptr) touched_.insert(id);
+  return found;
 }
 
 // A job that was over before this boot, or whose history was forgotten, has one event: Over.
@@ -84,80 +86,65 @@ void JobViews::on_event(WallTime now, const job::Event& event) {
 
 void JobViews::on(WallTime now, const job::JobAccepted& accepted) {
   if (jobs_.contains(accepted.job) || peer_.past().find(accepted.job) != nullptr) return;  // submitted again
-  if (JobHistory* job = history(accepted.job)) job->add(now, JobEvent::Accepted{});
+  if (JobHistory* job = touch(accepted.job)) job->add(now, JobEvent::Accepted{});
 }
 
 void JobViews::on(WallTime now, const job::EffectStored& stored) {
-  if (JobHistory* job = history(stored.job)) job->on_effect(now, stored.effect);
+  if (JobHistory* job = touch(stored.job)) job->on_effect(now, stored.effect);
 }
 
 void JobViews::on(WallTime now, const job::InputWanted& wanted) {
-  if (JobHistory* job = history(wanted.job)) job->add(now, JobEvent::InputWanted{wanted.piece});
+  if (JobHistory* job = touch(wanted.job)) job->add(now, JobEvent::InputWanted{wanted.piece});
 }
 
 void JobViews::on(WallTime now, const job::JobSuspended& suspended) {
-  if (JobHistory* job = history(suspended.job)) job->add(now, JobEvent::Suspended{});
+  if (JobHistory* job = touch(suspended.job)) job->add(now, JobEvent::Suspended{});
 }
 
 void JobViews::on(WallTime now, const job::JobResumed& resumed) {
-  if (JobHistory* job = history(resumed.job)) job->add(now, JobEvent::Resumed{});
+  if (JobHistory* job = touch(resumed.job)) job->add(now, JobEvent::Resumed{});
 }
 
 void JobViews::on(WallTime now, const job::ThreadPlaced& placed) {
-  if (JobHistory* job = history(placed.job)) job->add(now, JobEvent::ThreadPlaced{placed.thread, placed.host});
+  if (JobHistory* job = touch(placed.job)) job->add(now, JobEvent::ThreadPlaced{placed.thread, placed.host});
 }
 
 void JobViews::on(WallTime now, const job::ThreadResumed& resumed) {
-  if (JobHistory* job = history(resumed.job)) job->add(now, JobEvent::ThreadResumed{resumed.thread, resumed.epoch, resumed.host});
+  if (JobHistory* job = touch(resumed.job)) job->add(now, JobEvent::ThreadResumed{resumed.thread, resumed.epoch, resumed.host});
 }
 
 void JobViews::on(WallTime now, const job::ThreadRestarted& again) {
-  if (JobHistory* job = history(again.job)) job->add(now, JobEvent::ThreadRestarted{again.thread, again.epoch, again.host});
+  if (JobHistory* job = touch(again.job)) job->add(now, JobEvent::ThreadRestarted{again.thread, again.epoch, again.host});
 }
 
 void JobViews::on(WallTime now, const job::HostLost& lost) {
-  if (JobHistory* job = history(lost.job)) job->add(now, JobEvent::PeerLost{lost.peer, lost.threads});
+  if (JobHistory* job = touch(lost.job)) job->add(now, JobEvent::PeerLost{lost.peer, lost.threads});
 }
 
 void JobViews::on(WallTime now, const job::ThreadFailed& failed) {
-  if (JobHistory* job = history(failed.job)) job->on_failed(now, failed);
+  if (JobHistory* job = touch(failed.job)) job->on_failed(now, failed);
 }
 
 void JobViews::on(WallTime now, const job::JobOver& over) {
-  const auto snapshot = snapshot_of(over.job);
-  if (!snapshot) return;
-  history(over.job)->on_over(now, snapshot->record);
+  const auto counts = counts_of(over.job);
+  if (!counts) return;
+  touch(over.job)->on_over(now, counts->record);
   past_.push_back(over.job);
   forget_old();
 }
 
 bool JobViews::end_turn(WallTime now) {
   bool due = false;
-  for (auto& [id, job] : jobs_) {
-    if (!job.end_turn(now)) continue;
-    for (auto& [number, watcher] : *watchers_)
-      if (watcher.job == id) due = watcher.due = true;
+  for (const JobId& id : std::exchange(touched_, {})) {
+    const auto found = jobs_.find(id);  // forgotten in the same turn
+    if (found != jobs_.end() && found->second.end_turn(now)) due = watchers_.note_change(id) || due;
   }
   return due;
 }
 
-void JobViews::wake() {
-  std::vector<std::uint64_t> numbers;
-  for (auto& [number, watcher] : *watchers_)
-    if (std::exchange(watcher.due, false)) numbers.push_back(number);
-  for (const std::uint64_t number : numbers) {
-    const auto found = watchers_->find(number);  // the callback before may have ended this subscription
-    if (found == watchers_->end()) continue;
-    const auto changed = found->second.changed;
-    changed();
-  }
-}
-
 Result<std::unique_ptr<Subscription>> JobViews::watch(const JobId& id, std::function<void()> changed) {
   GW_TRY_VOID(find(id));
-  if (watchers_->size() >= kMaxWatchers) return fail(Kind::overloaded, "{} clients watch jobs already: try again later", watchers_->size());
-  watchers_->emplace(++next_watcher_, Watcher{id, std::move(changed)});
-  return std::unique_ptr<Subscription>(std::make_unique<Watching>(watchers_, next_watcher_));
+  return watchers_.add(id, std::move(changed));
 }
 
 // --- views
@@ -165,8 +152,7 @@ Result<std::unique_ptr<Subscription>> JobViews::watch(const JobId& id, std::func
 std::vector<JobSummary> JobViews::summaries() const {
   std::vector<JobSummary> out;
   const auto add = [&](const JobId& id) {
-    if (const auto snapshot = snapshot_of(id))
-      out.push_back(summary_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet));
+    if (const auto counts = counts_of(id)) out.push_back(summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet));
   };
   for (const auto& [id, home] : peer_.homes()) add(id);
   for (const auto& [id, record] : peer_.past().all()) add(id);
@@ -175,9 +161,9 @@ std::vector<JobSummary> JobViews::summaries() const {
 }
 
 Result<JobSummary> JobViews::summary(const JobId& id) const {
-  const auto snapshot = snapshot_of(id);
-  if (!snapshot) return unknown(id);
-  return summary_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  const auto counts = counts_of(id);
+  if (!counts) return unknown(id);
+  return summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
 }
 
 JobView JobViews::past_view(const JobId& id, const wire::pb::JobRecord& details) {

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "node/control.h"
 #include "node/jobs/build_job_view.h"
 #include "node/jobs/job_history.h"
+#include "node/jobs/job_watchers.h"
 #include "node/jobs/output_reader.h"
 #include "peer/peer.h"
 
@@ -20,11 +22,11 @@ namespace gw::node {
 
 // Follows the peer's notices about its jobs and answers users' questions about them. Reads the peer, never changes it.
 //
-// Belongs to the node thread. Limits: a history for each running job and for kMaxPast that are over; other jobs that are over have only
-// their Over event. kMaxWatchers.
+// Costs: the end of a turn costs the jobs that had events in it and their watchers; summaries and over() do not grow with the threads of a
+// job. Belongs to the node thread. Limits: a history for each running job and for kMaxPast that are over; other jobs that are over have
+// only their Over event; those of JobWatchers.
 class JobViews {
  public:
-  static constexpr std::size_t kMaxWatchers = 1024;
   static constexpr std::size_t kMaxPast = 64;
 
   // REQUIRES: the peer outlives this object.
@@ -36,7 +38,7 @@ class JobViews {
   void on_event(WallTime now, const job::Event& event);
   // Ends a turn. True if a watcher has to be called.
   bool end_turn(WallTime now);
-  void wake();
+  void wake() { watchers_.wake(); }
 
   // The peer has forgotten the job.
   void forget(const job::JobId& id);
@@ -56,16 +58,12 @@ class JobViews {
   Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed);
 
  private:
-  struct Watcher {
-    job::JobId job;
-    std::function<void()> changed;
-    bool due = false;
-  };
-  using Watchers = std::map<std::uint64_t, Watcher>;
-  class Watching;
-
   std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
+  // The same without threads and peers.
+  std::optional<job::JobSnapshot> counts_of(const job::JobId& id) const;
   JobHistory* history(const job::JobId& id);
+  // The history of a job that gets an event in this turn; nullptr: there is no such job.
+  JobHistory* touch(const job::JobId& id);
   Result<JobHistory*> find(const job::JobId& id);
   void forget_old();
 
@@ -95,9 +93,9 @@ class JobViews {
   const peer::Peer& peer_;
   const std::uint64_t first_number_;
   std::map<job::JobId, JobHistory> jobs_;
-  std::deque<job::JobId> past_;                                        // of jobs_: those that are over, in the order of hearing so
-  std::shared_ptr<Watchers> watchers_ = std::make_shared<Watchers>();  // a subscription may outlive the views
-  std::uint64_t next_watcher_ = 0;
+  std::set<job::JobId> touched_;  // of jobs_: those with events in this turn
+  std::deque<job::JobId> past_;   // of jobs_: those that are over, in the order of hearing so
+  JobWatchers watchers_;
 };
 
 }  // namespace gw::node
