@@ -78,7 +78,7 @@ WorkerProcess::WorkerProcess(os::ChildProcess child, os::UniqueFd socket, os::Sh
       guests_running_(std::move(guests_running)),
       errors_(std::move(errors)),
       limits_(limits) {
-  waiting_for_[{Request::hello, 0}] = os::monotonic_now() + limits_.start;
+  answers_.expect({Request::hello, 0}, os::monotonic_now() + limits_.start);
 }
 
 void WorkerProcess::confine() {
@@ -114,18 +114,18 @@ Status WorkerProcess::send(const ToWorker& frame, std::vector<os::UniqueFd> desc
 
 void WorkerProcess::expect_answer(const ToWorker& frame) {
   const Time deadline = os::monotonic_now() + limits_.answer;
-  if (frame.has_load()) waiting_for_[{Request::load, 0}] = deadline;
-  if (frame.has_suspend()) waiting_for_[{Request::suspend, frame.suspend().thread()}] = deadline;
-  if (frame.has_checkpoint()) waiting_for_[{Request::checkpoint, frame.checkpoint().thread()}] = deadline;
-  if (frame.has_terminate()) waiting_for_[{Request::terminate, frame.terminate().thread()}] = deadline;
+  if (frame.has_load()) answers_.expect({Request::load, 0}, deadline);
+  if (frame.has_suspend()) answers_.expect({Request::suspend, frame.suspend().thread()}, deadline);
+  if (frame.has_checkpoint()) answers_.expect({Request::checkpoint, frame.checkpoint().thread()}, deadline);
+  if (frame.has_terminate()) answers_.expect({Request::terminate, frame.terminate().thread()}, deadline);
   if (frame.has_drop())
     for (const Request request : {Request::suspend, Request::checkpoint, Request::terminate})
-      waiting_for_.erase({request, frame.drop().thread()});
-  if (frame.has_shutdown()) waiting_for_[{Request::shutdown, 0}] = deadline;
+      answers_.forget({request, frame.drop().thread()});
+  if (frame.has_shutdown()) answers_.expect({Request::shutdown, 0}, deadline);
 }
 
 void WorkerProcess::note_answer(const FromWorker& frame) {
-  const auto forget = [this](Request request, std::uint64_t thread) { waiting_for_.erase({request, thread}); };
+  const auto forget = [this](Request request, std::uint64_t thread) { answers_.forget({request, thread}); };
   const auto forget_all = [&](std::uint64_t thread) {
     for (const Request request : {Request::suspend, Request::checkpoint, Request::terminate}) forget(request, thread);
   };
@@ -147,8 +147,8 @@ void WorkerProcess::add_watched(std::vector<pollfd>& list) const {
 }
 
 WorkerProcess::Time WorkerProcess::next_deadline() const {
-  Time next = Time::max();
-  for (const auto& [request, deadline] : waiting_for_) next = std::min(next, deadline);
+  const auto answer = answers_.next();
+  const Time next = answer ? answer->at : Time::max();
   return std::min({next, next_look_.value_or(next), next_pause_.value_or(next)});
 }
 
@@ -195,7 +195,7 @@ Status WorkerProcess::on_hello(const FromWorker& frame) {
     return fail(Kind::unsupported, "it speaks version {} of the protocol, this is {}: godwit and godwit-worker are not of the same build",
                 frame.hello().version(), wire::kWorkerProtocol);
   held_by_.insert(held_by_.end(), frame.hello().cage().begin(), frame.hello().cage().end());
-  waiting_for_.erase({Request::hello, 0});
+  answers_.forget({Request::hello, 0});
   ready_ = true;
   return ok();
 }
@@ -216,9 +216,8 @@ void WorkerProcess::keep_last_words() {
 
 void WorkerProcess::enforce(Time now) {
   if (sentenced_) return;
-  for (const auto& [request, deadline] : waiting_for_) {
-    if (now < deadline) continue;
-    const bool starting = request.first == Request::hello;
+  if (const auto answer = answers_.next(); answer && now >= answer->at) {
+    const bool starting = answer->request.first == Request::hello;
     return kill(DeathCause::broke_rules, fmt::format("the worker did not {} within {} s and was ended", starting ? "start" : "answer",
                                                      (starting ? limits_.start : limits_.answer).count() / 1000));
   }
@@ -280,7 +279,7 @@ Death WorkerProcess::explain(const os::ExitStatus& status) const {
     death.sentence += words;
     return death;
   }
-  const bool asked = waiting_for_.contains({Request::shutdown, 0});
+  const bool asked = answers_.expects({Request::shutdown, 0});
   if (status.exit_code == 0 && asked) return {DeathCause::finished, "the worker ended as it was asked to"};
   return {DeathCause::engine_fault, fmt::format("the worker ended by itself with code {}{}", status.exit_code, words)};
 }

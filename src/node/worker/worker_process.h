@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "node/worker/answer_deadlines.h"
 #include "os/cage/cgroup.h"
 #include "os/process/child_process.h"
 #include "os/process/shared_counter.h"
@@ -130,7 +130,7 @@ class WorkerProcess {
   os::SharedCounter guests_running_;
   os::UniqueFd errors_;  // its stderr
   WorkerLimits limits_;
-  std::map<RequestKey, Time> waiting_for_;
+  AnswerDeadlines<RequestKey> answers_;
   std::optional<Time> next_look_;  // set where no control group keeps the limits
   WorkerShare share_;
   std::optional<Time> next_pause_;  // set where no control group holds its time: it stops and goes on in turns
