@@ -239,7 +239,7 @@ void Disk::on_committed(const std::vector<Commit>& group, const Ends& ends) {
     if (one.then) one.then();
     for (const job::Ticket ticket : one.tickets) {
       persisted_ = ticket;
-      for (; !drops_.empty() && drops_.front().after <= persisted_; drops_.pop_front()) drop_now(drops_.front().hash);
+      for (const Hash256& hash : drops_.take_due(persisted_)) drop_now(hash);
       owner_.on_disk(peer::Persisted{ticket});
     }
   }
@@ -248,7 +248,7 @@ void Disk::on_committed(const std::vector<Commit>& group, const Ends& ends) {
 // --- blobs
 
 void Disk::store(job::StoreBlob blob) {
-  std::erase_if(drops_, [&](const HeldDrop& held) { return held.hash == blob.hash; });  // the blob is needed again
+  drops_.cancel(blob.hash);
   blob_thread_.add(std::move(blob));
 }
 
@@ -297,7 +297,7 @@ void Disk::load_now(const Hash256& hash) {
 
 void Disk::drop(const Hash256& hash) {
   if (persisted_ < given_) {
-    drops_.push_back({given_, hash});
+    drops_.hold(given_, hash);
   } else {
     drop_now(hash);
   }

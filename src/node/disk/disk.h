@@ -4,7 +4,6 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "node/disk/batch_thread.h"
 #include "node/disk/blob_store.h"
+#include "node/disk/held_drops.h"
 #include "node/disk/record_store.h"
 #include "node/disk/segment_store.h"
 #include "node/disk/spare_room.h"
@@ -96,10 +96,6 @@ class Disk {
   };
   using Ends = std::map<job::JobId, segment::Position>;
   using BlobWork = std::variant<job::StoreBlob, job::DropBlob, BlobTask>;
-  struct HeldDrop {
-    job::Ticket after;
-    Hash256 hash;
-  };
 
   Status recover_ends(RecordStore::Loaded& loaded, std::set<job::JobId>& jobs);
   // On the thread of the records; of the blobs.
@@ -134,7 +130,7 @@ class Disk {
   bool full_ = false;                          // as last reported to the peer
   const std::filesystem::path output_folder_;
   job::Ticket given_ = 0, persisted_ = 0;
-  std::deque<HeldDrop> drops_;
+  HeldDrops drops_;
   bool failed_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with answers on their way
 
