@@ -11,6 +11,7 @@
 #include "job/records.h"
 #include "os/files/file.h"
 #include "os/files/io.h"
+#include "os/files/new_file.h"
 
 namespace gw::node {
 namespace {
@@ -128,11 +129,12 @@ Result<std::unique_ptr<JobFile>> JobFile::create(const std::filesystem::path& pa
   if (std::filesystem::exists(log, unknown))
     return fail(Kind::invalid, "{} is left of another job file: remove it, or name another file", log);
   const std::filesystem::path beside = name_beside(path);
-  Status made = make(beside, spec, module, [](JobFile&) { return ok(); });
-  if (made && ::link(beside.c_str(), path.c_str()) != 0)
-    made = fail(Kind::invalid, "cannot create {}: {}", path.string(), os::reason(errno));
-  ::unlink(beside.c_str());
-  GW_TRY_VOID(made);
+  if (Status made = make(beside, spec, module, [](JobFile&) { return ok(); }); !made) {
+    ::unlink(beside.c_str());
+    return made.error();
+  }
+  GW_TRY(const os::Linked linked, os::link_new_file(beside, path));
+  if (linked == os::Linked::was_there) return fail(Kind::invalid, "{} exists already: remove it, or name another file", path.string());
   return open(path);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "os/files/io.h"
+#include "os/files/new_file.h"
 #include "os/files/unique_fd.h"
 #include "os/files/user_folders.h"
 
@@ -124,16 +125,16 @@ Status write_file_atomic(const fs::path& path, ByteView content, Durability dura
   return done;
 }
 
-// link(2) does not replace a file that is there, rename(2) does.
 Status create_private_file(const fs::path& path, ByteView content) {
   GW_TRY(NewFile file, create_beside(path, 0600));
-  Status created = write_file(file.fd.get(), file.path, content);
-  if (created) created = flush_file(file.fd.get(), file.path);
-  if (created && ::link(file.path.c_str(), path.c_str()) != 0 && errno != EEXIST)
-    created = fail(kind_of(errno), "cannot create {}: {}", path.string(), reason(errno));
-  ::unlink(file.path.c_str());
-  if (!created) return created;
-  return flush_folder(path.parent_path().empty() ? "." : path.parent_path());
+  Status written = write_file(file.fd.get(), file.path, content);
+  if (written) written = flush_file(file.fd.get(), file.path);
+  if (!written) {
+    ::unlink(file.path.c_str());
+    return written;
+  }
+  GW_TRY_VOID(link_new_file(file.path, path));
+  return ok();
 }
 
 FileGroup::~FileGroup() {
