@@ -65,7 +65,7 @@ Result<T> Client::Exchange::run(asio::awaitable<Result<T>> call) {
   while (!over && io.run_one() > 0) {
   }
   stream->close();
-  if (!result) return fail(Kind::internal, "the request to the daemon failed in an unknown way");
+  if (!result) return fail(Kind::internal, "the request to the daemon failed: look into its log");
   return std::move(*result);
 }
 

@@ -182,7 +182,10 @@ Result<int> fetch_files(const FilesOptions& options, Invocation& invocation) {
     return received ? Client::StreamControl::proceed : Client::StreamControl::stop;
   }));
   GW_TRY_VOID(received);
-  if (!reader.complete()) return fail(Kind::corrupt, "the daemon sent the output files of the job only in part");
+  if (!reader.complete())
+    return fail(Kind::corrupt,
+                "the daemon sent the output files of the job only in part: fetch them again with 'godwit job files {} --output HOST:GUEST'",
+                id.brief());
   GW_TRY_VOID(files.place());
   Json list = Json::array();
   for (const std::string& name : names) list.push_back(name);

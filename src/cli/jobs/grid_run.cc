@@ -183,7 +183,11 @@ void GridRun::on_event(const node::JobEvent& event) {
 
 Status GridRun::place_files() {
   GW_TRY_VOID(received_);
-  if (!reader_.complete()) return fail(Kind::corrupt, "the daemon sent the output files of the program only in part");
+  if (!reader_.complete())
+    return fail(Kind::corrupt,
+                "the daemon sent the output files of the program only in part: fetch them again with 'godwit job files {} --output "
+                "HOST:GUEST'",
+                id_.brief());
   return files_.place();
 }
 

@@ -29,7 +29,7 @@ Result<Endpoint> ask_system(const HostPort& where) {
 
 Result<HostPort> parse_host_port(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  const auto wrong = [&] { return fail(Kind::invalid, "'{}' is no address: write HOST:PORT, such as 192.0.2.1:7770", text); };
+  const auto wrong = [&] { return fail(Kind::invalid, "'{}' is no address: write HOST:PORT, such as 192.0.2.1:7400", text); };
   if (colon == std::string::npos || colon == 0) return wrong();
   std::string host = text.substr(0, colon);
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';

@@ -16,8 +16,7 @@ Status SpareRoom::reserve() {
   if (reserved()) return ok();
   GW_TRY(const std::uint64_t free, free_bytes());
   if (free < kBytes + 2 * kLow)
-    return fail(Kind::overloaded, "{} MiB are free on the disk of {}, which is too little to go on", free >> 20,
-                file_.parent_path().string());
+    return fail(Kind::overloaded, "only {} MiB are free on the disk of {}: free some space", free >> 20, file_.parent_path().string());
   const os::UniqueFd fd(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(Kind::internal, "cannot make {}: {}", file_.string(), os::reason(errno));
   const int failed = ::posix_fallocate(fd.get(), 0, kBytes);

@@ -517,7 +517,7 @@ Result<JobOutcome> EmbeddedPeer::outcome() {
     if (file_ != nullptr) GW_TRY_VOID(file_->leave_unshown(unshown()));
     result_.how = JobStopped{};
   } else if (over_) {
-    if (!main_end_) return fail(Kind::internal, "the job ended without a word from its main thread");
+    if (!main_end_) return fail(Kind::internal, "internal error: the job ended and its main thread reported no end");
     result_.how = JobEnded{main_end_->end(), failed_children_};
   } else {
     GW_TRY(result_.how, write_suspended());

@@ -62,7 +62,7 @@ Result<wire::pb::GateState> gate_for_new_job(wire::pb::GateState gate) {
 Result<wire::pb::JobSpec> spec_of(const wire::Image& image) {
   GW_TRY(const wire::pb::GateState gate, gate_of(image));
   wire::pb::JobSpec spec;
-  if (!spec.ParseFromString(gate.job())) return fail(Kind::corrupt, "the image has no readable words of the command that started it");
+  if (!spec.ParseFromString(gate.job())) return fail(Kind::corrupt, "the job description in the image cannot be read: use another copy");
   return spec;
 }
 

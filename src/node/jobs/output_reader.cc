@@ -98,14 +98,14 @@ Result<OutputPiece> OutputReader::read(const Request& request) {
 
 Result<wire::pb::JobRecord> OutputReader::details(const job::JobId& job, segment::Position end, std::uint32_t bytes) const {
   const std::uint64_t size = std::uint64_t{bytes} + segment::kHeaderBytes;
-  if (end.offset < segment::Position().offset + size) return fail(Kind::corrupt, "its output ends before the list of its threads");
+  const auto damaged = [] { return fail(Kind::corrupt, "the details of the job are damaged on this disk"); };
+  if (end.offset < segment::Position().offset + size) return damaged();
   SegmentCursor cursor(segment::folder_of(folder_, job), {end.number, end.offset - static_cast<std::uint32_t>(size)}, end);
   GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
   wire::pb::JobRecord record;
-  if (!entry || entry->effect.kind != job::EffectKind::details)
-    return fail(Kind::corrupt, "its output does not end with the list of its threads");
+  if (!entry || entry->effect.kind != job::EffectKind::details) return damaged();
   GW_TRY(const std::string encoded, cursor.bytes(*entry));
-  if (!record.ParseFromString(encoded)) return fail(Kind::corrupt, "the list of its threads is damaged");
+  if (!record.ParseFromString(encoded)) return damaged();
   return record;
 }
 
