@@ -57,7 +57,7 @@ std::vector<node::Mount> to_mounts(const google::protobuf::RepeatedPtrField<wire
 }
 
 Result<GridJob> make_grid_job(const RunOptions& run, const GridRunOptions& grid, wire::pb::JobSpec spec, std::uint64_t input_taken) {
-  GW_TRY(node::InputFiles inputs, node::InputFiles::look_at(to_mounts(spec.inputs())));
+  GW_TRY(node::InputFiles inputs, node::InputFiles::scan(to_mounts(spec.inputs())));
   spec.set_inputs_digest(node::digest_of_inputs(inputs.entries()));
   GridJob job{.module = {},
               .config = std::move(*spec.mutable_config()),

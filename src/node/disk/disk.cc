@@ -11,7 +11,7 @@
 namespace gw::node {
 namespace {
 
-constexpr std::chrono::seconds kLookAtRoom(2);
+constexpr std::chrono::seconds kCheckRoom(2);
 // Beyond this the node thread blocks. Enough for all pages of the largest memory: these are views into memory that a worker has handed
 // over, and blobs from other peers are bounded by the number that is asked for.
 constexpr std::size_t kBlobsWaiting = 1u << 17;
@@ -26,8 +26,8 @@ Disk::Disk(boost::asio::io_context& io, Stores stores, Owner& owner)
       segments_(std::move(stores.segments)),
       spare_(std::move(stores.spare)),
       output_folder_(segments_.folder()),
-      record_thread_({.name = "gw-records", .idle = kLookAtRoom}, [this](std::vector<Commit> group) { commit(std::move(group)); }),
-      blob_thread_({.name = "gw-blobs", .waiting = kBlobsWaiting, .idle = kLookAtRoom},
+      record_thread_({.name = "gw-records", .idle = kCheckRoom}, [this](std::vector<Commit> group) { commit(std::move(group)); }),
+      blob_thread_({.name = "gw-blobs", .waiting = kBlobsWaiting, .idle = kCheckRoom},
                    [this](std::vector<BlobWork> work) { work_on_blobs(std::move(work)); }) {}
 
 Disk::~Disk() { *alive_ = false; }
@@ -124,7 +124,7 @@ void Disk::after_records(std::function<void()> then) { record_thread_.add({.then
 void Disk::commit(std::vector<Commit> group) {
   std::ranges::move(group, std::back_inserter(waiting_commits_));
   if (!waiting_commits_.empty()) commit_waiting();
-  look_at_room();
+  check_room();
 }
 
 void Disk::commit_waiting() {
@@ -182,7 +182,7 @@ void Disk::merge_waiting() {
 }
 
 // The disk is full while commits wait, the spare room cannot be reserved again, or less than SpareRoom::kLow is free besides it.
-void Disk::look_at_room() {
+void Disk::check_room() {
   const Status reserved = waiting_commits_.empty() ? spare_.reserve() : Status(fail(Kind::overloaded, "records wait for room"));
   const auto free = spare_.free_bytes();
   if (free) free_bytes_ = *free;

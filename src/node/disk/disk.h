@@ -102,7 +102,7 @@ class Disk {
   void commit(std::vector<Commit> group);
   void commit_waiting();
   void merge_waiting();
-  void look_at_room();
+  void check_room();
   Result<Ends> write(const std::vector<Commit>& group);
   Result<Ends> append_all(const std::vector<Commit>& group);
   void work_on_blobs(std::vector<BlobWork> work);

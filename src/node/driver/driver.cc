@@ -54,9 +54,9 @@ Driver::Driver(Parts parts, Config config)
       signer_(parts.identity),
       config_(std::move(config)),
       names_(parts.io),
-      waiting_(parts.io, disk_),
-      workers_({waiting_, parts.code, *this}, {.process = config_.worker, .spares = config_.spare_workers}),
-      requests_([this](std::function<void()> callback) { waiting_.post(std::move(callback)); }),
+      loop_(parts.io, disk_),
+      workers_({loop_, parts.code, *this}, {.process = config_.worker, .spares = config_.spare_workers}),
+      requests_([this](std::function<void()> callback) { loop_.post(std::move(callback)); }),
       deadline_(parts.io),
       alive_(std::make_shared<bool>(true)),
       disk_(parts.io, std::move(parts.stores), *this),
@@ -136,7 +136,7 @@ Status Driver::start_peer(const peer::Stored& stored) {
 
 void Driver::make_control() {
   const auto asked = [this](peer::Request request) { ask(std::move(request)); };
-  const auto post = [this](std::function<void()> callback) { waiting_.post(std::move(callback)); };
+  const auto post = [this](std::function<void()> callback) { loop_.post(std::move(callback)); };
   control_ = std::make_unique<NodeControl>(
       NodeControl::Parts{*peer_, *job_views_, requests_, workers_, *transport_, *dialer_, disk_, output_thread_, output_, asked, post},
       NodeControl::Config{.self = {identity_.id()},
@@ -205,7 +205,7 @@ void Driver::carry_out(Actions actions) {
 // Handlers that are ready now run before a handler posted now, so their turns belong to one wake-up.
 void Driver::finish_wakeup_later() {
   if (std::exchange(wakeup_ends_, true)) return;
-  waiting_.post([this] {
+  loop_.post([this] {
     wakeup_ends_ = false;
     finish_wakeup();
   });
@@ -328,7 +328,7 @@ void Driver::act(job::DialBack& dial) {
     turn([&](job::Time now, Actions& out) { peer_->on_connection(now, peer, peer::DialledBack{address, reached}, out); });
   };
   const auto met = transport_->connection_origin(dial.peer.hash);
-  if (!met || met->way == transport::Way::relayed) return waiting_.post([told] { told("", false); });
+  if (!met || met->way == transport::Way::relayed) return loop_.post([told] { told("", false); });
   const Endpoint where(met->remote.address(), dial.port);
   transport_->probe(where, dial.peer.hash, [told, where](const Status& there) { told(text_of(where), there.has_value()); });
 }
@@ -342,12 +342,12 @@ void Driver::act(job::Publish& publish) {
 
 // Posted, because the transport reports the end at once, and no input may come inside a turn.
 void Driver::act(job::Disconnect& disconnect) {
-  waiting_.post([this, ended = std::move(disconnect)] { transport_->disconnect(ended.peer.hash, ended.why); });
+  loop_.post([this, ended = std::move(disconnect)] { transport_->disconnect(ended.peer.hash, ended.why); });
 }
 
 void Driver::act(job::StartWorker& start) {
   workers_.start(start, control_->share_of(start.job));
-  waiting_.post([this] { refill_workers(); });  // prepare the next worker too
+  loop_.post([this] { refill_workers(); });  // prepare the next worker too
 }
 
 void Driver::refill_workers() {

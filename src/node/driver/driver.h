@@ -13,7 +13,7 @@
 #include "node/discovery/name_resolver.h"
 #include "node/disk/disk.h"
 #include "node/disk/serial_thread.h"
-#include "node/driver/asio_waiting.h"
+#include "node/driver/asio_loop.h"
 #include "node/driver/node_control.h"
 #include "node/driver/pending_requests.h"
 #include "node/jobs/job_views.h"
@@ -155,7 +155,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   std::unique_ptr<peer::Peer> peer_;
   std::unique_ptr<JobViews> job_views_;
   std::unique_ptr<Discovery> discovery_;
-  AsioWaiting waiting_;
+  AsioLoop loop_;
   WorkerTable workers_;
   PendingRequests requests_;
   std::unique_ptr<NodeControl> control_;

@@ -135,7 +135,7 @@ Result<std::unique_ptr<EmbeddedPeer>> EmbeddedPeer::recover(const Config& config
 
 Status EmbeddedPeer::open_files(Program program, const std::string& output_tag) {
   if (!config_.input_file.empty()) spec_.set_input_file(config_.input_file.string());
-  GW_TRY(inputs_, InputFiles::look_at(mounts_of(spec_.inputs())));
+  GW_TRY(inputs_, InputFiles::scan(mounts_of(spec_.inputs())));
   outputs_.emplace(mounts_of(spec_.outputs()), output_tag);
   const std::string digest = digest_of_inputs(inputs_->entries());
   // An image of a program that never had inputs may come without a digest.
@@ -319,14 +319,14 @@ void EmbeddedPeer::pass_on(job::FrameToWorker frame) {
 }
 
 void EmbeddedPeer::on_worker(job::WorkerId worker, peer::WorkerFrame frame) {
-  if (!look_at(worker, frame)) return;
+  if (!intercept_frame(worker, frame)) return;
   // The program has stopped by itself, at a poll. Home must know of the suspension before it gets the image: otherwise it would place the
   // thread again.
   if (frame.frame.has_image() && frame.frame.image().why() == FromWorker::Image::SUSPENDED) begin_suspend();
   turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, std::move(frame), out); });
 }
 
-bool EmbeddedPeer::look_at(job::WorkerId worker, const peer::WorkerFrame& received) {
+bool EmbeddedPeer::intercept_frame(job::WorkerId worker, const peer::WorkerFrame& received) {
   const FromWorker& frame = received.frame;
   switch (frame.kind_case()) {
     case FromWorker::kLoaded:

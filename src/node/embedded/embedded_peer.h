@@ -105,7 +105,7 @@ class EmbeddedPeer final : WorkerTable::Owner, BlobReader {
   void on_worker_wakeup() override {}
   Result<std::string> load(const Hash256& hash) override;
   // Whether the peer has to see the frame.
-  bool look_at(job::WorkerId worker, const peer::WorkerFrame& frame);
+  bool intercept_frame(job::WorkerId worker, const peer::WorkerFrame& frame);
   void give_chunk(job::WorkerId worker, const std::string& hash);
 
   // --- the loop

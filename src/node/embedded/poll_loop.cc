@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kLongestPoll{60'000};
 
 }  // namespace
 
-class PollLoop::Registration final : public Waiting::Watch {
+class PollLoop::Registration final : public EventLoop::Watch {
  public:
   Registration(PollLoop& loop, std::shared_ptr<Entry> entry) : loop_(loop), entry_(std::move(entry)) {}
   ~Registration() override {
@@ -26,7 +26,7 @@ class PollLoop::Registration final : public Waiting::Watch {
   std::shared_ptr<Entry> entry_;
 };
 
-Result<std::unique_ptr<Waiting::Watch>> PollLoop::watch(int descriptor, std::function<void()> ready) {
+Result<std::unique_ptr<EventLoop::Watch>> PollLoop::watch(int descriptor, std::function<void()> ready) {
   entries_.push_back(std::make_shared<Entry>(Entry{descriptor, std::move(ready)}));
   return std::make_unique<Registration>(*this, entries_.back());
 }

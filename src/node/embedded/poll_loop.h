@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "job/names.h"
-#include "node/worker/waiting.h"
+#include "node/worker/event_loop.h"
 
 namespace gw::node {
 
 // Waits for descriptors, deadlines and callbacks that were posted. Blobs are read at once, on the same thread: a command has no other
 // client to serve meanwhile. Belongs to one thread.
-class PollLoop final : public Waiting {
+class PollLoop final : public EventLoop {
  public:
   // REQUIRES: blobs outlive it.
   explicit PollLoop(BlobReader& blobs) : blobs_(blobs) {}

@@ -47,7 +47,7 @@ TEST_F(PollLoopTest, CallsWhileADescriptorIsReadable) {
 
 TEST_F(PollLoopTest, AWatchMayEndItselfAndAnother) {
   int calls = 0;
-  std::unique_ptr<Waiting::Watch> first, second;
+  std::unique_ptr<EventLoop::Watch> first, second;
   const auto end_both = [&] {
     ++calls;
     first.reset();

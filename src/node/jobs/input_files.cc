@@ -49,7 +49,7 @@ Error inputs_changed() {
               "an input of the program has changed since it started: put the old content back, or run it from the beginning");
 }
 
-Result<InputFiles> InputFiles::look_at(const std::vector<Mount>& mounts) {
+Result<InputFiles> InputFiles::scan(const std::vector<Mount>& mounts) {
   InputFiles files;
   for (const Mount& mount : mounts) GW_TRY_VOID(files.add(mount.host, mount.guest, Links::follow));
   std::ranges::sort(files.entries_, {}, &InputEntry::path);

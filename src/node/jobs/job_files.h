@@ -37,7 +37,7 @@ class InputFiles {
   static constexpr std::size_t kMaxEntries = 65536;
   static constexpr std::size_t kMaxChunks = 262144;  // 256 GiB
 
-  static Result<InputFiles> look_at(const std::vector<Mount>& mounts);
+  static Result<InputFiles> scan(const std::vector<Mount>& mounts);
 
   const std::vector<wire::pb::InputEntry>& entries() const { return entries_; }
   // The pieces of all files, each once.

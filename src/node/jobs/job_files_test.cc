@@ -40,7 +40,7 @@ TEST_F(JobFiles, AManifestHasEveryFileFolderAndLink) {
   write("data/b.txt", "bee");
   write("data/sub/a.txt", "");
   fs::create_symlink("b.txt", root_ / "data/link");
-  auto files = InputFiles::look_at({{root_ / "data", "data"}});
+  auto files = InputFiles::scan({{root_ / "data", "data"}});
   ASSERT_TRUE(files.has_value()) << files.error().detail;
   std::vector<std::string> paths;
   for (const auto& entry : files->entries()) paths.push_back(entry.path());
@@ -52,7 +52,7 @@ TEST_F(JobFiles, AManifestHasEveryFileFolderAndLink) {
 
 TEST_F(JobFiles, ChunksAreReadByHashAndOnlyIfTheyStillMatch) {
   write("big", std::string(kChunkBytes, 'a') + "tail");
-  auto files = InputFiles::look_at({{root_ / "big", "big"}});
+  auto files = InputFiles::scan({{root_ / "big", "big"}});
   ASSERT_TRUE(files.has_value());
   ASSERT_EQ(files->entries()[0].chunks_size(), 2);
   const Hash256 tail = sha256(as_bytes("tail"));
@@ -63,11 +63,11 @@ TEST_F(JobFiles, ChunksAreReadByHashAndOnlyIfTheyStillMatch) {
 }
 
 TEST_F(JobFiles, RefusesWhatIsNotThereOrNotAFile) {
-  EXPECT_EQ(InputFiles::look_at({{root_ / "none", "none"}}).error().kind, Kind::not_found);
+  EXPECT_EQ(InputFiles::scan({{root_ / "none", "none"}}).error().kind, Kind::not_found);
   ASSERT_EQ(::mkfifo((root_ / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(InputFiles::look_at({{root_ / "pipe", "pipe"}}).error().kind, Kind::invalid);
+  EXPECT_EQ(InputFiles::scan({{root_ / "pipe", "pipe"}}).error().kind, Kind::invalid);
   write("x", "1");
-  EXPECT_EQ(InputFiles::look_at({{root_ / "x", "x"}, {root_ / "x", "x"}}).error().kind, Kind::invalid);
+  EXPECT_EQ(InputFiles::scan({{root_ / "x", "x"}, {root_ / "x", "x"}}).error().kind, Kind::invalid);
 }
 
 TEST_F(JobFiles, OutputsAppearWholeWhenTheyArePlaced) {

@@ -4,11 +4,11 @@
 
 namespace gw::node {
 
-Result<std::unique_ptr<HostedWorker>> HostedWorker::make(Waiting& waiting, std::unique_ptr<WorkerProcess> process,
+Result<std::unique_ptr<HostedWorker>> HostedWorker::make(EventLoop& loop, std::unique_ptr<WorkerProcess> process,
                                                          std::function<void()> ready) {
   GW_TRY(WatchSet set, WatchSet::make());
   std::unique_ptr<HostedWorker> worker(new HostedWorker(std::move(process), std::move(set)));
-  GW_TRY(worker->watch_, waiting.watch(worker->set_.fd(), std::move(ready)));
+  GW_TRY(worker->watch_, loop.watch(worker->set_.fd(), std::move(ready)));
   worker->update_watched();
   return worker;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "job/names.h"
-#include "node/worker/waiting.h"
+#include "node/worker/event_loop.h"
 #include "node/worker/watch_set.h"
 #include "node/worker/worker_process.h"
 
@@ -23,7 +23,7 @@ class HostedWorker {
  public:
   static constexpr std::size_t kMaxWaiting = 1u << 16;
 
-  static Result<std::unique_ptr<HostedWorker>> make(Waiting& waiting, std::unique_ptr<WorkerProcess> process, std::function<void()> ready);
+  static Result<std::unique_ptr<HostedWorker>> make(EventLoop& loop, std::unique_ptr<WorkerProcess> process, std::function<void()> ready);
 
   struct Outgoing {
     wire::pb::ToWorker frame;
@@ -70,7 +70,7 @@ class HostedWorker {
 
   std::unique_ptr<WorkerProcess> process_;
   WatchSet set_;
-  std::unique_ptr<Waiting::Watch> watch_;  // of set_
+  std::unique_ptr<EventLoop::Watch> watch_;  // of set_
   std::deque<PendingFrame> frames_;
   Position next_position_ = 0;
 };

@@ -100,7 +100,7 @@ void WorkerProcess::confine() {
 // --- talking
 
 Status WorkerProcess::send(const ToWorker& frame, std::vector<os::UniqueFd> descriptors) {
-  if (sentenced_ || silent_) return fail(Kind::disconnected, "the worker has ended");
+  if (kill_reason_ || silent_) return fail(Kind::disconnected, "the worker has ended");
   GW_TRY(Bytes bytes, wire::encode(frame));
   if (Status queued = socket_.queue({std::move(bytes), std::move(descriptors)}); !queued) {
     kill(DeathCause::broke_rules, "the worker did not take what it was sent: " + queued.error().detail);
@@ -158,14 +158,14 @@ std::vector<WorkerProcess::Received> WorkerProcess::on_turn() {
   if (!silent_) (void)socket_.on_writable();
   const bool ended = child_.status().has_value();  // before reading, so that its last words are all there
   on_readable(received);
-  keep_last_words();
+  keep_stderr();
   if (!ended) enforce(os::monotonic_now());
-  if (ended && (silent_ || sentenced_)) death_ = sentenced_ ? *sentenced_ : explain(*child_.status());
+  if (ended && (silent_ || kill_reason_)) death_ = kill_reason_ ? *kill_reason_ : explain(*child_.status());
   return received;
 }
 
 void WorkerProcess::on_readable(std::vector<Received>& out) {
-  if (silent_ || sentenced_ || !reading_) return;
+  if (silent_ || kill_reason_ || !reading_) return;
   auto messages = socket_.on_readable();
   if (!messages) return kill(DeathCause::broke_rules, "the worker broke the protocol and was ended: " + messages.error().detail);
   for (os::Message& message : messages->messages) {
@@ -200,33 +200,33 @@ Status WorkerProcess::on_hello(const FromWorker& frame) {
   return ok();
 }
 
-void WorkerProcess::keep_last_words() {
+void WorkerProcess::keep_stderr() {
   std::array<char, 4096> buffer;
   while (errors_) {
     const ssize_t got = ::read(errors_.get(), buffer.data(), buffer.size());
     if (got < 0) return;
     words_seen_ += static_cast<std::size_t>(got);
     if (got == 0 || words_seen_ > kMaxWords) return errors_.reset();
-    last_words_.append(buffer.data(), static_cast<std::size_t>(got));
-    if (last_words_.size() > kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
+    stderr_tail_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (stderr_tail_.size() > kLastWords) stderr_tail_.erase(0, stderr_tail_.size() - kLastWords);
   }
 }
 
 // --- limits
 
 void WorkerProcess::enforce(Time now) {
-  if (sentenced_) return;
+  if (kill_reason_) return;
   if (const auto answer = answers_.next(); answer && now >= answer->at) {
     const bool starting = answer->request.first == Request::hello;
     return kill(DeathCause::broke_rules, fmt::format("the worker did not {} within {} s and was ended", starting ? "start" : "answer",
                                                      (starting ? limits_.start : limits_.answer).count() / 1000));
   }
-  if (next_look_ && now >= *next_look_) look_at_size(now);
+  if (next_look_ && now >= *next_look_) check_memory(now);
   if (next_pause_ && now >= *next_pause_) keep_pace(now);
 }
 
 void WorkerProcess::hold(const WorkerShare& share) {
-  if (share == share_ || sentenced_ || death_) return;
+  if (share == share_ || kill_reason_ || death_) return;
   limits_.resident_bytes = share.resident_bytes;
   if (cgroup_ && share.resident_bytes != share_.resident_bytes) (void)cgroup_->set_memory(share.resident_bytes);  // else it stays wider
   share_ = share;
@@ -251,7 +251,7 @@ std::uint64_t WorkerProcess::resident_bytes() const {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void WorkerProcess::look_at_size(Time now) {
+void WorkerProcess::check_memory(Time now) {
   next_look_ = now + kLookEvery;
   if (resident_bytes() > limits_.resident_bytes)
     return kill(DeathCause::limit, fmt::format("the worker used more than {} MiB of memory and was ended", limits_.resident_bytes >> 20));
@@ -265,13 +265,13 @@ void WorkerProcess::look_at_size(Time now) {
 // --- death
 
 void WorkerProcess::kill(DeathCause cause, std::string sentence) {
-  if (sentenced_ || death_) return;
-  sentenced_ = Death{cause, std::move(sentence)};
+  if (kill_reason_ || death_) return;
+  kill_reason_ = Death{cause, std::move(sentence)};
   child_.kill();
 }
 
 Death WorkerProcess::explain(const os::ExitStatus& status) const {
-  const std::string words = last_words_.empty() ? "" : ": " + last_words_.substr(0, last_words_.find_last_not_of('\n') + 1);
+  const std::string words = stderr_tail_.empty() ? "" : ": " + stderr_tail_.substr(0, stderr_tail_.find_last_not_of('\n') + 1);
   if (cgroup_ && cgroup_->ran_out_of_memory())
     return {DeathCause::limit, fmt::format("the worker used more than {} MiB of memory and was ended", limits_.resident_bytes >> 20)};
   if (status.signal != 0) {

@@ -117,9 +117,9 @@ class WorkerProcess {
   Status on_hello(const wire::pb::FromWorker& frame);
   void expect_answer(const wire::pb::ToWorker& frame);
   void note_answer(const wire::pb::FromWorker& frame);
-  void keep_last_words();
+  void keep_stderr();
   void enforce(Time now);
-  void look_at_size(Time now);
+  void check_memory(Time now);
   void keep_pace(Time now);
   Death explain(const os::ExitStatus& status) const;
   Death explain_signal(int signal) const;
@@ -137,11 +137,11 @@ class WorkerProcess {
   bool paused_ = false;
   bool reading_ = true;
   std::vector<std::string> held_by_;
-  std::string last_words_;      // the end of what it wrote to stderr
+  std::string stderr_tail_;     // the end of what it wrote to stderr
   std::size_t words_seen_ = 0;  // bytes
   bool ready_ = false;
-  bool silent_ = false;             // nothing comes from the socket any more
-  std::optional<Death> sentenced_;  // we have killed it, for this
+  bool silent_ = false;               // nothing comes from the socket any more
+  std::optional<Death> kill_reason_;  // we have killed it, for this
   std::optional<Death> death_;
 };
 

@@ -32,12 +32,12 @@ Result<std::vector<os::SealedMemory>> assemble_all(const std::vector<job::Attach
 }  // namespace
 
 WorkerTable::WorkerTable(Parts parts, const Config& config)
-    : waiting_(parts.waiting), code_(parts.code), owner_(parts.owner), code_kind_(config.code_kind), pool_(config.process, config.spares) {}
+    : loop_(parts.loop), code_(parts.code), owner_(parts.owner), code_kind_(config.code_kind), pool_(config.process, config.spares) {}
 
 WorkerTable::~WorkerTable() { *alive_ = false; }
 
 void WorkerTable::post(std::function<void()> callback) {
-  waiting_.post([alive = alive_, callback = std::move(callback)] {
+  loop_.post([alive = alive_, callback = std::move(callback)] {
     if (*alive) callback();
   });
 }
@@ -47,7 +47,7 @@ void WorkerTable::post(std::function<void()> callback) {
 void WorkerTable::start(const job::StartWorker& start, const WorkerShare& share) {
   const job::WorkerId id = start.worker;
   auto process = pool_.take();
-  auto hosted = process ? HostedWorker::make(waiting_, *std::move(process), [this, id] { on_ready(id); })
+  auto hosted = process ? HostedWorker::make(loop_, *std::move(process), [this, id] { on_ready(id); })
                         : Result<std::unique_ptr<HostedWorker>>(process.error());
   if (!hosted) return post([this, id, why = hosted.error().detail] { on_lost(id, {DeathCause::engine_fault, why}); });
   log::info("node", "worker started", kv("job", start.job.brief()), kv("worker", id.value()), kv("pid", (*hosted)->pid()));
@@ -72,7 +72,7 @@ void WorkerTable::send(job::FrameToWorker frame) {
     auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), code_kind_);
     if (native) (*memories)->push_back(*std::move(native));
   };
-  waiting_.with_blobs(put_together, [this, alive = alive_, id = frame.worker, position, memories] {
+  loop_.with_blobs(put_together, [this, alive = alive_, id = frame.worker, position, memories] {
     if (*alive) on_attachments(id, position, std::move(*memories));
   });
 }
@@ -168,10 +168,10 @@ void WorkerTable::check(job::WorkerId id, WorkerProcess::Received received) {
   workers_.at(id).checking = true;
   const auto memory = std::make_shared<const os::SealedMemory>(*std::move(received.memory));
   const auto image = std::make_shared<Result<job::NewImage>>(fail(Kind::internal, "internal error: the image was not checked"));
-  waiting_.with_images([memory, image] { *image = job::check_new_image(memory->bytes(), memory); },
-                       [this, alive = alive_, id, frame = std::move(received.frame), image] {
-                         if (*alive) on_checked(id, frame, std::move(*image));
-                       });
+  loop_.with_images([memory, image] { *image = job::check_new_image(memory->bytes(), memory); },
+                    [this, alive = alive_, id, frame = std::move(received.frame), image] {
+                      if (*alive) on_checked(id, frame, std::move(*image));
+                    });
 }
 
 void WorkerTable::on_checked(job::WorkerId id, wire::pb::FromWorker frame, Result<job::NewImage> image) {
@@ -198,14 +198,14 @@ void WorkerTable::on_lost(job::WorkerId id, const Death& death) {
 void WorkerTable::after_loaded(Worker& worker, const wire::pb::FromWorker::Loaded& loaded) {
   const auto module = std::exchange(worker.module, nullptr);
   if (!loaded.code_refused() || module == nullptr) return;
-  waiting_.with_blobs([this, module](BlobReader&) { code_.replace(module->bytes(), code_kind_); }, [] {});
+  loop_.with_blobs([this, module](BlobReader&) { code_.replace(module->bytes(), code_kind_); }, [] {});
 }
 
 // The worker failed with this cached code: drop the code, or every later worker would fail too.
 void WorkerTable::drop_code(Worker& worker) {
   const auto module = std::exchange(worker.module, nullptr);
   if (module == nullptr || !worker.has_code) return;
-  waiting_.with_blobs([this, module](BlobReader&) { code_.drop(sha256(module->bytes()), code_kind_); }, [] {});
+  loop_.with_blobs([this, module](BlobReader&) { code_.drop(sha256(module->bytes()), code_kind_); }, [] {});
 }
 
 // --- limits

@@ -48,7 +48,7 @@ class WorkerTable {
   };
   // References outlive it.
   struct Parts {
-    Waiting& waiting;
+    EventLoop& loop;
     const NativeCode& code;
     Owner& owner;
   };
@@ -99,7 +99,7 @@ class WorkerTable {
   void drop_code(Worker& worker);
   void post(std::function<void()> callback);
 
-  Waiting& waiting_;
+  EventLoop& loop_;
   const NativeCode& code_;
   Owner& owner_;
   const isolate::CodeKind code_kind_;

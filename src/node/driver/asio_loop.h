@@ -6,16 +6,16 @@
 
 #include "node/disk/disk.h"
 #include "node/disk/serial_thread.h"
-#include "node/worker/waiting.h"
+#include "node/worker/event_loop.h"
 
 namespace gw::node {
 
 // Descriptors are watched by an io_context, blobs are read on the disk's thread for them. Belongs to the thread that runs the io_context.
 // REQUIRES: the disk's threads have ended, or the io_context runs no more, before the destructor.
-class AsioWaiting final : public Waiting {
+class AsioLoop final : public EventLoop {
  public:
-  AsioWaiting(boost::asio::io_context& io, Disk& disk) : io_(io), disk_(disk) {}
-  ~AsioWaiting() override { *alive_ = false; }
+  AsioLoop(boost::asio::io_context& io, Disk& disk) : io_(io), disk_(disk) {}
+  ~AsioLoop() override { *alive_ = false; }
 
   Result<std::unique_ptr<Watch>> watch(int descriptor, std::function<void()> ready) override;
   void post(std::function<void()> callback) override;

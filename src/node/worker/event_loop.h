@@ -1,5 +1,5 @@
 #pragma once
-// How the loop of a process waits for its workers.
+// The event loop that drives the workers of a process.
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@ namespace gw::node {
 
 // The loop that drives a WorkerTable: the daemon's waits with Asio and has a thread for blobs, that of a command with poll(2) and none. All
 // callbacks come on the loop's thread and never from inside a call.
-class Waiting {
+class EventLoop {
  public:
   // A watched descriptor: the destructor ends the watch.
   class Watch {
@@ -19,7 +19,7 @@ class Waiting {
     virtual ~Watch() = default;
   };
 
-  virtual ~Waiting() = default;
+  virtual ~EventLoop() = default;
   // Calls `ready` while the descriptor is readable, which must be open as long as it is watched.
   virtual Result<std::unique_ptr<Watch>> watch(int descriptor, std::function<void()> ready) = 0;
   // Calls `callback` from a later turn of the loop.

@@ -1,4 +1,4 @@
-#include "node/driver/asio_waiting.h"
+#include "node/driver/asio_loop.h"
 
 #include <fcntl.h>
 
@@ -11,7 +11,7 @@
 namespace gw::node {
 namespace {
 
-class DescriptorWatch final : public Waiting::Watch {
+class DescriptorWatch final : public EventLoop::Watch {
  public:
   // `descriptor` is closed at the end, as Asio does.
   DescriptorWatch(boost::asio::io_context& io, int descriptor, std::function<void()> ready)
@@ -38,26 +38,26 @@ class DescriptorWatch final : public Waiting::Watch {
 
 }  // namespace
 
-Result<std::unique_ptr<Waiting::Watch>> AsioWaiting::watch(int descriptor, std::function<void()> ready) {
+Result<std::unique_ptr<EventLoop::Watch>> AsioLoop::watch(int descriptor, std::function<void()> ready) {
   const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return fail(Kind::internal, "cannot watch a descriptor: {}", os::reason(errno));
   return std::make_unique<DescriptorWatch>(io_, own, std::move(ready));
 }
 
-void AsioWaiting::post(std::function<void()> callback) {
+void AsioLoop::post(std::function<void()> callback) {
   boost::asio::post(io_, [alive = alive_, callback = std::move(callback)] {
     if (*alive) callback();
   });
 }
 
-void AsioWaiting::with_images(std::function<void()> task, std::function<void()> then) {
+void AsioLoop::with_images(std::function<void()> task, std::function<void()> then) {
   images_.add([this, task = std::move(task), then = std::move(then)] {
     task();
     post(then);
   });
 }
 
-void AsioWaiting::with_blobs(std::function<void(BlobReader&)> task, std::function<void()> then) {
+void AsioLoop::with_blobs(std::function<void(BlobReader&)> task, std::function<void()> then) {
   disk_.with_blobs([this, task = std::move(task), then = std::move(then)](BlobStore& blobs) {
     task(blobs);
     disk_.answer(then);
