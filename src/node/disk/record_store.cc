@@ -102,6 +102,7 @@ Status RecordStore::prepare_schema() {
   GW_TRY(const std::int64_t tables, database_.number("SELECT count(*) FROM sqlite_master"));
   if (application != 0 || tables != 0)
     return fail(Kind::invalid, "{} is a database of another program: choose another place for the state", file_.string());
+  // The main file has the format from the beginning: else a log that is deleted early would not be missed.
   return database_.run(
       fmt::format("BEGIN IMMEDIATE;"
                   "CREATE TABLE records(key BLOB PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL);"
@@ -109,7 +110,8 @@ Status RecordStore::prepare_schema() {
                   "INSERT INTO life VALUES(0);"
                   "PRAGMA application_id={};"
                   "PRAGMA user_version={};"
-                  "COMMIT",
+                  "COMMIT;"
+                  "PRAGMA wal_checkpoint(PASSIVE)",
                   kApplication, kFormat));
 }
 

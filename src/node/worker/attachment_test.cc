@@ -5,6 +5,7 @@
 #include <map>
 
 #include "job/images/new_image.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::node {
 namespace {
