@@ -155,8 +155,6 @@ void Home::on_tick(Time now, Actions& out) {
   if (!suspension_.wanted()) slots_.seek(now, out);
 }
 
-Time Home::next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
-
 wire::pb::JobRecord Home::record() const {
   wire::pb::JobRecord record = record_of(progress_, manifest_, threads_, counters_);
   if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
@@ -192,9 +190,7 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
 
 void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
   placement_.on_answer(peer);
-  if (const std::set<ThreadId>* kept = threads_.kept_by(peer))
-    for (const ThreadId id : *kept)
-      if (threads_.at(id).placed() != nullptr) threads_.set_due(id, now);
+  threads_.set_kept_due(peer, now);
   if (claims_.find(peer) == nullptr) return;
   GW_REACHED("home: a host was lost");
   lose_claim(now, peer, out);

@@ -93,7 +93,7 @@ class Home {
   // As StandardInput::supply(). Kind::invalid too if the job reads none.
   Status supply_input(Time now, std::uint64_t piece, std::string bytes, Actions& out);
   void on_tick(Time now, Actions& out);
-  Time next_deadline() const;
+  Time next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
 
   const Charter& charter() const { return charter_; }
   // The turn is over: writes what is written once in it, however many threads have changed.

@@ -169,6 +169,13 @@ void ThreadTable::set_due(ThreadId id, Time at) {
   if (at != kNever) due_.emplace(at, id);
 }
 
+void ThreadTable::set_kept_due(const PeerId& keeper, Time at) {
+  const std::set<ThreadId>* kept = kept_by(keeper);
+  if (kept == nullptr) return;
+  for (const ThreadId id : *kept)
+    if (threads_.at(id).placed() != nullptr) set_due(id, at);
+}
+
 std::optional<ThreadId> ThreadTable::take_due(Time now) {
   if (due_.empty() || due_.begin()->first > now) return std::nullopt;
   const ThreadId id = due_.begin()->second;

@@ -132,6 +132,8 @@ class ThreadTable {
 
   // REQUIRES: the thread is not over.
   void set_due(ThreadId id, Time at);
+  // The same for all placed threads of this keeper.
+  void set_kept_due(const PeerId& keeper, Time at);
   // Returns a thread whose due time has passed, and clears that time.
   std::optional<ThreadId> take_due(Time now);
   Time next_due() const { return due_.empty() ? kNever : due_.begin()->first; }
