@@ -84,6 +84,7 @@ void KeeperAssignment::tend(Time now, ThreadId id, Actions& out) {
 void KeeperAssignment::on_stalled(Time now, ThreadId id, Actions& out) {
   HomeThread& thread = environment_.threads.at(id);
   if (thread.placed()->target || GW_BUG(16)) return;
+  if (thread.placed()->target_since > Time(0) && now - thread.placed()->target_since < config_.replace_every) return;
   const std::optional<PeerId> target = choose(now, thread.placed()->host, thread.keeper);
   if (!target) return;
   GW_REACHED("home: a keeper that does not answer is replaced");

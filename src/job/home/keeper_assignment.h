@@ -39,6 +39,7 @@ class KeeperAssignment {
     Time refresh = std::chrono::milliseconds(800);  // how old the list of candidates may be
     Time look = std::chrono::seconds(10);           // between two checks of a good keeper
     Time patience = std::chrono::seconds(30);       // how long a new keeper may take to be filled
+    Time replace_every = std::chrono::seconds(3);   // at most, of one thread: all peers may refuse to keep more of it
   };
   struct Environment {  // outlives this object
     JobId job;

@@ -126,6 +126,18 @@ TEST_F(Keepers, ThatDoNotAnswerTheHostAreReplaced) {
   EXPECT_FALSE(change->target().empty());
 }
 
+// Simulator, rigid 100003: all peers refused to keep more of a thread, and home went from one to the next a thousand times a second.
+TEST_F(Keepers, ThatAllRefuseAreReplacedOnceInAWhile) {
+  place();
+  keepers_.on_stalled(now_, kKeptThread, out_);
+  ASSERT_TRUE(keepers_.on_filled(now_, kKeptThread, told()->keeper_generation()));
+  keepers_.on_stalled(now_, kKeptThread, out_);
+  EXPECT_EQ(told(), std::nullopt);
+  now_ += seconds(3);
+  keepers_.on_stalled(now_, kKeptThread, out_);
+  EXPECT_NE(told(), std::nullopt);
+}
+
 TEST_F(Keepers, AreBroughtHomeForTheLastImage) {
   place();
   const PeerId home = id_of(kLeaderPeer);

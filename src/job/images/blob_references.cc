@@ -30,9 +30,9 @@ bool BlobReferences::is_asked(const Hash256& hash) const {
   return found != blobs_.end() && found->second.state == State::asked;
 }
 
-bool BlobReferences::is_held(const Hash256& hash, const JobId& job) const {
+bool BlobReferences::is_needed(const Hash256& hash, const JobId& job) const {
   const auto found = blobs_.find(hash);
-  if (found == blobs_.end() || found->second.state == State::asked) return false;
+  if (found == blobs_.end()) return false;
   return std::ranges::find(found->second.needs, job, &Need::job) != found->second.needs.end();
 }
 

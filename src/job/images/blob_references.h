@@ -50,8 +50,10 @@ class BlobReferences {
   bool has(const Hash256& hash) const;
   // A job needs the blob, and it is neither stored here nor being stored.
   bool is_asked(const Hash256& hash) const;
+  // The job needs the blob, wherever it is.
+  bool is_needed(const Hash256& hash, const JobId& job) const;
   // The job needs the blob, and it is stored here or being stored.
-  bool is_held(const Hash256& hash, const JobId& job) const;
+  bool is_held(const Hash256& hash, const JobId& job) const { return is_needed(hash, job) && !is_asked(hash); }
   // The jobs that need the blob.
   std::vector<JobId> jobs_of(const Hash256& hash) const;
   // The size of a blob that this peer has received since its start; 0: not known.

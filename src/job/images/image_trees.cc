@@ -129,7 +129,8 @@ Status ImageTrees::check_references(const JobId& job, const NewImage& image) con
       return fail(Kind::corrupt, "an image of thread {} lacks a node", image.thread.value());
   for (const auto& [node, pages] : image.fresh_nodes)
     for (const Hash256& page : pages)
-      if (!image.fresh.contains(page) && !blobs_.is_held(page, job))
+      // A page that was damaged on this disk is on its way again: the image is complete when the page is back.
+      if (!image.fresh.contains(page) && !blobs_.is_needed(page, job))
         return fail(Kind::corrupt, "an image of thread {} lacks a page", image.thread.value());
   const bool held = subtrees_.contains({Level::root, job, image.root});
   if (!held && subtrees_.size() + image.fresh_nodes.size() >= config_.subtrees)

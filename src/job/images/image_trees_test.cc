@@ -336,5 +336,25 @@ TEST_F(ImageTreesTest, TheSizeAtMostGrowsWithEachNode) {
   EXPECT_EQ(keeper_.trees.size_at_most({job_, roots_[1]}).blobs, exact.blobs);
 }
 
+// Simulator, disks 14: a worker that left a page to the image before was killed for it, because the page had rotted meanwhile.
+TEST_F(ImageTreesTest, AnImageMayLeaveAPageThatIsFetchedAgain) {
+  save(host_);
+  const Hash256 page = [&] {
+    for (const auto& [hash, bytes] : host_.disk)
+      if (bytes.size() == wire::kPageUnit && static_cast<std::uint8_t>(bytes[0]) == 0 && static_cast<std::uint8_t>(bytes[1]) == 0)
+        return hash;
+    return Hash256{};
+  }();
+  ASSERT_TRUE(host_.disk.contains(page));
+  host_.blobs.on_lost(Time(0), page);
+  host_.trees.on_damaged(page);
+  memory_.write(1, 7);  // in the same node
+  save(host_);
+  EXPECT_FALSE(host_.trees.complete({job_, roots_[1]}));
+  host_.blobs.put(page, SharedBytes(std::string(host_.disk.at(page))), job_, out_);
+  host_.carry_out(out_);
+  EXPECT_TRUE(host_.trees.complete({job_, roots_[1]}));
+}
+
 }  // namespace
 }  // namespace gw::job
