@@ -273,6 +273,11 @@ bool ImageReplicator::home_decides() const {
   return target != nullptr && target->role == Role::filled;
 }
 
+std::optional<Hash256> ImageReplicator::spawned(std::uint64_t spawn) const {
+  const auto found = spawned_.find(spawn);
+  return found == spawned_.end() ? std::nullopt : std::optional(found->second.root);
+}
+
 bool ImageReplicator::may_spawn(std::uint64_t spawn) const {
   if (!spawned_.contains(spawn) || GW_BUG(50)) return true;  // home has stored it before
   const auto has_it = [&](const Replica& replica) { return replica.role != Role::on_record || has(replica, spawn); };
