@@ -99,6 +99,12 @@ std::uint64_t EffectForwarder::stored(const Stream& stream) const {
   return found == streams_.end() ? 0 : found->second.stored;
 }
 
+std::uint64_t EffectForwarder::last(const Stream& stream) const {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end() || found->second.unstored.empty()) return stored(stream);
+  return found->second.unstored.back().effect.sequence();
+}
+
 bool EffectForwarder::empty() const {
   return std::ranges::all_of(streams_, [](const auto& one) { return one.second.unstored.empty(); });
 }

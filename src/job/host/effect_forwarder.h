@@ -50,6 +50,8 @@ class EffectForwarder {
 
   // The last effect of a stream that home is known to have.
   std::uint64_t stored(const Stream& stream) const;
+  // The effect after which add() goes on in a stream.
+  std::uint64_t last(const Stream& stream) const;
   bool empty() const;
   // When to send again what is not stored.
   Time due() const;

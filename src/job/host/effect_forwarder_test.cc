@@ -48,6 +48,17 @@ TEST_F(Forwarder, ForgetsWhatIsStored) {
   EXPECT_EQ(forwarder_.due(), kNever);
 }
 
+TEST_F(Forwarder, KnowsAfterWhichEffectAStreamGoesOn) {
+  EXPECT_EQ(forwarder_.last(kHomeStream), 3u);
+  EXPECT_EQ(forwarder_.last(kLogStream), 0u);
+  forwarder_.on_stored(seconds(1), home(3));
+  EXPECT_EQ(forwarder_.last(kHomeStream), 3u);
+  EffectForwarder replay({}, home(5));
+  EXPECT_EQ(replay.last(kHomeStream), 5u);
+  ASSERT_TRUE(replay.add(test::output(2, "x")));
+  EXPECT_EQ(replay.last(kHomeStream), 2u) << "the earlier run has sent what follows, and this one has not";
+}
+
 // --- streams
 
 TEST_F(Forwarder, AStreamThatMayNotLeaveHoldsUpNoOther) {

@@ -457,10 +457,8 @@ Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions
     if (!added && added.error().kind != Kind::guest_fault) return added;
     touched.insert(thread->id());
     if (added) continue;
-    report_failed(thread->id(), thread->epoch(), added.error().detail, out);
     touched.erase(thread->id());
-    drop_from_worker(*thread, out);
-    remove(thread->id(), out);
+    fail_one(*thread, added.error().detail, out);
     start_queued(now, out);
   }
   for (const ThreadId id : touched) {
@@ -487,6 +485,11 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
   GW_TRY(HostedThread * thread, speaker(frame.thread(), image.epoch));
   if (thread == nullptr) return ok();
   Status taken = of_child ? thread->on_spawned(now, image, frame.spawn(), out) : thread->on_image(now, image, frame.why(), out);
+  if (!taken && taken.error().kind == Kind::guest_fault) {
+    fail_one(*thread, taken.error().detail, out);
+    start_queued(now, out);
+    return ok();
+  }
   if (!taken && taken.error().kind != Kind::overloaded) return taken;
   // The map stays small: it has only the images that the disk has not confirmed.
   std::erase_if(saving_, [&](const auto& entry) { return !environment_.images.holds({claim_.job, entry.first}); });
@@ -528,22 +531,21 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
 
 // The thread would wait for its keeper without end, so it fails.
 void HostedJob::fail_exhausted(const HostedThread& thread, Actions& out) {
-  report_failed(
-      thread.id(), thread.epoch(),
-      fmt::format("it asked for the time or for input {} times and cannot be checkpointed in between: build it with --mobile=fine",
-                  config_.thread.determinants),
-      out);
+  fail_one(thread,
+           fmt::format("it asked for the time or for input {} times and cannot be checkpointed in between: build it with --mobile=fine",
+                       config_.thread.determinants),
+           out);
+}
+
+void HostedJob::fail_one(const HostedThread& thread, const std::string& sentence, Actions& out) {
+  report_failed(thread.id(), thread.epoch(), sentence, out);
   drop_from_worker(thread, out);
   remove(thread.id(), out);
 }
 
 // The program itself cannot run.
 void HostedJob::fail_all(const std::string& sentence, Actions& out) {
-  while (!threads_.empty()) {
-    report_failed(threads_.begin()->first, threads_.begin()->second.epoch(), sentence, out);
-    drop_from_worker(threads_.begin()->second, out);
-    remove(threads_.begin()->first, out);
-  }
+  while (!threads_.empty()) fail_one(threads_.begin()->second, sentence, out);
 }
 
 void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {

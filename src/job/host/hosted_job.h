@@ -145,6 +145,7 @@ class HostedJob {
   Status on_image(Time now, const wire::pb::FromWorker::Image& frame, const NewImage& image, Actions& out);
   Status on_failed(Time now, const wire::pb::FromWorker::Failed& frame, Actions& out);
   void fail_exhausted(const HostedThread& thread, Actions& out);
+  void fail_one(const HostedThread& thread, const std::string& sentence, Actions& out);
   void fail_all(const std::string& sentence, Actions& out);
 
   const Config config_;

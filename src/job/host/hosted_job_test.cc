@@ -344,6 +344,96 @@ TEST_F(AtHost, AThreadWhoseLastImageDoesNotBecomeStableGoesOnFromTheOneBefore) {
   EXPECT_TRUE(gone);
 }
 
+// A thread that reads the clock, forks and is suspended before its keeper has the reading: the spawn is in the outbox of its last image.
+class SuspendedAfterAFork : public AtHost {
+ protected:
+  SuspendedAfterAFork() {
+    load();
+    EXPECT_TRUE(image(id_, 1, 'a'));
+    EXPECT_TRUE(gate_.given(Determinant::CLOCK, 0, 17));
+    FromWorker frame;
+    frame.mutable_determinants()->set_thread(id_.value());
+    frame.mutable_determinants()->set_epoch(1);
+    for (Determinant& determinant : gate_.take_new_determinants()) *frame.mutable_determinants()->add_determinants() = determinant;
+    EXPECT_TRUE(host_->on_frame(now_, frame, {}, out_));
+    Effect spawn;
+    spawn.mutable_spawn()->set_child(child_of(id_, 1).value());
+    gate_.emit(std::move(spawn));
+    suspend(parent_);
+  }
+  // The numbers of the spawns that were sent to home.
+  std::vector<std::uint64_t> spawns() {
+    std::vector<std::uint64_t> list;
+    for (const JobMessage& message : take())
+      for (const Effect& effect : message.effects().effects())
+        if (effect.has_spawn()) list.push_back(effect.sequence());
+    return list;
+  }
+
+  const JobMessage::Assign parent_ = assign(0);
+  const ThreadId id_{parent_.thread()};
+  EffectGate gate_{id_, 1};
+};
+
+// The worker forgets the thread with its last image, and the spawn was never sent: the image waited for it, and the thread lost its work.
+TEST_F(SuspendedAfterAFork, TheSpawnLeavesWhenItsDeterminantsAreStable) {
+  ASSERT_TRUE(image_of_spawn(parent_, 1, image_of_child(parent_, 1)));
+  ASSERT_TRUE(image(gate_, 'b', FromWorker::Image::SUSPENDED));
+  store_images();
+  child_kept(parent_, 1);
+  EXPECT_TRUE(spawns().empty()) << "a replay may read another time, and not fork";
+  kept(id_, 1, std::nullopt);
+  EXPECT_EQ(spawns(), std::vector<std::uint64_t>{1});
+  stored(parent_, 1, kLogStream);
+  const auto sent = take();
+  const Hash256 last = test::image_of(gate_, 'b').root;
+  ASSERT_TRUE(std::ranges::any_of(sent, [&](const auto& one) { return one.keep_image().parts() == wire::bytes_of(last); }));
+  kept(id_, 1, last);
+  EXPECT_TRUE(says_suspended());
+}
+
+TEST_F(SuspendedAfterAFork, TheSpawnLeavesAtOnceIfItsDeterminantsBecameStableMeanwhile) {
+  ASSERT_TRUE(image_of_spawn(parent_, 1, image_of_child(parent_, 1)));
+  store_images();
+  child_kept(parent_, 1);
+  kept(id_, 1, std::nullopt);
+  EXPECT_TRUE(spawns().empty()) << "the worker has not sent it";
+  ASSERT_TRUE(image(gate_, 'b', FromWorker::Image::SUSPENDED));
+  EXPECT_EQ(spawns(), std::vector<std::uint64_t>{1});
+}
+
+TEST_F(SuspendedAfterAFork, ASpawnThatTheWorkerHasSentIsNotSentTwice) {
+  ASSERT_TRUE(image_of_spawn(parent_, 1, image_of_child(parent_, 1)));
+  store_images();
+  ASSERT_TRUE(spawn(parent_, 1));
+  ASSERT_TRUE(image(gate_, 'b', FromWorker::Image::SUSPENDED));
+  child_kept(parent_, 1);
+  EXPECT_EQ(spawns(), std::vector<std::uint64_t>{1});
+}
+
+TEST_F(SuspendedAfterAFork, ASpawnThatTheWorkerSendsAfterItsLastImageIsNotSentTwice) {
+  ASSERT_TRUE(image_of_spawn(parent_, 1, image_of_child(parent_, 1)));
+  ASSERT_TRUE(image(gate_, 'b', FromWorker::Image::SUSPENDED));
+  store_images();
+  child_kept(parent_, 1);
+  kept(id_, 1, std::nullopt);
+  EXPECT_EQ(spawns(), std::vector<std::uint64_t>{1});
+  EXPECT_TRUE(spawn(parent_, 1));
+  stored(parent_, 1, kLogStream);
+  EXPECT_TRUE(spawn(parent_, 1));
+  EXPECT_TRUE(spawns().empty());
+  kept(id_, 1, test::image_of(gate_, 'b').root);
+  EXPECT_TRUE(says_suspended());
+}
+
+TEST_F(SuspendedAfterAFork, ASpawnInTheLastImageWithoutAnImageOfItsChildEndsTheThread) {
+  take();
+  EXPECT_TRUE(image(gate_, 'b', FromWorker::Image::SUSPENDED));
+  const auto sent = take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_NE(sent[0].thread_failed().failure().find("no image of the child"), std::string::npos);
+}
+
 TEST_F(AtHost, AThreadThatDoesNotRunIsSuspendedAtOnce) {
   const auto first = assign(0);
   suspend(first);

@@ -175,14 +175,46 @@ void HostedThread::start(Time now, Actions& out) {
 
 Status HostedThread::add_effect(const Effect& effect) {
   const Running& run = *running();
-  if (effect.has_spawn() && effect.sequence() > run.effects.stored(kLogStream) && !run.images.has_spawned(effect.sequence()))
+  // The worker may send a spawn after the last image if it has not forgotten the thread yet.
+  if (effect.has_spawn() && run.last_spawns && effect.sequence() >= run.last_spawns->first &&
+      effect.sequence() <= run.effects.last(kLogStream))
+    return ok();
+  if (effect.has_spawn() && effect.sequence() > run.effects.stored(kLogStream) && !run.images.spawned(effect.sequence()))
     return fail(Kind::guest_fault, "there is no image of the child that it spawned by effect {}", effect.sequence());
   return running()->effects.add(effect);
 }
 
-// Home may hear of a child only when its keeper has it.
+// The worker forgets the thread with its last image, and with it the spawns that wait in its gate for determinants to become stable. That
+// image may be kept only after them, so the host, which knows all that they consist of, sends them in place of the worker.
+Status HostedThread::add_last_spawns(const NewImage& last) {
+  Running& run = *running();
+  const std::uint64_t first = run.effects.last(kLogStream) + 1;
+  if (last.last_spawn < first) return ok();
+  GW_REACHED("host: a thread was suspended before its spawns could leave");
+  run.last_spawns = {.first = first, .determinants = last.determinants};
+  for (std::uint64_t spawn = first; spawn <= last.last_spawn; ++spawn) {
+    Effect effect;
+    effect.set_thread(id_.value());
+    effect.set_epoch(epoch_);
+    effect.set_sequence(spawn);
+    effect.mutable_spawn()->set_child(child_of(id_, spawn).value());
+    if (const auto image = run.images.spawned(spawn)) effect.mutable_spawn()->set_image(wire::bytes_of(*image));
+    wire::set_stream(effect);
+    GW_TRY_VOID(add_effect(effect));
+  }
+  return ok();
+}
+
+// Home may hear of a child only when its keeper has it, and when a replay of the parent would spawn it again.
+bool HostedThread::may_spawn(std::uint64_t spawn) const {
+  const Running& run = *running();
+  const bool repeated =
+      !run.last_spawns || spawn < run.last_spawns->first || run.images.stable_determinants() >= run.last_spawns->determinants;
+  return repeated && run.images.may_spawn(spawn);
+}
+
 bool HostedThread::may_leave(const Effect& effect) {
-  if (!effect.has_spawn() || running()->images.may_spawn(effect.sequence())) return true;
+  if (!effect.has_spawn() || may_spawn(effect.sequence())) return true;
   running()->held_spawn = effect.sequence();
   return false;
 }
@@ -190,7 +222,7 @@ bool HostedThread::may_leave(const Effect& effect) {
 // Called after every message of keepers or home about keepers. Effects that were sent before are not sent again: they have their own resend
 // time.
 void HostedThread::send_held_spawn(Time now, Actions& out) {
-  if (running()->held_spawn && running()->images.may_spawn(*running()->held_spawn)) send_effects(now, out);
+  if (running()->held_spawn && may_spawn(*running()->held_spawn)) send_effects(now, out);
 }
 
 void HostedThread::send_effects(Time now, Actions& out) {
@@ -232,6 +264,7 @@ bool HostedThread::on_stored(Time now, const StreamMarks& marks, Actions& out) {
 Status HostedThread::on_image(Time now, const NewImage& image, FromWorker::Image::Why why, Actions& out) {
   Running& run = *running();
   run.checkpointing = false;
+  if (why == FromWorker::Image::SUSPENDED) GW_TRY_VOID(add_last_spawns(image));
   GW_TRY(const SavedImage saved, hold(environment_.images, environment_.job, image, out));
   if (why == FromWorker::Image::SUSPENDED) {
     GW_REACHED("host: a thread was suspended");
@@ -245,6 +278,7 @@ Status HostedThread::on_image(Time now, const NewImage& image, FromWorker::Image
     run.images.sync(now, out);
   } else {
     tell_progress(run.images.add_image(now, saved, out), out);
+    if (run.last_spawns) send_effects(now, out);
     maybe_suspended(now, out);
   }
   return ok();

@@ -59,6 +59,11 @@ class HostedThread {
   // How far the thread is on its way out of the worker: not at all; the worker was asked for its last image; the worker has sent it, and
   // runs the thread no more.
   enum class Suspension : std::uint8_t { none, asked, saved };
+  // The spawns that were still in the outbox of the last image.
+  struct LastSpawns {
+    std::uint64_t first;
+    std::uint64_t determinants;  // before them, at most
+  };
   struct Running {
     bool restored;  // from an image
     EffectForwarder effects;
@@ -71,6 +76,7 @@ class HostedThread {
     Time ask_input_at{0};
     std::size_t input_bytes = 0;  // read since the last checkpoint was asked for
     Suspension suspension = Suspension::none;
+    std::optional<LastSpawns> last_spawns = std::nullopt;
     Time suspended_at{0};    // when home is told again
     Time leave_by = kNever;  // its last image has to be stable by then
   };
@@ -121,7 +127,7 @@ class HostedThread {
   Status add_effect(const Effect& effect);
   // Sends the effects that were not sent yet and may leave.
   void send_effects(Time now, Actions& out);
-  // Kind::corrupt: it leaves something to images that are not here.
+  // Kind::corrupt: it leaves something to images that are not here. Kind::guest_fault: as add_effect() has it.
   Status on_image(Time now, const NewImage& image, wire::pb::FromWorker::Image::Why why, Actions& out);
   // The first image of the child of this spawn. Kind::invalid: it is of another thread, or one too many; Kind::corrupt as above.
   Status on_spawned(Time now, const NewImage& image, std::uint64_t spawn, Actions& out);
@@ -149,6 +155,8 @@ class HostedThread {
   void give_input(std::uint64_t piece, const std::string& bytes, Actions& out) const;
   void send(JobMessage::Effects effects, Actions& out) const;
   bool may_leave(const Effect& effect);
+  bool may_spawn(std::uint64_t spawn) const;
+  Status add_last_spawns(const NewImage& last);
   void send_held_spawn(Time now, Actions& out);
   bool is_suspended() const;
   void maybe_suspended(Time now, Actions& out);

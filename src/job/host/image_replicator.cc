@@ -165,7 +165,9 @@ void ImageReplicator::sync(Time now, Replica& replica, Actions& out) {
   }
   if (send_determinants(replica, with_grant, out)) sent = true;
   if (offer_spawned(replica, resend, with_grant, out)) sent = true;
-  if (sent || resend) replica.resend_at = now + config_.retry;
+  // What was sent first keeps its resend time: what follows does not delay it.
+  const bool waits = replica.waits_since != kNever;
+  if (resend || (sent && !waits)) replica.resend_at = now + config_.retry;
   if (sent) replica.waits_since = std::min(replica.waits_since, now);
 }
 
@@ -271,6 +273,11 @@ void ImageReplicator::note_answer(Time now, Replica& replica, bool more) const {
 bool ImageReplicator::home_decides() const {
   const Replica* target = filling();
   return target != nullptr && target->role == Role::filled;
+}
+
+std::optional<Hash256> ImageReplicator::spawned(std::uint64_t spawn) const {
+  const auto found = spawned_.find(spawn);
+  return found == spawned_.end() ? std::nullopt : std::optional(found->second.root);
 }
 
 bool ImageReplicator::may_spawn(std::uint64_t spawn) const {

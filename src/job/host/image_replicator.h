@@ -102,7 +102,8 @@ class ImageReplicator {
   // the first image of a child counts with its own pages.
   ImageTrees::Size held() const;
   bool has_initial() const { return initial_.has_value(); }
-  bool has_spawned(std::uint64_t spawn) const { return spawned_.contains(spawn); }
+  // The first image of the child of this spawn, if home has not stored the spawn.
+  std::optional<Hash256> spawned(std::uint64_t spawn) const;
   // Whether home may hear of this spawn.
   bool may_spawn(std::uint64_t spawn) const;
   // An image is on its way, or a keeper is being filled: another image would have to wait.

@@ -123,6 +123,33 @@ TEST_F(Replicator, WhatIsNotAcknowledgedIsSentAgain) {
   EXPECT_EQ(replicator_.due(), kNever);
 }
 
+// A thread that read the clock all the time never sent again what was lost, and its effects waited.
+TEST_F(Replicator, NewDeterminantsDoNotPostponeWhatIsDueAgain) {
+  determinants(0, 1);  // is lost
+  sent(kKeeper);
+  const Time due = replicator_.due();
+  const auto first_of = [](const JobMessage& message) { return message.keep_determinants().determinants(0).index(); };
+  for (std::uint64_t next = 1; now_ + std::chrono::milliseconds(300) < due; ++next) {
+    now_ += std::chrono::milliseconds(300);
+    determinants(next, 1);
+    EXPECT_EQ(first_of(sent(kKeeper).at(0)), next);
+  }
+  EXPECT_EQ(replicator_.due(), due);
+  now_ = due;
+  replicator_.sync(now_, out_);
+  EXPECT_EQ(first_of(sent(kKeeper).at(0)), 0u);
+  EXPECT_GT(replicator_.due(), now_);
+}
+
+TEST_F(Replicator, WhatFollowsAnAcknowledgementHasItsWholeTime) {
+  determinants(0, 1);
+  const Time first = replicator_.due();
+  kept(kKeeper, 5, 1);
+  now_ += std::chrono::milliseconds(700);
+  determinants(1, 1);
+  EXPECT_EQ(replicator_.due() - now_, first - Time(seconds(10)));
+}
+
 TEST_F(Replicator, OneImageIsOnItsWayAndTheNewestWaits) {
   const Hash256 first = image('a');
   image('b');

@@ -106,9 +106,12 @@ class AtHost : public testing::Test {
     host_->on_stored(now_, stored, out_);
   }
   Status image(ThreadId thread, std::uint64_t epoch, char content, FromWorker::Image::Why why = FromWorker::Image::CHECKPOINT) {
-    const NewImage image = test::image_of(EffectGate(thread, epoch), content);
+    return image(EffectGate(thread, epoch), content, why);
+  }
+  Status image(const EffectGate& gate, char content, FromWorker::Image::Why why) {
+    const NewImage image = test::image_of(gate, content);
     FromWorker frame;
-    frame.mutable_image()->set_thread(thread.value());
+    frame.mutable_image()->set_thread(gate.thread().value());
     frame.mutable_image()->set_why(why);
     frame.mutable_image()->set_id(wire::bytes_of(image.root));
     return host_->on_frame(now_, frame, image, out_);
@@ -157,12 +160,14 @@ class AtHost : public testing::Test {
     name.set_epoch(assign.epoch());
     host_->on_suspend(now_, name, out_);
   }
-  void kept(ThreadId thread, char content) {
+  void kept(ThreadId thread, char content) { kept(thread, 0, test::image_of(EffectGate(thread, 1), content).root); }
+  void kept(ThreadId thread, std::uint64_t determinants, const std::optional<Hash256>& parts) {
     JobMessage::Kept kept;
     kept.set_thread(thread.value());
     kept.set_epoch(1);
     kept.set_keeper_generation(5);
-    kept.set_parts(wire::bytes_of(test::image_of(EffectGate(thread, 1), content).root));
+    kept.set_determinants(determinants);
+    if (parts) kept.set_parts(wire::bytes_of(*parts));
     host_->on_kept(now_, id_of(kKeeper), kept, out_);
   }
   bool says_suspended() {
