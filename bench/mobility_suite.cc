@@ -1,5 +1,4 @@
 #include "image_speed.h"
-#include "moved_speed.h"
 #include "suites.h"
 #include "suspend_latency.h"
 
@@ -8,12 +7,10 @@ namespace gw::bench {
 Result<Report> run_mobility_suite(const SuiteOptions& options) {
   Report report{.suite = "mobility"};
   GW_TRY(const SuspendLatency latency, SuspendLatency::build(options));
-  GW_TRY(const MovedSpeed moved, MovedSpeed::build(options));
   GW_TRY(const ImageSpeed images, ImageSpeed::build());
   GW_TRY(GuestRunner runner, GuestRunner::make());
   GW_TRY_VOID(images.measure(runner, report));
   GW_TRY_VOID(latency.measure(runner, report));
-  GW_TRY_VOID(moved.measure(runner, report));
   return report;
 }
 

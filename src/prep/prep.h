@@ -49,7 +49,6 @@ struct Report {
   unsigned nan_points = 0;      // places where NaNs are made canonical
   unsigned direct_calls = 0;    // indirect calls made direct
   unsigned unrolled = 0;        // recursive functions that go two steps at a time
-  unsigned guarded_loops = 0;   // whose later turns stay slow once a frame was resumed inside
   std::vector<LoopReport> left_unpolled;
 };
 

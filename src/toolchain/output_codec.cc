@@ -9,7 +9,7 @@ enum class Tag : std::uint8_t { product, error };
 constexpr unsigned prep::Report::* kCounters[] = {&prep::Report::functions,    &prep::Report::instrumented,   &prep::Report::sites,
                                                   &prep::Report::loops,        &prep::Report::polled,         &prep::Report::versioned,
                                                   &prep::Report::unpolled,     &prep::Report::polled_entries, &prep::Report::nan_points,
-                                                  &prep::Report::direct_calls, &prep::Report::unrolled,       &prep::Report::guarded_loops};
+                                                  &prep::Report::direct_calls, &prep::Report::unrolled};
 
 void write_report(ByteWriter& out, const prep::Report& report) {
   out.u64(report.bytes_before);

@@ -34,7 +34,6 @@ Rows rows_of(const toolchain::BuildOutput& built, const std::filesystem::path& o
       .add("polled", "  polled", report.polled)
       .add("versioned", "  polled when long", report.versioned)
       .add("unpolled", "  left unpolled", report.unpolled)
-      .add("guarded_loops", "  slow once moved", report.guarded_loops)
       .add("polled_entries", "recursions polled", report.polled_entries)
       .add("nan_points", "NaNs made canonical", report.nan_points)
       .add("direct_calls", "calls made direct", report.direct_calls)

@@ -176,18 +176,11 @@ class SavePlanner {
   }
 
   SavePlan finish() {
-    for (const LocalSetBits& set : sets_) plan_.sets.push_back(members(set));
-    walk(draft_.body, [&](Expr e) {
-      if (is(e, Node::loop) && BinaryenLoopGetName(e) && sites_map_.contains(e)) plan_.loops.push_back({e, members(loop_live_.at(e))});
-    });
+    plan_.sets.resize(sets_.size());
+    for (std::size_t i = 0; i < sets_.size(); ++i)
+      for (Local l = 0; l < draft_.locals.size(); ++l)
+        if (sets_[i].has(l)) plan_.sets[i].push_back(l);
     return std::move(plan_);
-  }
-
-  std::vector<Local> members(const LocalSetBits& set) const {
-    std::vector<Local> locals;
-    for (Local l = 0; l < draft_.locals.size(); ++l)
-      if (set.has(l)) locals.push_back(l);
-    return locals;
   }
 
   const FunctionDraft& draft_;

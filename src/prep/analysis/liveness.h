@@ -21,16 +21,9 @@ struct Site {
   const char* landing = nullptr;  // the label to go to if the call has thrown
 };
 
-// A loop with a label and with sites inside.
-struct LoopHeader {
-  Expr loop;
-  std::vector<Local> live;  // where a turn begins; ascending
-};
-
 struct SavePlan {
   std::vector<Site> sites;
   std::vector<std::vector<Local>> sets;  // ascending
-  std::vector<LoopHeader> loops;         // in the order of the text, outer before inner
 };
 
 // Analyses a lifted body.

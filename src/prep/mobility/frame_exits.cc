@@ -38,10 +38,10 @@ std::vector<unsigned> FrameExits::used_sets() const {
   return used;
 }
 
-std::vector<std::pair<Local, Type>> FrameExits::typed(const std::vector<Local>& locals) const {
-  std::vector<std::pair<Local, Type>> pairs;
-  for (Local l : locals) pairs.emplace_back(l, draft_.locals[l]);
-  return pairs;
+std::vector<std::pair<Local, Type>> FrameExits::saved(unsigned set) const {
+  std::vector<std::pair<Local, Type>> locals;
+  for (Local l : plan_.sets[set]) locals.emplace_back(l, draft_.locals[l]);
+  return locals;
 }
 
 Expr FrameExits::wrap(Expr body, Local number) const {

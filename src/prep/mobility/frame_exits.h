@@ -21,8 +21,7 @@ class FrameExits {
   // The body with the exits around it. `number` is a scratch i32 local.
   Expr wrap(Expr body, Local number) const;
   // The locals of a save set with their types.
-  std::vector<std::pair<Local, Type>> saved(unsigned set) const { return typed(plan_.sets[set]); }
-  std::vector<std::pair<Local, Type>> typed(const std::vector<Local>& locals) const;
+  std::vector<std::pair<Local, Type>> saved(unsigned set) const;
   // Save sets that some site uses, in order of their first use.
   std::vector<unsigned> used_sets() const;
 

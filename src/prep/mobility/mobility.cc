@@ -89,8 +89,7 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   const std::function<Expr()> condition = [&] {
     return plan.poll == wire::Poll::counter ? counter_condition(build) : cell_condition(build, plan.poll_cell);
   };
-  LoopCopyBudget loop_copies(module);
-  const MobilityContext context{build, rules, stack, condition, table_size(module), loop_copies};
+  const MobilityContext context{build, rules, stack, condition, table_size(module)};
   for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
     if (graph.functions()[f].imported || !rules.may_suspend(f)) continue;
     FunctionDraft draft = build.take(graph.functions()[f].name);
@@ -100,7 +99,6 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
     build.add(bodies.rewind);
     ++report.instrumented;
     report.sites += bodies.sites;
-    report.guarded_loops += bodies.guarded_loops;
   }
   add_rewind_entries(build, graph, rules);
   dispatch_exports(build, graph, rules);

@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "prep/exceptions/exception_landings.h"
 #include "prep/mobility/frame_exits.h"
-#include "prep/mobility/loop_entries.h"
 
 namespace gw::prep {
 namespace {
@@ -14,12 +13,12 @@ namespace {
 // Both bodies meet the sites in the order of the text: the numbering of the plan.
 class SiteCursor {
  public:
-  explicit SiteCursor(const SavePlan& plan, std::size_t first = 0) : plan_(plan), next_(first) {}
+  explicit SiteCursor(const SavePlan& plan) : plan_(plan) {}
   const Site& next() { return plan_.sites.at(next_++); }
 
  private:
   const SavePlan& plan_;
-  std::size_t next_;
+  std::size_t next_ = 0;
 };
 
 Expr call_of(Expr statement) { return is(statement, Node::local_set) || is(statement, Node::drop) ? child_at(statement, 0) : statement; }
@@ -32,11 +31,11 @@ std::vector<Expr> statements_of(Expr e) {
   return list;
 }
 
-// The fast body: the lifted one, with each site followed by its way out. Also made of a single loop, whose sites begin with `cursor`.
+// The fast body: the lifted one, with each site followed by its way out.
 class FastBody {
  public:
-  FastBody(const MobilityContext& context, const FrameExits& exits, Expr body, SiteCursor cursor)
-      : context_(context), exits_(exits), cursor_(cursor), sites_(context.rules, body) {}
+  FastBody(const MobilityContext& context, const SavePlan& plan, const FrameExits& exits, Expr body)
+      : context_(context), exits_(exits), cursor_(plan), sites_(context.rules, body) {}
 
   Expr emit(Expr e) {
     if (!sites_.contains(e)) return e;
@@ -60,33 +59,15 @@ class FastBody {
   SiteMap sites_;
 };
 
-// The fast body takes over a frame that lies on the unwind stack as loop_entries.h wants to find it. What the fast body returns, or leaves
-// behind when it unwinds, is that of the frame.
-Expr enter_fast_body(const Builder& build, const FunctionDraft& fast) {
-  std::vector<Expr> nothing;
-  for (Type type : expand(fast.params)) nothing.push_back(build.zero(type));
-  Expr call = build.call(fast.name, std::move(nothing), fast.results);
-  return fast.results == BinaryenTypeNone() ? build.sequence({call, build.ret()}) : build.ret(call);
-}
-
 // The rewind body. The local `target_` holds the number of the site to get to, and 0 once it has been reached: from there on the code does
 // what the fast body does. Statements without sites run only when it is 0; an `if` goes to the arm that contains the target.
 //
 // A stop point is resumed by going on from it. So a loop whose only site is the poll at its header needs no guards inside: to resume it is
-// to enter it. Of any other loop only the rest of the current turn is guarded; what takes the next turns, resumed_loops.h decides.
+// to enter it.
 class RewindBody {
  public:
-  RewindBody(const MobilityContext& context, const SavePlan& plan, const ResumedLoops& loops, const FrameExits& exits,
-             const FunctionDraft& fast, Expr body, Local target)
-      : context_(context),
-        build_(context.build),
-        plan_(plan),
-        exits_(exits),
-        fast_(fast),
-        cursor_(plan),
-        sites_(context.rules, body),
-        target_(target),
-        loops_(loops.in_copy(body)) {
+  RewindBody(const MobilityContext& context, const SavePlan& plan, const FrameExits& exits, Expr body, Local target)
+      : context_(context), build_(context.build), exits_(exits), cursor_(plan), sites_(context.rules, body), target_(target) {
     unsigned number = 0;
     find_ranges(body, number);
   }
@@ -213,60 +194,21 @@ class RewindBody {
 
   void loop_with_site(Expr loop, Elsewhere elsewhere, Statements& pending, Statements& out) {
     const Range range = ranges_.at(loop);
-    const auto found = loops_.find(loop);
-    const ResumedLoop* plan = found == loops_.end() ? nullptr : found->second;
-    const NextTurns next = plan ? plan->next_turns : NextTurns::guarded;
     Statements body = statements_of(BinaryenLoopGetBody(loop));
     Statements first;
-    Expr at_header = build_.eqz(build_.get_i32(target_));
     if (context_.rules.kind_of(body.front()) == SiteKind::poll) {  // resumed by entering the loop
       const Site& site = cursor_.next();
+      out.push_back(arrive_at(site));
+      first.push_back(exits_.poll(site));
       body.erase(body.begin());
-      if (next == NextTurns::entered) {
-        at_header = build_.binary(BinaryenOrInt32(), at_header, is_target(site.number));
-      } else {
-        out.push_back(arrive_at(site));
-        first.push_back(exits_.poll(site));
-      }
       if (range.first == range.last) {
-        // An entered one is reached only from above, restore_frame() has dealt with its own frames.
-        pending.push_back(next == NextTurns::entered ? enter_loop(*plan) : clean_copy(loop, range));
+        body.insert(body.begin(), first.front());
+        pending.push_back(build_.loop(BinaryenLoopGetName(loop), build_.sequence(std::move(body))));
         return;
       }
     }
-    Expr emitted = nullptr;
-    if (next == NextTurns::guarded) {
-      emitted = build_.loop(BinaryenLoopGetName(loop), build_.sequence(list(body, Elsewhere::impossible, std::move(first))));
-    } else {
-      Expr next_turns = next == NextTurns::entered ? enter_loop(*plan) : clean_copy(loop, range);
-      emitted = current_turn(loop, at_header, body, next_turns);
-    }
+    Expr emitted = build_.loop(BinaryenLoopGetName(loop), build_.sequence(list(body, Elsewhere::impossible, std::move(first))));
     out.push_back(unless_elsewhere(loop, elsewhere, emitted));
-  }
-
-  // The rest of the current turn, guarded, then `next_turns`. The label of the loop becomes that of a block, whose end is the next header.
-  Expr current_turn(Expr loop, Expr at_header, const Statements& body, Expr next_turns) {
-    const std::string header = BinaryenLoopGetName(loop);
-    const std::string after = "gw$after$" + header;
-    Statements turn{build_.br(header.c_str(), at_header)};
-    std::ranges::copy(list(body, Elsewhere::impossible, {}), std::back_inserter(turn));
-    turn.push_back(build_.br(after.c_str()));
-    return build_.block(after.c_str(), {build_.block(header.c_str(), std::move(turn), BinaryenTypeNone()), next_turns}, BinaryenTypeNone());
-  }
-
-  Expr clean_copy(Expr loop, Range range) {
-    Expr copy = build_.copy(loop);
-    copy = FastBody(context_, exits_, copy, SiteCursor(plan_, range.first - 1)).emit(copy);
-    rename_labels(copy, "$clean" + std::to_string(++copies_));
-    return copy;
-  }
-
-  // From here on the fast body runs, beginning with the next turn.
-  Expr enter_loop(const ResumedLoop& loop) {
-    Statements out = context_.stack.push(exits_.typed(loop.live), build_.i32(static_cast<std::int32_t>(loop.entry)));
-    out.push_back(build_.set_global(kRewinding, build_.i32(1)));
-    out.push_back(enter_fast_body(build_, fast_));
-    return build_.sequence(std::move(out));
   }
 
   Expr unless_elsewhere(Expr original, Elsewhere elsewhere, Expr emitted) {
@@ -286,33 +228,20 @@ class RewindBody {
 
   const MobilityContext& context_;
   const Builder& build_;
-  const SavePlan& plan_;
   const FrameExits& exits_;
-  const FunctionDraft& fast_;
   SiteCursor cursor_;
   SiteMap sites_;
   Local target_;
-  std::unordered_map<Expr, const ResumedLoop*> loops_;
   std::unordered_map<Expr, Range> ranges_;
-  unsigned copies_ = 0;
 };
 
-// Pops the frame: the number of the site first, then the locals its save set holds. A frame that the fast body can take over stays where
-// it is, and does not come back from here.
-std::vector<Expr> restore_frame(const MobilityContext& context, const SavePlan& plan, const ResumedLoops& loops, const FrameExits& exits,
-                                const FunctionDraft& fast, Local target) {
+// Pops the frame: the number of the site first, then the locals its save set holds.
+std::vector<Expr> restore_frame(const MobilityContext& context, const SavePlan& plan, const FrameExits& exits, Local target) {
   const Builder& build = context.build;
   std::vector<Expr> out{build.set(target, context.stack.pop_number())};
   const std::vector<unsigned> sets = exits.used_sets();
-  auto restore = [&](unsigned set) {
-    const ResumedLoop* loop = loops.entered_directly(set);
-    if (!loop) return context.stack.pop(exits.saved(set));
-    std::vector<Expr> enter = context.stack.push({}, build.i32(static_cast<std::int32_t>(loop->entry)));
-    enter.push_back(enter_fast_body(build, fast));
-    return enter;
-  };
   if (sets.size() == 1) {
-    std::ranges::copy(restore(sets.front()), std::back_inserter(out));
+    std::ranges::copy(context.stack.pop(exits.saved(sets.front())), std::back_inserter(out));
     return out;
   }
   auto label = [](std::size_t i) { return "gw$restore" + std::to_string(i); };
@@ -325,7 +254,7 @@ std::vector<Expr> restore_frame(const MobilityContext& context, const SavePlan& 
       BinaryenSwitch(build.module(), names.data(), static_cast<BinaryenIndex>(names.size()), names.front(), build.get_i32(target), nullptr);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     std::vector<Expr> statements{build.block(label(i).c_str(), {code}, BinaryenTypeNone())};
-    std::ranges::copy(restore(sets[i]), std::back_inserter(statements));
+    std::ranges::copy(context.stack.pop(exits.saved(sets[i])), std::back_inserter(statements));
     if (i + 1 < sets.size()) statements.push_back(build.br("gw$restored"));
     code = build.block(nullptr, std::move(statements), BinaryenTypeAuto());
   }
@@ -339,7 +268,6 @@ TwoBodies make_two_bodies(FunctionDraft draft, const MobilityContext& context) {
   const Builder& build = context.build;
   SavePlan plan = plan_saves(draft, context.rules);
   merge_exception_checks(build, context.rules, draft.body, plan);
-  const ResumedLoops loops(draft, plan, context.rules, context.loop_copies);
   FunctionDraft rewind = draft;
   rewind.name = rewind_name(draft.name);
   rewind.params = BinaryenTypeNone();
@@ -347,22 +275,15 @@ TwoBodies make_two_bodies(FunctionDraft draft, const MobilityContext& context) {
 
   FrameExits fast_exits(draft, plan, context);
   const Local number = draft.add_local(BinaryenTypeInt32());
-  draft.body = FastBody(context, fast_exits, draft.body, SiteCursor(plan)).emit(draft.body);
-  draft.body = fast_exits.wrap(LoopEntries(context, loops, fast_exits, number).add_to(draft.body), number);
+  draft.body = fast_exits.wrap(FastBody(context, plan, fast_exits, draft.body).emit(draft.body), number);
 
-  const ResumedLoop* only = plan.sites.size() == 1 ? loops.entered_directly(plan.sites.front().save_set) : nullptr;
-  if (only && only->entry == plan.sites.front().number) {
-    rewind.body = enter_fast_body(build, draft);  // every frame is one that the fast body takes over as it is
-  } else {
-    FrameExits rewind_exits(rewind, plan, context);
-    const Local target = rewind.add_local(BinaryenTypeInt32());
-    std::vector<Expr> body = restore_frame(context, plan, loops, rewind_exits, draft, target);
-    RewindBody emitter(context, plan, loops, rewind_exits, draft, rewind.body, target);
-    body.push_back(rewind_exits.wrap(emitter.emit(rewind.body), target));
-    body.push_back(build.unreachable());
-    rewind.body = build.block(nullptr, std::move(body), BinaryenTypeAuto());
-  }
-  return {std::move(draft), std::move(rewind), static_cast<unsigned>(plan.sites.size()), loops.guarded()};
+  FrameExits rewind_exits(rewind, plan, context);
+  const Local target = rewind.add_local(BinaryenTypeInt32());
+  std::vector<Expr> body = restore_frame(context, plan, rewind_exits, target);
+  body.push_back(rewind_exits.wrap(RewindBody(context, plan, rewind_exits, rewind.body, target).emit(rewind.body), target));
+  body.push_back(build.unreachable());
+  rewind.body = build.block(nullptr, std::move(body), BinaryenTypeAuto());
+  return {std::move(draft), std::move(rewind), static_cast<unsigned>(plan.sites.size())};
 }
 
 }  // namespace gw::prep

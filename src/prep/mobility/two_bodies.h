@@ -12,7 +12,7 @@
 // The way taken. The fast body can stop but cannot be entered in the middle: each site is followed by a test of one global and a jump to an
 // exit outside all loops, where the live locals are pushed. The rewind body is entered only while frames are restored: it pops the locals
 // and the number of the site, runs only the control flow that leads to the site, and then does what the fast body does until it returns.
-// The caller's next call of this function takes the fast body again, and so do the next turns of a loop (resumed_loops.h).
+// The caller's next call of this function takes the fast body again.
 //
 // Invariants.
 // 1. Both bodies visit the sites in the order of the text, so number n means the same site in both (SiteCursor).
@@ -28,7 +28,6 @@
 #include "prep/analysis/liveness.h"
 #include "prep/analysis/sites.h"
 #include "prep/ir.h"
-#include "prep/mobility/resumed_loops.h"
 #include "prep/mobility/unwind_stack.h"
 
 namespace gw::prep {
@@ -40,7 +39,6 @@ struct MobilityContext {
   UnwindStack& stack;
   std::function<Expr()> poll_condition;  // a fresh i32 expression: non-zero asks to suspend
   std::uint32_t table_half = 0;          // entry i + table_half of the function table is the rewind body of entry i
-  LoopCopyBudget& loop_copies;
 };
 
 inline constexpr std::string_view kRewindSuffix = "$rewind";
@@ -51,7 +49,6 @@ struct TwoBodies {
   FunctionDraft fast;    // keeps the name
   FunctionDraft rewind;  // rewind_name(), no parameters
   unsigned sites;
-  unsigned guarded_loops;  // whose later turns stay slow after a rewind (resumed_loops.h)
 };
 
 // REQUIRES: the draft has been lifted.

@@ -16,14 +16,14 @@ constexpr std::string_view kCompilationHints = "compilationHints";
 constexpr std::uint8_t kCompileEagerly = 0, kCompileLazily = 1;
 
 struct RareConditions {
-  std::optional<std::uint32_t> unwinding, rewinding, counter;  // global indices
+  std::optional<std::uint32_t> unwinding, counter;  // global indices
   std::optional<std::uint32_t> poll_cell;
 };
 
 // Does a br_if or if after `previous` (most recent last) test one of our conditions?
 bool is_rare(const std::array<Instruction, 3>& previous, const RareConditions& rare) {
   const Instruction& last = previous[2];
-  if (last.opcode == kGlobalGet) return rare.unwinding == last.immediate || rare.rewinding == last.immediate;
+  if (last.opcode == kGlobalGet) return rare.unwinding == last.immediate;
   if (last.opcode == kI32Load) return previous[1].opcode == kI32Const && rare.poll_cell == previous[1].immediate;
   if (last.opcode == kI32LtS) return previous[0].opcode == kGlobalGet && rare.counter == previous[0].immediate;
   return false;
@@ -79,7 +79,6 @@ Result<RareConditions> find_conditions(ByteView wasm, std::optional<std::uint32_
   for (const wire::Export& symbol : exports) {
     if (symbol.kind != wire::ExternKind::global) continue;
     if (symbol.name == "godwit.unwinding") rare.unwinding = symbol.index;
-    if (symbol.name == "godwit.rewinding") rare.rewinding = symbol.index;
     if (symbol.name == "godwit.counter") rare.counter = symbol.index;
   }
   return rare;

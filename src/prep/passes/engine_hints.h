@@ -15,9 +15,9 @@ struct EngineHints {
   std::vector<bool> rarely_called;         // by defined function, in module order: the rewind bodies
 };
 
-// `metadata.code.branch_hint`: every branch on a poll and every look at the unwinding or rewinding flag is marked as not taken, so that the
-// exits are kept out of the way of the code they belong to. `compilationHints`: functions that are rarely called are compiled when they are
-// first called, so that a program starts sooner.
+// `metadata.code.branch_hint`: every branch on a poll and every look at the unwinding flag is marked as not taken, so that the exits are
+// kept out of the way of the code they belong to. `compilationHints`: functions that are rarely called are compiled when they are first
+// called, so that a program starts sooner.
 Result<Bytes> add_engine_hints(ByteView wasm, const EngineHints& hints);
 
 }  // namespace gw::prep
