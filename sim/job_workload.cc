@@ -170,7 +170,7 @@ bool JobWorkload::is_recorded_as_over(const Job& job) const {
   return record && record->state() != wire::pb::JobRecord::RUNNING;
 }
 
-// Its home has found a record or a part of its output damaged, and says so.
+// The home of the job has found a record or a part of the output damaged, and says so.
 bool JobWorkload::was_given_up(const Job& job) const {
   const auto record = record_of(job);
   if (!scenario_.bad_records || !record || record->sentence().find("damaged") == std::string::npos) return false;

@@ -93,7 +93,7 @@ class HostedThread {
   const Running* running() const { return std::get_if<Running>(&stage_); }
   Running* running() { return std::get_if<Running>(&stage_); }
   JobMessage::StartState start_state() const;
-  // What its images take of this disk.
+  // The room that the thread's images take on this disk.
   StoredForOthers stored() const;
   // Whether the thread cannot go on here without this blob.
   bool needs(const Hash256& root) const;
@@ -115,7 +115,7 @@ class HostedThread {
   Status on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   // REQUIRES: it is being fetched.
   void on_fetched(const Hash256& root);
-  // So much of its image is here or on its way. REQUIRES: it is being fetched.
+  // The size of the image that is here or on its way. REQUIRES: the image is being fetched.
   void set_fetched(const ImageTrees::Size& size) { std::get<Fetching>(stage_).size = size; }
   // REQUIRES: queued(), and the code is ready.
   void start(Time now, Actions& out);

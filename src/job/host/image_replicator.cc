@@ -165,7 +165,7 @@ void ImageReplicator::sync(Time now, Replica& replica, Actions& out) {
   }
   if (send_determinants(replica, with_grant, out)) sent = true;
   if (offer_spawned(replica, resend, with_grant, out)) sent = true;
-  // What was sent first keeps its resend time: what follows does not delay it.
+  // The first message keeps its resend time: later ones do not delay it.
   const bool waits = replica.waits_since != kNever;
   if (resend || (sent && !waits)) replica.resend_at = now + config_.retry;
   if (sent) replica.waits_since = std::min(replica.waits_since, now);

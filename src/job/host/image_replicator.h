@@ -98,7 +98,7 @@ class ImageReplicator {
   const std::optional<SavedImage>& stable() const { return stable_; }
   // Whether an image that is on its way has this blob. A stable image is at the keepers too.
   bool is_sending(const Hash256& root) const;
-  // What the images that are held here take of the disk. Images of one thread share most pages, so the largest stands for all of them;
+  // The room that the images held here take on the disk. Images of one thread share most pages, so the largest stands for all of them;
   // the first image of a child counts with its own pages.
   ImageTrees::Size held() const;
   bool has_initial() const { return initial_.has_value(); }

@@ -9,7 +9,7 @@
 
 namespace gw::job {
 
-// What one thread with an image of this size is charged.
+// The charge for one thread with an image of this size.
 inline StoredForOthers stored_for(const ImageTrees::Size& size, std::uint64_t determinants = 0) {
   return {.threads = 1, .blobs = size.blobs, .bytes = size.bytes, .nodes = size.nodes, .determinants = determinants};
 }
