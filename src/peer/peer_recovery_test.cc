@@ -139,7 +139,8 @@ TEST_F(LonelyPeer, AJobRecordWithTheCharterOfAnotherJobIsGivenUp) {
   EXPECT_NE(peer_->past().find(other)->sentence().find("the charter of another job"), std::string::npos);
 }
 
-TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
+// The record of a thread that this peer keeps for a job of another one, and that job.
+std::pair<JobId, wire::pb::KeptRecord> kept_thread() {
   wire::pb::JobCharter charter;
   charter.set_first_home(peer_id(1).bytes());
   charter.set_manifest(wire::bytes_of(sha256(as_bytes("a manifest"))));
@@ -149,6 +150,11 @@ TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
   kept.set_charter(std::string(as_text(signed_charter)));
   kept.set_epoch(1);
   kept.set_keeper_generation(1);
+  return {job, kept};
+}
+
+TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
+  auto [job, kept] = kept_thread();
   kept.set_parts(wire::bytes_of(sha256(as_bytes("not on the disk"))));
   const std::string key = job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode();
   records_[key] = kept.SerializeAsString();
@@ -159,15 +165,7 @@ TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
 }
 
 TEST_F(LonelyPeer, KeptDeterminantsThatNoMessageMayHaveAreDamage) {
-  wire::pb::JobCharter charter;
-  charter.set_first_home(peer_id(1).bytes());
-  charter.set_manifest(wire::bytes_of(sha256(as_bytes("a manifest"))));
-  const Bytes signed_charter = job::Charter::sign(charter, a_key());
-  const JobId job{sha256(signed_charter)};
-  wire::pb::KeptRecord kept;
-  kept.set_charter(std::string(as_text(signed_charter)));
-  kept.set_epoch(1);
-  kept.set_keeper_generation(1);
+  auto [job, kept] = kept_thread();
   records_[job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode()] = kept.SerializeAsString();
   wire::pb::DeterminantsRecord batch;
   batch.add_determinants()->set_what(1u << 16);
