@@ -24,9 +24,14 @@ std::string encode_program(const GuestState& beginning) {
                      beginning.rigid != 0 ? " 1" : "");
 }
 
+// The arguments have the programs of all tasks.
 GuestState decode_program(const wire::pb::ThreadConfig& config) {
+  constexpr std::string_view kTask = "GODWIT_TASK=";
+  int task = 0;
+  for (const std::string& variable : config.env())
+    if (variable.starts_with(kTask)) task = std::atoi(variable.c_str() + kTask.size());
   GuestState state;
-  char* next = const_cast<char*>(config.args(config.args_size() - 1).c_str());
+  char* next = const_cast<char*>(config.args(task).c_str());
   for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid})
     *word = std::strtoull(next, &next, 10);
   state.ancestor = state.program;

@@ -47,8 +47,9 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
     beginning.rigid = scenario_.rigid ? 1 : 0;
     beginning.pure = scenario_.pure ? 1 : 0;
     beginning.reads = scenario_.input ? 1 : 0;
-    manifest.add_tasks()->add_args(encode_program(beginning));
+    manifest.mutable_config()->add_args(encode_program(beginning));
   }
+  manifest.mutable_array()->set_count(static_cast<std::uint32_t>(scenario_.tasks));
   Job job{.home = home, .honest = honest, .manifest = job::Manifest::encode(manifest)};
   wire::pb::JobCharter charter;
   charter.set_nonce(seed_ * 1000 + home);

@@ -122,7 +122,6 @@ TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
   content.mutable_module()->add_chunks(std::string(32, 'm'));
   content.mutable_config()->set_random_seed(std::string(32, 's'));
   content.mutable_policy()->set_slots(4);
-  content.add_tasks();
   const PublicKey key = key_of(kSelf);
   Rng rng{1};
   const job::Home::Environment environment{id_of(kSelf), 1, Time(0), others_, key, signer_, rng};

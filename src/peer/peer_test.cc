@@ -265,7 +265,6 @@ TEST_F(LonelyPeer, AJobWhoseBlobsAreMissingIsRefusedByName) {
   manifest.mutable_module()->add_chunks(std::string(32, 'm'));
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.mutable_policy()->set_slots(1);
-  manifest.add_tasks();
   submit(manifest);
   ASSERT_EQ(count<job::JobRefused>(), 1u);
   EXPECT_EQ(std::get<job::JobRefused>(events_.back()).error.kind, Kind::not_found);
@@ -278,7 +277,6 @@ TEST_F(LonelyPeer, AJobOfAGridItIsNotInIsRefused) {
   manifest.mutable_module()->add_chunks(std::string(32, 'm'));
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.mutable_policy()->set_slots(1);
-  manifest.add_tasks();
   submit(manifest, "three");
   ASSERT_EQ(count<job::JobRefused>(), 1u);
   EXPECT_NE(std::get<job::JobRefused>(events_.back()).error.detail.find("is not in grid"), std::string::npos);

@@ -98,7 +98,8 @@ job::JobId Grid::submit(TestPeer& home, const Work& work) {
   for (const ByteView piece : job::Manifest::pieces_of(module)) store(*home.driver, std::string(as_text(piece)));
   manifest.mutable_config()->add_args("guest");
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
-  for (std::uint32_t task = 0; task < work.tasks; ++task) manifest.add_tasks()->add_args(std::to_string(task));
+  manifest.mutable_config()->add_args("{}");
+  manifest.mutable_array()->set_count(work.tasks);
   manifest.mutable_policy()->set_slots(work.slots);
   manifest.mutable_policy()->set_max_failures(work.max_failures);
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(work.checkpoint_every).count()));

@@ -10,18 +10,6 @@
 namespace gw::cli {
 namespace {
 
-void add_tasks(const GridJob& job, wire::pb::Manifest& manifest) {
-  if (!job.tasks) {
-    manifest.add_tasks();
-    return;
-  }
-  for (std::uint32_t task = 0; task < *job.tasks; ++task) {
-    wire::pb::Manifest::Task& own = *manifest.add_tasks();
-    own.add_env(fmt::format("GODWIT_TASK={}", task));
-    own.add_env(fmt::format("GODWIT_TASKS={}", *job.tasks));
-  }
-}
-
 // Only the peer knows what a private grid is called on this machine.
 Result<std::optional<wire::GridId>> grid_called(const std::string& name, gateway::Client& client) {
   if (name.empty()) return std::optional<wire::GridId>();
@@ -38,8 +26,8 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   *manifest.mutable_module() = job::Manifest::describe(job.module);
   *manifest.mutable_config() = job.config;
   for (const wire::pb::InputEntry& entry : job.inputs.entries()) *manifest.mutable_config()->add_inputs() = entry;
-  add_tasks(job, manifest);
-  if (job.image) *manifest.mutable_tasks(0)->mutable_image() = job::Manifest::describe(job.image->encoded());
+  if (job.tasks) manifest.mutable_array()->set_count(*job.tasks);
+  if (job.image) *manifest.mutable_image() = job::Manifest::describe(job.image->encoded());
   manifest.set_standard_input(job.input.has_value());
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(job.workers);

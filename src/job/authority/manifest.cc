@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "job/authority/task_config.h"
 #include "wire/image/image.h"
 #include "wire/messages/limits.h"
 #include "wire/messages/worker_frames.h"
@@ -10,7 +11,7 @@
 namespace gw::job {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::uint64_t kMaxCheckpointInterval = std::uint64_t{1} << 50;  // nanoseconds: sums of times must not overflow
 
 Status require(bool condition, const char* rule) {
@@ -33,10 +34,9 @@ Status check_module(const wire::pb::Manifest::Module& module) {
 }
 
 Status check_image(const wire::pb::Manifest& content) {
-  const auto has_image = [](const wire::pb::Manifest::Task& task) { return task.has_image(); };
-  if (std::ranges::none_of(content.tasks(), has_image)) return ok();
-  GW_TRY_VOID(require(content.tasks_size() == 1, "an image is one task's: an array begins with none"));
-  const wire::pb::Manifest::Module& image = content.tasks(0).image();
+  if (!content.has_image()) return ok();
+  GW_TRY_VOID(require(!content.has_array(), "an image is one task's: an array begins with none"));
+  const wire::pb::Manifest::Module& image = content.image();
   GW_TRY_VOID(require(image.size() > 0 && image.size() <= Manifest::kMaxImageBytes, "an image has up to 8 GiB"));
   GW_TRY_VOID(require(image.size() <= wire::largest_image_bytes(content.policy().limits()),
                       "the image is larger than the limits on memory and files allow: raise them"));
@@ -53,12 +53,14 @@ Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.version() == kVersion, "its version is not known here; update godwit"));
   GW_TRY_VOID(check_module(content.module()));
   GW_TRY_VOID(wire::check_config(content.config()));
-  GW_TRY_VOID(require(content.tasks_size() == 1 || !content.standard_input(), "standard input is one task's: an array has none"));
-  GW_TRY_VOID(require(content.tasks_size() == 1 || content.config().outputs().empty(), "output files are one task's: an array has none"));
-  GW_TRY_VOID(
-      require(content.tasks_size() >= 1 && content.tasks_size() <= static_cast<int>(wire::kMaxTasks), "a job has 1 to 10000 tasks"));
+  const bool one_task = !content.has_array() || content.array().count() == 1;
+  GW_TRY_VOID(require(one_task || !content.standard_input(), "standard input is one task's: an array has none"));
+  GW_TRY_VOID(require(one_task || content.config().outputs().empty(), "output files are one task's: an array has none"));
+  if (content.has_array() && (content.array().count() == 0 || content.array().count() > wire::kMaxTasks))
+    return fail(Kind::invalid, "the job has {} tasks: it may have 1 to {}", content.array().count(), wire::kMaxTasks);
   GW_TRY_VOID(check_image(content));
   GW_TRY_VOID(require(content.policy().checkpoint_every_ns() <= kMaxCheckpointInterval, "checkpoints are at most 13 days apart"));
+  GW_TRY_VOID(require(content.policy().promote_after_ns() <= kMaxCheckpointInterval, "a task becomes a thread within 13 days"));
   return require(content.policy().slots() >= 1 && content.policy().slots() <= wire::kMaxJobSlots, "a job wants 1 to 65536 slots");
 }
 
@@ -101,20 +103,12 @@ std::string Manifest::name() const {
 
 wire::pb::ThreadConfig Manifest::config_of(std::uint32_t task) const {
   GW_ASSERT(task < tasks());
-  wire::pb::ThreadConfig config = content_.config();
-  const wire::pb::Manifest::Task& own = content_.tasks(static_cast<int>(task));
-  for (const std::string& argument : own.args()) config.add_args(argument);
-  for (const std::string& variable : own.env()) config.add_env(variable);
-  ByteWriter seed;
-  seed.bytes(as_bytes(content_.config().random_seed()));
-  seed.u32(task);
-  config.set_random_seed(wire::bytes_of(sha256(seed.take())));
-  return config;
+  return config_of_task(content_.config(), task, content_.array().count());
 }
 
 std::vector<Hash256> Manifest::module_chunks() const { return chunks_of(content_.module()); }
 
-const wire::pb::Manifest::Module* Manifest::image() const { return content_.tasks(0).has_image() ? &content_.tasks(0).image() : nullptr; }
+const wire::pb::Manifest::Module* Manifest::image() const { return content_.has_image() ? &content_.image() : nullptr; }
 
 std::vector<Hash256> Manifest::image_chunks() const { return image() == nullptr ? std::vector<Hash256>() : chunks_of(*image()); }
 

@@ -30,9 +30,11 @@ class Manifest {
 
   // The program's name: its first argument.
   std::string name() const;
-  std::uint32_t tasks() const { return static_cast<std::uint32_t>(content_.tasks_size()); }
+  std::uint32_t tasks() const { return content_.has_array() ? content_.array().count() : 1; }
+  // The tasks run on the task plane (docs/design/013-task-plane.md); else each is a thread from its start, as the one task of a job is.
+  bool on_task_plane() const { return tasks() > 1 && content_.policy().promote_after_ns() > 0; }
   ThreadId thread_of(std::uint32_t task) const { return thread_of_task(task, tasks()); }
-  // The configuration of task `task`: the common part, its own arguments and environment, its own random seed.
+  // The configuration of task `task` (job/authority/task_config.h).
   wire::pb::ThreadConfig config_of(std::uint32_t task) const;
 
   // The pieces of the module, in order; and all pieces that home must have before the job begins.

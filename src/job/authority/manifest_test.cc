@@ -4,10 +4,13 @@
 
 #include <set>
 
+#include "wire/messages/worker_frames.h"
+
 namespace gw::job {
 namespace {
 
-wire::pb::Manifest content(int tasks) {
+// Of one task: no array.
+wire::pb::Manifest content(std::uint32_t tasks) {
   wire::pb::Manifest manifest;
   manifest.mutable_module()->set_hash(std::string(32, 'm'));
   manifest.mutable_module()->set_size((1u << 20) + 1);
@@ -16,13 +19,21 @@ wire::pb::Manifest content(int tasks) {
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.mutable_config()->add_args("prog");
   manifest.mutable_policy()->set_slots(2);
-  for (int i = 0; i < tasks; ++i) manifest.add_tasks()->add_args(std::to_string(i));
+  manifest.mutable_config()->add_args("{}");
+  manifest.mutable_config()->add_env("NAME=part {} of {}");
+  if (tasks != 1) manifest.mutable_array()->set_count(tasks);
   return manifest;
 }
 
 TEST(Manifest, OfOneTaskIsTheMainThread) {
   const Manifest manifest = Manifest::check(Manifest::encode(content(1))).value();
   EXPECT_EQ(manifest.thread_of(0), kMainThread);
+  EXPECT_EQ(manifest.config_of(0).args(1), "{}") << "only tasks of arrays have numbers";
+}
+
+TEST(Manifest, ChildrenHaveNoIdOfATask) {
+  for (std::uint64_t sequence = 1; sequence < 1000; ++sequence)
+    EXPECT_FALSE(task_of_thread(child_of(kMainThread, sequence), wire::kMaxTasks));
 }
 
 TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
@@ -35,6 +46,10 @@ TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
     seeds.insert(config.random_seed());
     EXPECT_EQ(config.args(0), "prog");
     EXPECT_EQ(config.args(1), std::to_string(task));
+    EXPECT_EQ(config.env(0), fmt::format("NAME=part {0} of {0}", task));
+    EXPECT_EQ(config.env(1), fmt::format("GODWIT_TASK={}", task));
+    EXPECT_EQ(config.env(2), "GODWIT_TASKS=60");
+    EXPECT_EQ(task_of_thread(manifest.thread_of(task), 60), task);
   }
   EXPECT_EQ(threads.size(), 60u);
   EXPECT_FALSE(threads.contains(kMainThread));
@@ -44,7 +59,7 @@ TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
 TEST(Manifest, NamesThePiecesOfTheImageThatTheTaskBeginsWith) {
   const Bytes image((2u << 20) + 1, 'i');
   wire::pb::Manifest with_image = content(1);
-  *with_image.mutable_tasks(0)->mutable_image() = Manifest::describe(image);
+  *with_image.mutable_image() = Manifest::describe(image);
   const Manifest manifest = Manifest::check(Manifest::encode(with_image)).value();
   ASSERT_NE(manifest.image(), nullptr);
   EXPECT_EQ(wire::hash_of(manifest.image()->hash()), sha256(image));
@@ -56,7 +71,7 @@ TEST(Manifest, NamesThePiecesOfTheImageThatTheTaskBeginsWith) {
 // Each host would put an image of 8 GiB together from 8,192 times the same MiB.
 TEST(Manifest, OfAnImageThatItsLimitsDoNotAllowIsRefused) {
   wire::pb::Manifest manifest = content(1);
-  wire::pb::Manifest::Module& image = *manifest.mutable_tasks(0)->mutable_image();
+  wire::pb::Manifest::Module& image = *manifest.mutable_image();
   image.set_hash(std::string(32, 'i'));
   image.set_size(Manifest::kMaxImageBytes);
   for (int i = 0; i < 8192; ++i) image.add_chunks(std::string(32, 'c'));
@@ -75,11 +90,11 @@ TEST(Manifest, SaysWhatIsWrong) {
   manifest.mutable_module()->mutable_chunks()->RemoveLast();
   EXPECT_NE(refusal(manifest).find("each MiB"), std::string::npos);
   manifest = content(2);
-  *manifest.mutable_tasks(1)->mutable_image() = Manifest::describe(as_bytes("image"));
+  *manifest.mutable_image() = Manifest::describe(as_bytes("image"));
   EXPECT_NE(refusal(manifest).find("an image is one task's"), std::string::npos);
   manifest = content(1);
-  *manifest.mutable_tasks(0)->mutable_image() = Manifest::describe(as_bytes("image"));
-  manifest.mutable_tasks(0)->mutable_image()->set_size(Manifest::kMaxImageBytes + 1);
+  *manifest.mutable_image() = Manifest::describe(as_bytes("image"));
+  manifest.mutable_image()->set_size(Manifest::kMaxImageBytes + 1);
   EXPECT_NE(refusal(manifest).find("8 GiB"), std::string::npos);
   manifest = content(1);
   manifest.mutable_policy()->clear_slots();

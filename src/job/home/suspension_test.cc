@@ -41,7 +41,6 @@ TEST(Suspension, FindsTheOnlyThreadThatCanBeExported) {
   *content.mutable_module() = Manifest::describe(as_bytes("module"));
   content.mutable_config()->set_random_seed(std::string(32, 's'));
   content.mutable_policy()->set_slots(1);
-  content.add_tasks();
   const Manifest manifest = Manifest::check(Manifest::encode(content)).value();
   ThreadTable threads;
   threads.add(kMainThread);

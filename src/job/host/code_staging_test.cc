@@ -28,7 +28,7 @@ class Staging : public testing::Test {
     more.set_size(10);
     more.add_chunks(wire::bytes_of(sha256(as_bytes("more input"))));
     content.mutable_policy()->set_slots(1);
-    *content.add_tasks()->mutable_image() = Manifest::describe(as_bytes("image"));
+    *content.mutable_image() = Manifest::describe(as_bytes("image"));
     manifest_ = std::string(as_text(Manifest::encode(content)));
     staging_.emplace(CodeStaging::Config{.chunk_waits = 1}, blobs_, storage_,
                      CodeStaging::Source{JobId{sha256(as_bytes("a job"))}, id_of(1), sha256(as_bytes(manifest_))});

@@ -487,7 +487,8 @@ TEST_F(AtHost, AThreadThatCannotBeSavedGoesOn) {
 TEST_F(AtHost, AThreadBeginsWithTheImageOfItsTask) {
   host_->close(out_);
   wire::pb::Manifest content = manifest_of(1);
-  *content.mutable_tasks(0)->mutable_image() = Manifest::describe(as_bytes("an image"));
+  content.clear_array();
+  *content.mutable_image() = Manifest::describe(as_bytes("an image"));
   claim(content);
   JobMessage::Assign first = assignment(0);
   first.set_thread(kMainThread.value());

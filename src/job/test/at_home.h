@@ -29,7 +29,7 @@ inline wire::pb::Manifest manifest_of(std::uint32_t tasks) {
   manifest.mutable_policy()->set_slots(4);
   manifest.mutable_policy()->set_max_failures(5);
   manifest.mutable_policy()->set_checkpoint_every_ns(1'000'000'000);
-  for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
+  manifest.mutable_array()->set_count(tasks);
   return manifest;
 }
 

@@ -30,7 +30,7 @@ class AtHost : public testing::Test {
     content.mutable_config()->set_random_seed(std::string(32, 's'));
     content.mutable_policy()->set_slots(4);
     content.mutable_policy()->set_checkpoint_every_ns(10'000'000'000);
-    for (int task = 0; task < tasks; ++task) content.add_tasks();
+    content.mutable_array()->set_count(static_cast<std::uint32_t>(tasks));
     return content;
   }
   void claim(const wire::pb::Manifest& content) {

@@ -20,8 +20,7 @@ wire::pb::Manifest manifest_of_program(const wire::pb::JobSpec& spec, const Embe
   *manifest.mutable_module() = job::Manifest::describe(program.module);
   manifest.mutable_config()->add_args("program");
   manifest.mutable_config()->set_random_seed(std::string(32, '\0'));
-  wire::pb::Manifest::Task& task = *manifest.add_tasks();
-  if (!program.image.empty()) *task.mutable_image() = job::Manifest::describe(program.image);
+  if (!program.image.empty()) *manifest.mutable_image() = job::Manifest::describe(program.image);
   manifest.set_standard_input(true);
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(kEmbeddedSlots);

@@ -73,7 +73,7 @@ class LonelyPeer : public testing::Test {
     manifest.mutable_policy()->set_slots(2);
     manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(checkpoint_every_.count()));
     manifest.set_standard_input(standard_input_);
-    for (std::uint32_t task = 0; task < tasks; ++task) manifest.add_tasks();
+    if (tasks > 1) manifest.mutable_array()->set_count(tasks);
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, Upload{{hash, module}}, out); });
     return submit(manifest, grid);
   }

@@ -92,7 +92,7 @@ Status check(const JobMessage::Status& status) {
 Status check(const JobMessage::Assign& assign) {
   GW_TRY_VOID(check_kept_thread(assign));
   GW_TRY_VOID(require(assign.claim() != 0, "claims begin with 1"));
-  GW_TRY_VOID(require(assign.task() < kMaxTasks, "a job has at most 10000 tasks"));
+  GW_TRY_VOID(require(assign.task() < kMaxTasks, "a job has at most 2^20 tasks"));
   GW_TRY_VOID(require(is_hash(assign.keeper()), "a thread has a keeper"));
   GW_TRY_VOID(read(assign.stored()));
   return check(assign.grant());
@@ -111,6 +111,29 @@ Status check(const JobMessage::Effects& message) {
     before->second = effect.sequence();
   }
   return ok();
+}
+
+Status check_tasks(const google::protobuf::RepeatedField<std::uint32_t>& tasks) {
+  GW_TRY_VOID(require(tasks.size() <= kMaxTaskList, "a report has at most 16384 tasks"));
+  return require(std::ranges::all_of(tasks, [](std::uint32_t task) { return task < kMaxTasks; }), "a job has at most 2^20 tasks");
+}
+
+Status check(const JobMessage::TaskBatch& batch) {
+  GW_TRY_VOID(require(batch.claim() != 0, "claims begin with 1"));
+  GW_TRY_VOID(require(batch.number() != 0 || (!batch.has_tasks() && !batch.recall()), "a batch has a number"));
+  return batch.has_tasks() ? check_range(batch.tasks()) : ok();
+}
+
+Status check(const JobMessage::TaskReport& report) {
+  GW_TRY_VOID(require(report.claim() != 0, "claims begin with 1"));
+  GW_TRY_VOID(require(report.results_size() <= kMaxTaskList && report.returned_size() <= kMaxTaskList, "a report has at most 16384 tasks"));
+  for (const pb::TaskResult& result : report.results()) GW_TRY_VOID(check_task_result(result));
+  for (const pb::TaskRange& range : report.returned()) GW_TRY_VOID(check_range(range));
+  GW_TRY_VOID(check_tasks(report.promoted()));
+  GW_TRY_VOID(check_tasks(report.lost()));
+  const bool empty = report.results().empty() && report.returned().empty() && report.promoted().empty() && report.lost().empty();
+  GW_TRY_VOID(require(report.number() != 0 || empty, "a report has a number"));
+  return require(report.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes");
 }
 
 Status check(const JobMessage::Stored& stored) {
@@ -207,6 +230,10 @@ Status check_kind(const JobMessage& message) {
       return check(message.effects());
     case JobMessage::kStored:
       return check(message.stored());
+    case JobMessage::kTaskBatch:
+      return check(message.task_batch());
+    case JobMessage::kTaskReport:
+      return check(message.task_report());
     case JobMessage::kKeeperChange:
       return check(message.keeper_change());
     case JobMessage::kKeeperFilled:

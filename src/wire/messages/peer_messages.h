@@ -5,17 +5,18 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "wire/messages/worker_frames.h"
 #include "wire/peer.pb.h"
 
 namespace gw::wire {
 
-inline constexpr std::uint32_t kPeerProtocol = 5;
+inline constexpr std::uint32_t kPeerProtocol = 6;
 inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
 inline constexpr int kMaxHeld = 16384;          // threads in a status
 inline constexpr int kMaxDeterminants = 65536;  // in a message, and between two images of a thread on a grid
-inline constexpr std::uint32_t kMaxTasks = 10000;
+inline constexpr int kMaxTaskList = 16384;  // results, or ranges, in one message
 inline constexpr std::uint32_t kMaxJobSlots = 1u << 16;
 inline constexpr std::uint64_t kMaxEpoch = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxTerm = std::uint64_t{1} << 40;

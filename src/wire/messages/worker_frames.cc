@@ -123,9 +123,19 @@ Status check(const pb::ToWorker::Chunk& chunk) {
   return require(chunk.bytes().size() <= kInputChunkBytes, "a piece of an input file has at most 1 MiB");
 }
 
+Status check(const pb::ToWorker::TaskSetup& setup, std::size_t descriptors) {
+  GW_TRY_VOID(require(descriptors == 1, "what all tasks start with comes as sealed memory"));
+  return require(setup.tasks() > 0 && setup.tasks() <= kMaxTasks, "a job has 1 to 2^20 tasks");
+}
+
+Status check(const pb::ToWorker::Tasks& tasks) {
+  for (const pb::TaskRange& range : tasks.ranges()) GW_TRY_VOID(check_range(range));
+  return ok();
+}
+
 std::size_t max_descriptors(const pb::ToWorker& frame) {
   if (frame.has_restore()) return 4;
-  return frame.has_load() ? 2 : frame.has_start() ? 1 : 0;
+  return frame.has_load() ? 2 : frame.has_start() || frame.has_task_setup() ? 1 : 0;
 }
 
 Status check(const pb::ToWorker& frame, std::size_t descriptors) {
@@ -156,6 +166,14 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
       return thread(frame.terminate().thread());
     case pb::ToWorker::kDrop:
       return thread(frame.drop().thread());
+    case pb::ToWorker::kTaskSetup:
+      return check(frame.task_setup(), descriptors);
+    case pb::ToWorker::kRunTasks:
+      return check(frame.run_tasks());
+    case pb::ToWorker::kDropTasks:
+      return check(frame.drop_tasks());
+    case pb::ToWorker::kAdopt:
+      return thread(frame.adopt().thread());
     case pb::ToWorker::kCallTask:
       return thread(frame.call_task().thread());
     case pb::ToWorker::kShutdown:
@@ -204,6 +222,11 @@ Status check(const pb::FromWorker& frame, std::size_t descriptors) {
       return sentence(frame.task_done().error());
     case pb::FromWorker::kFailed:
       return sentence(frame.failed().error());
+    case pb::FromWorker::kTaskResults:
+      for (const pb::TaskResult& result : frame.task_results().results()) GW_TRY_VOID(check_task_result(result));
+      return ok();
+    case pb::FromWorker::kPromoted:
+      return require(frame.promoted().task() < kMaxTasks, "a job has at most 2^20 tasks");
     case pb::FromWorker::KIND_NOT_SET:
       break;
   }
@@ -243,6 +266,25 @@ Result<pb::ThreadConfig> decode_thread_config(ByteView bytes) {
 }
 
 Status check_effect(const pb::Effect& effect) { return check(effect); }
+
+Status check_task_result(const pb::TaskResult& result) {
+  GW_TRY_VOID(require(result.task() < kMaxTasks, "a job has at most 2^20 tasks"));
+  GW_TRY_VOID(require(!result.effects().empty() && result.effects().rbegin()->has_end(), "the result of a task ends with its end"));
+  std::uint64_t sequence = 0;
+  for (const pb::Effect& effect : result.effects()) {
+    GW_TRY_VOID(check(effect));
+    GW_TRY_VOID(require(effect.thread() == result.effects(0).thread() && effect.epoch() == 1, "a task is in its first epoch"));
+    GW_TRY_VOID(require(effect.sequence() == ++sequence && !effect.has_spawn(), "the effects of a task come without gaps or forks"));
+    GW_TRY_VOID(require(effect.has_end() == (sequence == static_cast<std::uint64_t>(result.effects_size())), "nothing comes after an end"));
+  }
+  return ok();
+}
+
+Status check_range(const pb::TaskRange& range) {
+  GW_TRY_VOID(require(range.count() > 0, "a range has a task at least"));
+  return require(range.first() < kMaxTasks && range.count() <= kMaxTasks - range.first(), "a job has at most 2^20 tasks");
+}
+
 Status check_config(const pb::ThreadConfig& config) { return check(config); }
 
 bool is_tree_path(std::string_view path) {

@@ -14,7 +14,8 @@ inline constexpr std::size_t kInputChunkBytes = 1u << 20;
 inline constexpr std::size_t kMaxInputPiece = 64u << 10;  // of standard input: a guest takes a piece as a whole
 inline constexpr std::size_t kMaxThreadConfigBytes = 64u << 20;
 inline constexpr std::size_t kMaxPathBytes = 4096;
-inline constexpr std::uint32_t kWorkerProtocol = 2;  // in Hello
+inline constexpr std::uint32_t kMaxTasks = 1u << 20;  // of a job
+inline constexpr std::uint32_t kWorkerProtocol = 3;   // in Hello
 
 // Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
 Result<Bytes> encode(const pb::ToWorker& frame);
@@ -30,6 +31,9 @@ Result<pb::ThreadConfig> decode_thread_config(ByteView bytes);
 
 // The rules for an effect and for what a thread starts with, wherever they come from. Kind::invalid with the rule that is broken.
 Status check_effect(const pb::Effect& effect);
+// The effects of a result are those of the task's thread in its first epoch, without gaps, without forks, and end with its end.
+Status check_task_result(const pb::TaskResult& result);
+Status check_range(const pb::TaskRange& range);
 Status check_config(const pb::ThreadConfig& config);
 
 // A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
