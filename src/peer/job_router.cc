@@ -32,6 +32,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kClaim, {Right::leader, &JobRouter::on_claim}},
       {JobMessage::kRelease, {Right::leader, &JobRouter::on_release}},
       {JobMessage::kAssign, {Right::leader, &JobRouter::on_assign}},
+      {JobMessage::kTaskBatch, {Right::leader, &JobRouter::on_task_batch}},
       {JobMessage::kDrop, {Right::leader, &JobRouter::on_drop}},
       {JobMessage::kStored, {Right::leader, &JobRouter::on_stored}},
       {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
@@ -42,6 +43,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
       {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
       {JobMessage::kEffects, {Right::host, &JobRouter::on_effects}},
+      {JobMessage::kTaskReport, {Right::host, &JobRouter::on_task_report}},
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
       {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
       {JobMessage::kWantInput, {Right::host, &JobRouter::on_want_input}},
@@ -229,6 +231,8 @@ void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& messa
     answer.mutable_release()->set_claim(message.offer().claim());
   } else if (message.has_status()) {
     answer.mutable_release()->set_claim(message.status().claim());
+  } else if (message.has_task_report()) {
+    answer.mutable_release()->set_claim(message.task_report().claim());
   } else if (message.has_claim()) {
     *answer.mutable_no_claim() = message.claim();
   } else if (message.has_ask_kept()) {
@@ -327,6 +331,11 @@ void JobRouter::on_effects(Time now, const PeerId& from, const JobMessage& messa
   if (job::Home* home = home_of(now, from, message, out)) home->on_effects(now, from, message.effects(), out);
 }
 
+void JobRouter::on_task_report(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (environment_.disk_is_behind()) return;  // the sender will repeat it
+  if (job::Home* home = home_of(now, from, message, out)) home->on_task_report(now, from, message.task_report(), out);
+}
+
 void JobRouter::on_keeper_filled(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   if (job::Home* home = home_of(now, from, message, out)) home->on_keeper_filled(now, from, message.keeper_filled(), out);
 }
@@ -359,6 +368,13 @@ void JobRouter::on_assign(Time now, const PeerId&, const JobMessage& message, Ac
   if (hosted_job == nullptr || hosted_job->claim().claim != message.assign().claim()) return;
   machines_.slots.on_used(JobId::from(message.job()));
   hosted_job->on_assign(now, message.assign(), out);
+}
+
+void JobRouter::on_task_batch(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  job::HostedJob* hosted_job = hosted_job_of(message);
+  if (hosted_job == nullptr || hosted_job->claim().claim != message.task_batch().claim()) return;
+  machines_.slots.on_used(JobId::from(message.job()));
+  hosted_job->on_task_batch(now, message.task_batch(), out);
 }
 
 void JobRouter::on_drop(Time now, const PeerId&, const JobMessage& message, Actions& out) {

@@ -106,6 +106,8 @@ class JobRouter {
   void on_status(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_assign(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_drop(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_task_batch(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_task_report(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_effects(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_stored(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_keeper_change(Time now, const PeerId& from, const JobMessage& message, Actions& out);

@@ -343,7 +343,7 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
   HostedJob& hosted_job = *hosted_jobs_.at(found->second);
   touched_.insert(found->second);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
-    hosted_job.on_worker_died(now, std::move(died->why), turn);
+    hosted_job.on_worker_died(now, std::move(died->why), died->tasks, turn);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
     hosted_job.on_restore_failed(now, {failed->thread, failed->epoch, failed->why, failed->no_image}, turn);
   } else {
@@ -351,7 +351,7 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
     const Status status = hosted_job.on_frame(now, frame.frame, frame.image, turn);
     if (!status) {
       turn.add(job::KillWorker{worker, status.error().detail});
-      hosted_job.on_worker_died(now, status.error().detail, turn);
+      hosted_job.on_worker_died(now, status.error().detail, {}, turn);
     }
   }
   finish_turn(now, turn, out);

@@ -68,6 +68,7 @@ struct RestoreFailed {
 };
 struct WorkerDied {
   std::string why;
+  std::vector<std::uint32_t> tasks = {};  // that it ran at that moment
 };
 using FromWorker = std::variant<WorkerFrame, RestoreFailed, WorkerDied>;
 

@@ -79,7 +79,7 @@ void ClaimTable::detach(const PeerId& peer, ThreadId thread) {
 void ClaimTable::limit(const PeerId& peer) {
   Claim* claim = find(peer);
   if (claim == nullptr) return;
-  if (claim->threads.empty()) ++claim->refusals;
+  if (claim->idle()) ++claim->refusals;
   set_most(peer, claim->threads.size());
 }
 

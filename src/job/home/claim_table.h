@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "job/home/task_lease.h"
 #include "job/names.h"
 
 namespace gw::job {
@@ -29,7 +30,9 @@ struct Claim {
   std::size_t most = kUnlimited;  // threads it may have in all, after it refused one
   std::uint32_t refusals = 0;     // consecutive refusals while it had no thread
   std::set<ThreadId> threads;
+  TaskLease tasks;
 
+  bool idle() const { return threads.empty() && tasks.held().empty(); }
   void on_effect(Time now) {
     progress_at = seen_at = now;
     refusals = 0;

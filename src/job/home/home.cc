@@ -22,15 +22,17 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       manifest_(std::move(manifest)),
       roster_(charter_.id(), environment.key, environment.signer, environment.boot),
       ledger_(EffectLedger::Config{.threads = config.threads}),
+      tasks_(config.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
-      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, claims_, placement_}),
+      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_}),
       suspension_(charter_.id()),
       output_(config.output, manifest_.content().policy().limits()) {
   const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
   if (manifest_.content().standard_input())
     input_.emplace(config.input, charter_.id(), manifest_.thread_of(0),
                    has_images ? StandardInput::Images::some : StandardInput::Images::none);
+  if (manifest_.on_task_plane()) return;
   for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) add_thread(manifest_.thread_of(task)).task = task;
 }
 
@@ -64,8 +66,8 @@ Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
   if (input_) GW_TRY_VOID(input_->recover(records.input));
-  counters_.forget_finished();
-  GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, claims_, roster_, counters_}).run());
+  if (!manifest_.on_task_plane()) counters_.forget_finished();  // the records of the threads tell
+  GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
   progress_.submitted_at = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
   for (const StoredEffect& effect : records.effects) output_.add(effect);
   progress_.stored_bytes = output_.stored_bytes();
@@ -83,12 +85,14 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
   suspension_.clear(out);  // before record(), which tells the state
   progress_.state = state;
   progress_.ended_at = now + environment_.wall_offset;
-  EffectEntry details = details_of(record(), manifest_, threads_, counters_);
+  EffectEntry details = details_of(record(), manifest_, threads_, tasks_.table(), counters_);
   progress_.details_bytes = details.header.bytes;
   append(std::move(details), out);
   out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString());
   for (const auto& [id, thread] : threads_.all())
     out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
+  for (const auto& [task, failure] : tasks_.table().failures())
+    out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = manifest_.thread_of(task)}.encode(), std::nullopt);
   out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);
   if (input_) input_->clear(out);
   out.after_disk(Notify{over_of(charter_.id(), record())});
@@ -102,6 +106,7 @@ Status Home::suspend(Time now, Actions& out) {
   GW_TRY_VOID(suspension_.begin(out));
   for (const auto& [id, thread] : threads_.all())
     if (thread.placed() != nullptr) threads_.set_due(id, now);
+  tasks_.recall_all(now, out);
   check_suspended(out);
   return ok();
 }
@@ -152,11 +157,13 @@ void Home::on_tick(Time now, Actions& out) {
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
   keepers_.unpark_returned();
   place_ready(now, out);
-  if (!suspension_.wanted()) slots_.seek(now, out);
+  if (suspension_.wanted()) return;
+  tasks_.on_tick(now, out);
+  slots_.seek(now, out);
 }
 
 wire::pb::JobRecord Home::record() const {
-  wire::pb::JobRecord record = record_of(progress_, manifest_, threads_, counters_);
+  wire::pb::JobRecord record = record_of(progress_, manifest_, threads_, tasks_.table(), counters_);
   if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
   return record;
 }
@@ -169,15 +176,18 @@ void Home::append(EffectEntry entry, Actions& out) {
 
 JobSnapshot Home::snapshot() const {
   Reason no_slot = placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_);
-  if (suspension_.wanted() || threads_.waiting() == 0) no_slot = suspension_.wanted() ? Reason::suspended : Reason::ok;
-  return snapshot_of(record(), manifest_, threads_, claims_, no_slot);
+  if (suspension_.wanted() || threads_.waiting() + tasks_.table().waiting() == 0)
+    no_slot = suspension_.wanted() ? Reason::suspended : Reason::ok;
+  return snapshot_of(record(), manifest_, {threads_, tasks_.table(), claims_, no_slot});
 }
 
 // --- claims
 
 void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
   if (suspension_.wanted()) return out.send(from, charter_.id(), release_message(offer.claim()));
-  if (slots_.on_offer(now, from, offer, out)) place_ready(now, out);
+  if (!slots_.on_offer(now, from, offer, out)) return;
+  place_ready(now, out);
+  tasks_.feed(now, from, out);
 }
 
 void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& name, Actions& out) {
@@ -206,7 +216,10 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
     out.notify(HostLost{charter_.id(), peer, threads.size()});
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
-  if (claims_.find(peer) != nullptr) claims_.remove(peer);
+  if (claims_.find(peer) == nullptr) return;
+  tasks_.lose(peer);
+  claims_.remove(peer);
+  if (!suspension_.wanted()) tasks_.feed_all(now, out);
 }
 
 // --- placing
@@ -235,7 +248,7 @@ bool Home::park_without_keeper(Time now, ThreadId id) {
   return true;
 }
 
-void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out) {
+void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out, Start start) {
   HomeThread& thread = threads_.at(id);
   if (thread.epoch > 0 && !GW_BUG(3)) {
     GW_REACHED("home: a thread was placed again");
@@ -249,6 +262,7 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out) {
   HomeThread::Placed& placed = threads_.place(id, host, claims_.find(host)->claim, now);
   placed.stored = ledger_.stored(id);
   placed.restore = thread.kept;
+  placed.promoted = start == Start::promoted;
   keepers_.assign(now, id, host);
   // From now on the keeper may have something of it.
   thread.kept = true;
@@ -452,9 +466,10 @@ void Home::abandon_kept_state(Time now, ThreadId id, Actions& out) {
 void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
   leave_host(now, id, host);
   write(id, out);
-  if (threads_.unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
+  if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
   check_suspended(out);
   place_ready(now, out);
+  if (!suspension_.wanted()) tasks_.feed(now, host, out);
 }
 
 void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out) {
@@ -561,6 +576,118 @@ void Home::add_child(const HomeThread& parent, ThreadId id, Actions& out) {
   child.preferred = parent.placed()->host;
   threads_.set_keeper(id, parent.keeper);
   write(id, out);
+}
+
+// --- tasks
+
+void Home::on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
+  Claim* claim = claims_.find(from);
+  if (claim == nullptr || claim->claim != report.claim()) {
+    GW_REACHED("home: a report of a claim that is not held");
+    return out.send(from, charter_.id(), release_message(report.claim()));
+  }
+  claim->last_seen = now;
+  if (tasks_.on_report(from, report)) {
+    take_report(now, from, report, out);
+  } else if (report.number() > 0) {
+    GW_REACHED("home: a report of tasks came twice, early, or in answer to an earlier boot");
+  }
+  if (over_) return;
+  if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
+  if (claims_.find(from) == nullptr) return;  // given back with all others, when the job was suspended
+  if (report.number() > 0) out.after_disk(tasks_.acknowledgement(from));
+  if (!suspension_.wanted()) tasks_.feed(now, from, out);
+}
+
+void Home::take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
+  for (const wire::pb::TaskResult& result : report.results()) take_result(now, from, result, out);
+  if (!report.results().empty())
+    claims_.find(from)->tasks.on_results(now, config_.tasks.lease, static_cast<std::uint64_t>(report.results_size()));
+  for (const std::uint32_t task : report.promoted()) promote(now, from, task, out);
+  for (const wire::pb::TaskRange& range : report.returned())
+    for (std::uint32_t i = 0; i < range.count(); ++i) tasks_.give_back(from, range.first() + i);
+  for (const std::uint32_t task : report.lost()) lose_task(from, task, report.failure(), out);
+  if (report.returned().empty() && report.lost().empty()) return;
+  if (!report.failure().empty()) {
+    GW_REACHED("home: a host cannot run tasks");
+    counters_.on_lost(from, report.failure());
+    counters_changed_ = true;
+    slots_.on_refused(from);
+  }
+  if (!suspension_.wanted()) tasks_.feed_all(now, out);
+}
+
+// The effects of a task become those of its thread: views and readers of the output need not know how a task ran.
+void Home::take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out) {
+  const std::uint64_t id = manifest_.thread_of(result.task()).value();
+  for (const Effect& effect : result.effects()) {
+    const Status fits = effect.thread() == id ? output_.check(effect) : fail(Kind::invalid, "it sent the effects of another task");
+    if (fits) continue;
+    GW_REACHED("home: the result of a task was refused");
+    out.notify(PeerRefused{from, fits.error().detail});
+    return lose_task(from, result.task(), fits.error().detail, out);
+  }
+  if (!tasks_.take(from, result.task())) return;  // it was recalled, or another host was faster
+  for (const Effect& effect : result.effects()) {
+    append(entry_of(effect), out);
+    out.after_disk(Notify{EffectStored{charter_.id(), effect}});
+  }
+  placement_.on_ended(Time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX))));
+  if (Claim* claim = claims_.find(from)) {
+    claim->on_effect(now);
+    claim->idle_since = now;
+    ++claim->finished;
+  }
+  counters_.on_finished(from);
+  counters_changed_ = true;
+  end_task(from, result.task(), result.effects().rbegin()->end(), out);
+}
+
+void Home::end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out) {
+  if (end.reason() == Effect::End::EXITED && end.exit_code() == 0) return tasks_.table().end(task);
+  const std::uint32_t code = end.reason() == Effect::End::EXITED ? end.exit_code() : end.reason() == Effect::End::LIMIT ? kLimitReached : 1;
+  tasks_.table().fail(task, {.exit_code = code, .sentence = end.sentence(), .host = from});
+  wire::pb::ThreadRecord record;
+  record.set_state(wire::pb::ThreadRecord::FAILED);
+  record.set_task(task);
+  record.set_exit_code(code);
+  record.set_sentence(end.sentence());
+  record.set_host(from.bytes());
+  out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = manifest_.thread_of(task)}.encode(),
+             record.SerializeAsString());
+}
+
+// The worker died while it ran the task, which may be why.
+void Home::lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
+  const std::uint32_t limit = manifest_.content().policy().max_failures();
+  if (task >= tasks_.table().size() || tasks_.table().attempts(task) < limit || limit == 0) {
+    if (tasks_.give_back(from, task)) tasks_.table().count_attempt(task);
+    return;
+  }
+  if (!tasks_.take(from, task)) return;
+  Effect effect;
+  effect.set_thread(manifest_.thread_of(task).value());
+  effect.set_epoch(1);
+  effect.set_sequence(1);
+  effect.mutable_stream()->set_kind(wire::pb::Stream::HOME);
+  effect.mutable_end()->set_reason(Effect::End::TRAPPED);
+  effect.mutable_end()->set_sentence(fmt::format("its worker died {} times, the last time: {}", limit + 1, failure));
+  append(entry_of(effect), out);
+  out.after_disk(Notify{EffectStored{charter_.id(), effect}});
+  end_task(from, task, effect.end(), out);
+}
+
+// The task goes on at its host as a thread of its first epoch.
+void Home::promote(Time now, const PeerId& from, std::uint32_t task, Actions& out) {
+  if (!tasks_.take(from, task)) {
+    if (task < manifest_.tasks()) out.send(from, charter_.id(), drop_message(manifest_.thread_of(task), 1));
+    return;
+  }
+  GW_REACHED("home: a task became a thread");
+  tasks_.table().promote(task);
+  const ThreadId id = manifest_.thread_of(task);
+  add_thread(id).task = task;
+  place(now, id, from, out, Start::promoted);
 }
 
 // --- standard input

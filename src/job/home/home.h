@@ -22,6 +22,7 @@
 #include "job/home/slot_acquisition.h"
 #include "job/home/standard_input.h"
 #include "job/home/suspension.h"
+#include "job/home/task_plane.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
 #include "wire/records.pb.h"
@@ -48,6 +49,7 @@ class Home {
     SlotAcquisition::Config slots;
     Placement::Config placement;
     KeeperAssignment::Config keepers;
+    TaskPlane::Config tasks;
   };
   // Outlive it.
   struct Environment {
@@ -88,6 +90,7 @@ class Home {
   void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
   void on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out);
+  void on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
   void on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
   // As StandardInput::supply(). Kind::invalid too if the job reads none.
@@ -105,7 +108,7 @@ class Home {
   // The record of the job at its end: of bounded size, because threads and peers are in the last entry of the output.
   wire::pb::JobRecord record() const;
   std::size_t threads() const { return threads_.size(); }
-  std::size_t placed_threads() const { return threads_.placed(); }
+  std::size_t running() const { return running_in(threads_, tasks_.table(), claims_); }
   std::uint32_t tasks() const { return manifest_.tasks(); }
   const Manifest& manifest() const { return manifest_; }
 
@@ -117,13 +120,24 @@ class Home {
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
   void check_suspended(Actions& out);
 
+  std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
+
+  // --- tasks
+  void take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
+  void take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out);
+  void lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out);
+  void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
+  void promote(Time now, const PeerId& from, std::uint32_t task, Actions& out);
+
   // --- claims
   void lose_claim(Time now, const PeerId& peer, Actions& out);
 
   // --- placing
   void place_ready(Time now, Actions& out);
   bool park_without_keeper(Time now, ThreadId id);
-  void place(Time now, ThreadId id, const PeerId& host, Actions& out);
+  // promoted: the host runs it already, as a task.
+  enum class Start : std::uint8_t { by_host, promoted };
+  void place(Time now, ThreadId id, const PeerId& host, Actions& out, Start start = Start::by_host);
   void send_assign(Time now, ThreadId id, Actions& out);
   bool may_begin_anew(ThreadId id) const;
   void on_due(Time now, ThreadId id, Actions& out);
@@ -155,6 +169,7 @@ class Home {
   std::optional<StandardInput> input_;  // none: it is empty
   ThreadTable threads_;
   ClaimTable claims_;
+  TaskPlane tasks_;
   Placement placement_;
   KeeperAssignment keepers_;
   SlotAcquisition slots_;

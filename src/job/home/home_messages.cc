@@ -38,6 +38,7 @@ JobMessage assign_message(ThreadId id, const HomeThread& thread, wire::pb::Signe
   assign.set_keeper_generation(thread.keeper_generation);
   assign.set_restore(placed.restore);
   assign.set_forked(thread.forked);
+  assign.set_promoted(placed.promoted);
   if (placed.restore) assign.set_determinants(thread.determinants);
   *assign.mutable_grant() = std::move(grant);
   return message;

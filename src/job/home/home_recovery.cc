@@ -3,6 +3,7 @@
 namespace gw::job {
 
 Status HomeRecovery::run() {
+  GW_TRY_VOID(recover_tasks());
   GW_TRY_VOID(recover_effects());
   std::vector<ThreadId> ids;
   for (const auto& [id, thread] : parts_.threads.all()) ids.push_back(id);
@@ -10,9 +11,40 @@ Status HomeRecovery::run() {
   return ok();
 }
 
+// A task of an array has a record if it failed, which never was in an epoch, or became a thread.
+Status HomeRecovery::recover_tasks() {
+  if (parts_.tasks.size() == 0) return ok();
+  for (const auto& [id, record] : records_.threads) {
+    const std::optional<std::uint32_t> task = task_of_thread(id, parts_.tasks.size());
+    if (!task) continue;
+    parts_.tasks.recover(*task);
+    if (record.epoch() == 0) {
+      TaskFailure failure{.exit_code = record.exit_code(), .sentence = record.sentence()};
+      if (!record.host().empty()) failure.host = PeerId::from(record.host());
+      parts_.tasks.fail(*task, std::move(failure));
+      continue;
+    }
+    parts_.tasks.promote(*task);
+    GW_TRY_VOID(parts_.ledger.add(id));
+    parts_.threads.add(id).task = *task;
+  }
+  return ok();
+}
+
+// Whether the effect is part of the result of a task that was no thread. All effects of a result were stored together.
+bool HomeRecovery::recover_result(const StoredEffect& effect) {
+  if (parts_.tasks.size() == 0 || parts_.threads.find(effect.thread) != nullptr) return false;
+  const std::optional<std::uint32_t> task = task_of_thread(effect.thread, parts_.tasks.size());
+  if (!task) return false;
+  if (effect.kind == EffectKind::end && parts_.tasks.state(*task) == TaskTable::State::waiting)
+    parts_.tasks.end(parts_.tasks.recover(*task));
+  return true;
+}
+
 // Children are known from the effects of their parents, which were stored before their own.
 Status HomeRecovery::recover_effects() {
   for (const StoredEffect& effect : records_.effects) {
+    if (recover_result(effect)) continue;
     GW_TRY_VOID(parts_.ledger.restore(effect));
     if (effect.kind != EffectKind::spawn) continue;
     const ThreadId child = child_of(effect.thread, effect.sequence);
@@ -47,7 +79,7 @@ Status HomeRecovery::recover_thread(ThreadId id) {
   if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(id, record);
   if (record.state() == wire::pb::ThreadRecord::ENDED) {
     parts_.threads.end(id, {record.exit_code(), record.sentence()});
-    parts_.counters.on_finished(*thread.host);
+    if (parts_.tasks.size() == 0) parts_.counters.on_finished(*thread.host);
   }
   if (record.state() == wire::pb::ThreadRecord::FAILED) parts_.threads.fail(id, {record.exit_code(), record.sentence()});
   return ok();

@@ -10,6 +10,7 @@
 #include "job/effects/stored_effect.h"
 #include "job/home/claim_table.h"
 #include "job/home/recovery_counters.h"
+#include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "wire/records.pb.h"
 
@@ -33,6 +34,7 @@ class HomeRecovery {
     const Manifest& manifest;
     EffectLedger& ledger;
     ThreadTable& threads;
+    TaskTable& tasks;
     ClaimTable& claims;
     LeaderRoster& roster;
     RecoveryCounters& counters;
@@ -44,7 +46,9 @@ class HomeRecovery {
   Status run();
 
  private:
+  Status recover_tasks();
   Status recover_effects();
+  bool recover_result(const StoredEffect& effect);
   Status recover_thread(ThreadId id);
   Status recover_place(ThreadId id, const wire::pb::ThreadRecord& record);
 

@@ -1,5 +1,7 @@
 #include "job/home/job_snapshot.h"
 
+#include <algorithm>
+
 namespace gw::job {
 
 namespace {
@@ -47,15 +49,61 @@ JobSnapshot snapshot_of(const wire::pb::JobRecord& record) {
   return snapshot;
 }
 
-std::vector<ThreadId> in_order(const Manifest& manifest, const ThreadTable& threads) {
-  std::vector<ThreadId> order;
-  for (std::uint32_t task = 0; task < manifest.tasks(); ++task) order.push_back(manifest.thread_of(task));
-  for (const auto& [id, thread] : threads.all())
-    if (thread.forked) order.push_back(id);
-  return order;
+namespace {
+
+wire::pb::ThreadRecord record_of(const TaskTable& tasks, std::uint32_t task) {
+  using wire::pb::ThreadRecord;
+  ThreadRecord record;
+  record.set_task(task);
+  switch (tasks.state(task)) {
+    case TaskTable::State::waiting:
+    case TaskTable::State::thread:
+      break;
+    case TaskTable::State::leased:
+      record.set_state(ThreadRecord::PLACED);
+      record.set_epoch(1);
+      break;
+    case TaskTable::State::over:
+      record.set_state(ThreadRecord::ENDED);
+      record.set_epoch(1);
+      break;
+  }
+  if (const TaskFailure* failure = tasks.failure(task)) {
+    record.set_state(ThreadRecord::FAILED);
+    record.set_exit_code(failure->exit_code);
+    record.set_sentence(failure->sentence);
+    if (failure->host) record.set_host(failure->host->bytes());
+  }
+  return record;
 }
 
-wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manifest, const ThreadTable& threads,
+// Calls `take` with the id and the record of at most kMaxDetails tasks and threads: failed tasks of a large array first, because people look
+// for them, then tasks in their order, then forked threads by id.
+template <class Take>
+void for_each_in_order(const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks, const Take& take) {
+  std::size_t left = kMaxDetails;
+  const auto take_task = [&](std::uint32_t task) {
+    const ThreadId id = manifest.thread_of(task);
+    const HomeThread* thread = threads.find(id);
+    take(id, thread != nullptr ? record_of(*thread, 0) : record_of(tasks, task), thread);
+    --left;
+  };
+  const bool large = manifest.tasks() > kMaxDetails;
+  if (large)
+    for (auto failed = tasks.failures().begin(); failed != tasks.failures().end() && left > 0; ++failed) take_task(failed->first);
+  for (std::uint32_t task = 0; task < manifest.tasks() && left > 0; ++task)
+    if (!large || tasks.failure(task) == nullptr) take_task(task);
+  for (const auto& [id, thread] : threads.all()) {
+    if (!thread.forked) continue;
+    if (left == 0) return;
+    take(id, record_of(thread, 0), &thread);
+    --left;
+  }
+}
+
+}  // namespace
+
+wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks,
                               const RecoveryCounters& counters) {
   wire::pb::JobRecord record;
   record.set_state(progress.state);
@@ -66,24 +114,28 @@ wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manif
   record.set_name(manifest.name());
   record.set_tasks(manifest.tasks());
   record.set_slots(manifest.content().policy().slots());
-  record.set_threads(threads.size());
-  record.set_failed(threads.failed());
-  record.set_ended(threads.ended());
-  record.set_exit_code(threads.exit_code());
+  record.set_threads(threads.size() + tasks.size() - tasks.threads());
+  record.set_failed(threads.failed() + tasks.failed());
+  record.set_ended(threads.ended() + tasks.ended());
+  record.set_exit_code(std::max(threads.exit_code(), tasks.exit_code()));
   *record.mutable_counters() = counters.record();
   if (progress.state != wire::pb::JobRecord::RUNNING) record.mutable_counters()->clear_peers();
   return record;
 }
 
-EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, const ThreadTable& threads, const RecoveryCounters& counters) {
+EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks,
+                       const RecoveryCounters& counters) {
   *record.mutable_counters() = counters.record();
-  for (const ThreadId id : in_order(manifest, threads)) {
-    if (static_cast<std::size_t>(record.some_size()) >= kMaxDetails) break;
-    wire::pb::ThreadRecord& one = *record.add_some();
-    one = record_of(threads.at(id), 0);
+  for_each_in_order(manifest, threads, tasks, [&](ThreadId id, wire::pb::ThreadRecord one, const HomeThread*) {
     one.set_id(id.value());
-  }
+    *record.add_some() = std::move(one);
+  });
   return details_entry(record.SerializeAsString());
+}
+
+std::size_t running_in(const ThreadTable& threads, const TaskTable& tasks, const ClaimTable& claims) {
+  const std::size_t placed = threads.placed();
+  return placed + std::min<std::size_t>(tasks.leased(), claims.slots() - std::min<std::size_t>(claims.slots(), placed));
 }
 
 JobOver over_of(const JobId& id, const wire::pb::JobRecord& record) {
@@ -112,22 +164,25 @@ Reason reason_of(const HomeThread& thread, Reason no_slot) {
 
 }  // namespace
 
-JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const ThreadTable& threads, const ClaimTable& claims,
-                        Reason no_slot) {
+JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const HomeTables& tables) {
   JobSnapshot snapshot = snapshot_of(record);
-  snapshot.waiting = threads.waiting();
-  snapshot.running = threads.placed();
+  snapshot.running = running_in(tables.threads, tables.tasks, tables.claims);
+  snapshot.waiting = tables.threads.unfinished() + tables.tasks.unfinished() - snapshot.running;
   snapshot.threads.clear();
-  for (const ThreadId id : in_order(manifest, threads)) {
-    snapshot.threads.push_back(snapshot_of(id, record_of(threads.at(id), 0)));
-    snapshot.threads.back().reason = reason_of(threads.at(id), no_slot);
-  }
+  for_each_in_order(manifest, tables.threads, tables.tasks, [&](ThreadId id, const wire::pb::ThreadRecord& one, const HomeThread* thread) {
+    ThreadView& view = snapshot.threads.emplace_back(snapshot_of(id, one));
+    if (thread != nullptr) {
+      view.reason = reason_of(*thread, tables.no_slot);
+    } else if (view.state == ThreadView::State::waiting) {
+      view.reason = tables.no_slot;
+    }
+  });
   std::map<PeerId, HostSnapshot> peers;
   for (const HostSnapshot& peer : snapshot.peers) peers[peer.peer] = peer;
-  for (const auto& [peer, claim] : claims.all()) {
+  for (const auto& [peer, claim] : tables.claims.all()) {
     peers[peer].peer = peer;
     peers[peer].slots = claim.slots;
-    peers[peer].running = claim.threads.size();
+    peers[peer].running = claim.threads.size() + std::min<std::size_t>(claim.slots, claim.tasks.held().size());
   }
   snapshot.peers.clear();
   for (const auto& [id, peer] : peers) snapshot.peers.push_back(peer);

@@ -11,6 +11,7 @@
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
 #include "job/home/recovery_counters.h"
+#include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "job/names.h"
 #include "wire/records.pb.h"
@@ -48,7 +49,7 @@ struct JobSnapshot {
   std::uint64_t running = 0;
   std::uint64_t ended = 0;
   std::uint64_t failed = 0;
-  std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id
+  std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id; of an array of more, kMaxDetails
   std::vector<HostSnapshot> peers;  // by id
 };
 
@@ -57,9 +58,16 @@ ThreadView snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
 // A job that has ended. Has threads and peers if `record` is the record of its details.
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
 
-// A job that runs. `no_slot`: the reason why a ready thread has no slot.
-JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const ThreadTable& threads, const ClaimTable& claims,
-                        Reason no_slot);
+// Threads that have a host, and tasks that may have a slot: of the tasks that hosts hold, some only wait there.
+std::size_t running_in(const ThreadTable& threads, const TaskTable& tasks, const ClaimTable& claims);
+// A job that runs. `no_slot`: the reason why a ready thread or task has no slot.
+struct HomeTables {
+  const ThreadTable& threads;
+  const TaskTable& tasks;
+  const ClaimTable& claims;
+  Reason no_slot;
+};
+JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const HomeTables& tables);
 
 // The facts that home knows of a job besides its threads.
 struct JobProgress {
@@ -70,13 +78,12 @@ struct JobProgress {
 };
 // The record of a job: name, counts of tasks and threads, how they ended. The record of a job that is over has no peers, so that its size
 // is bounded.
-wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manifest, const ThreadTable& threads,
+wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks,
                               const RecoveryCounters& counters);
-// The last entry of the output of a job that is over: its record with its peers and its first kMaxDetails threads.
+// The last entry of the output of a job that is over: its record with its peers and kMaxDetails of its tasks and threads.
 inline constexpr std::size_t kMaxDetails = 1000;
-EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, const ThreadTable& threads, const RecoveryCounters& counters);
+EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks,
+                       const RecoveryCounters& counters);
 JobOver over_of(const JobId& id, const wire::pb::JobRecord& record);
-// Tasks, then forked threads by id.
-std::vector<ThreadId> in_order(const Manifest& manifest, const ThreadTable& threads);
 
 }  // namespace gw::job

@@ -12,7 +12,7 @@ namespace gw::job {
 // Counts the bytes of stored effects per thread and for the whole job. The workers hold the limits of the manifest too, so an effect beyond
 // them comes from a host that lies: without a count at home such a host fills the disk of the home.
 //
-// Costs: O(log threads). Limit: one entry for each thread that has stored something. A value without threads.
+// Costs: O(log threads). Limit: one entry for each thread that has stored something and has not ended. A value without threads.
 class OutputLimit {
  public:
   struct Config {

@@ -9,9 +9,10 @@
 namespace gw::job {
 
 void SlotAcquisition::seek(Time now, Actions& out) {
-  if (now < seek_at_ || environment_.threads.none_to_place()) return;
+  if (now < seek_at_ || none_to_place()) return;
   seek_at_ = now + config_.retry;
-  const std::size_t most = std::min<std::size_t>(environment_.manifest.content().policy().slots(), environment_.threads.unfinished());
+  const std::size_t most = std::min<std::size_t>(environment_.manifest.content().policy().slots(),
+                                                 environment_.threads.unfinished() + environment_.tasks.unfinished());
   const std::size_t wanted = most - std::min<std::size_t>(most, environment_.claims.slots());
   for (const Placement::Ask& ask : environment_.placement.ask(now, wanted, environment_.live_peers, environment_.claims))
     out.send(ask.peer, environment_.charter.id(), reserve_message(environment_.charter, ask.slots));
@@ -35,7 +36,7 @@ bool SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::O
     placement.distrust(now, from);
   }
   const bool fits = usable > 0 && claims.slots() + usable <= environment_.manifest.content().policy().slots();
-  if (held != nullptr || environment_.threads.none_to_place() || !fits || !environment_.roster.add_host(from)) {
+  if (held != nullptr || none_to_place() || !fits || !environment_.roster.add_host(from)) {
     GW_REACHED("home: an offer was not wanted");
     out.send(from, environment_.charter.id(), release_message(offer.claim()));
     return false;
@@ -74,7 +75,7 @@ void SlotAcquisition::on_kept(Time now, const PeerId& keeper, const JobMessage::
 void SlotAcquisition::on_blame(Time now, const PeerId& from, Actions& out) {
   environment_.placement.distrust(now, from);
   const Claim* claim = environment_.claims.find(from);
-  if (claim == nullptr || !claim->threads.empty()) return;
+  if (claim == nullptr || !claim->idle()) return;
   out.send(from, environment_.charter.id(), release_message(claim->claim));
   environment_.claims.remove(from);
 }
@@ -123,14 +124,14 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
 // Whether the claim runs a thread, or could run one that waits.
 bool SlotAcquisition::is_needed(const PeerId& peer, const Claim& claim) const {
   const ThreadTable& threads = environment_.threads;
-  if (!claim.threads.empty() || claim.draining) return !claim.threads.empty();
-  return !threads.ready().empty() || threads.doubted().size() > (threads.doubted().contains(peer) ? 1u : 0u);
+  if (!claim.idle() || claim.draining) return !claim.idle();
+  return environment_.tasks.waiting() > 0 || !threads.ready().empty() || threads.doubted().size() > (threads.doubted().contains(peer) ? 1u : 0u);
 }
 
 // Whether the claim's threads have made no progress for too long, although its peer answers, and another peer has room for them.
 bool SlotAcquisition::is_stalled(Time now, const PeerId& peer, const Claim& claim) const {
   const Placement& placement = environment_.placement;
-  if (claim.threads.empty() || now - claim.seen_at <= placement.least_stall() || GW_BUG(14)) return false;
+  if (claim.idle() || now - claim.seen_at <= placement.least_stall() || GW_BUG(14)) return false;
   const Time every(static_cast<std::int64_t>(environment_.manifest.content().policy().checkpoint_every_ns()));
   const Time bound = placement.stall_bound(every);
   if (now - claim.progress_at <= bound && now - claim.seen_at <= placement.own_word() * bound) return false;

@@ -11,6 +11,7 @@
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
 #include "job/home/placement.h"
+#include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
 
@@ -37,6 +38,7 @@ class SlotAcquisition {
     const LivePeers& live_peers;
     LeaderRoster& roster;
     ThreadTable& threads;
+    const TaskTable& tasks;
     ClaimTable& claims;
     Placement& placement;
   };
@@ -64,6 +66,7 @@ class SlotAcquisition {
   void release_all(Actions& out);
 
  private:
+  bool none_to_place() const { return environment_.threads.none_to_place() && environment_.tasks.waiting() == 0; }
   void prune_roster(Time now);
   bool is_needed(const PeerId& peer, const Claim& claim) const;
   bool is_stalled(Time now, const PeerId& peer, const Claim& claim) const;

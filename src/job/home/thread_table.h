@@ -34,6 +34,7 @@ struct ThreadPlacement {
   bool keeper_stalled = false;  // the host reported so
   wire::pb::JobMessage::StartState start_state = wire::pb::JobMessage::NOT_YET;
   StreamMarks stored;            // effects that home had stored when it made the assignment
+  bool promoted = false;         // the host runs it already, as a task
   bool restore = false;          // the assignment says that the keeper may have an image
   std::optional<PeerId> target;  // a keeper that is being filled
   Time target_since{0};

@@ -16,6 +16,7 @@ HostedJob::HostedJob(const Config& config, const Environment& environment, const
       claim_(claim),
       storage_(claim.home == environment.self ? nullptr : &environment.budget, {claim.job, claim.home, environment.grid}),
       code_(config.code, environment.blobs, storage_, {claim.job, claim.home, claim.manifest}),
+      tasks_(config.tasks, {claim.job, claim.home, claim.claim, code_}),
       fetches_(environment.images, [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
         HostedThread& thread = threads_.at(name.second);
         thread.set_fetched(size);
@@ -103,14 +104,15 @@ void HostedJob::give_back(ThreadId id, const std::string& why, Gone gone, Action
   remove(id, out);
 }
 
-void HostedJob::give_back_all(const std::string& why, Actions& out) {
+void HostedJob::give_back_all(Time now, const std::string& why, Actions& out) {
   GW_REACHED("host: there was no room for the code or the inputs of a job");
+  tasks_.return_all(now, why, out);
   while (!threads_.empty()) give_back(threads_.begin()->first, why, Gone::no_room, out);
 }
 
 // Starts the worker and queued threads, after something that they may have waited for has come.
 void HostedJob::advance(Time now, Actions& out) {
-  if (now >= code_.start_at() && !threads_.empty()) code_.start_worker(WorkerId{++environment_.next_worker}, claim_.slots, out);
+  if (now >= code_.start_at() && has_work()) code_.start_worker(WorkerId{++environment_.next_worker}, claim_.slots, out);
   start_queued(now, out);
 }
 
@@ -214,20 +216,38 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   // A thread runs once per epoch: an assignment that comes late or twice after its worker died does not start it again.
   const auto last = highest_epoch_.find(id);
   const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
+  const bool running = assign.promoted() && tasks_.adopt(assign.task());
   const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
-  if (lived || no_room || draining_ || code_.broken()) return send_gone(id, assign.epoch(), out);
+  if (lived || no_room || (draining_ && !running) || code_.broken()) return send_gone(id, assign.epoch(), out);
   highest_epoch_[id] = assign.epoch();
   HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
+  if (running) {
+    GW_REACHED("host: a promoted task was adopted");
+    ++slots_used_;
+    thread.adopt(now, out);
+  }
   if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, Gone::no_room, out);
   failure_.clear();
   if (assign.restore()) thread.ask_image(now, out);
   refresh(thread);
   send_held(now, thread, out);
+  if (running && draining_) suspend(thread, out);
+  advance(now, out);
+}
+
+void HostedJob::on_task_batch(Time now, const JobMessage::TaskBatch& batch, Actions& out) {
+  std::optional<std::string> refused;
+  if (draining_) refused = "";
+  if (code_.broken()) refused = code_.no_room().empty() ? failure_ : code_.no_room();
+  tasks_.on_batch(now, batch, refused, out);
+  busy_at_ = now;
   advance(now, out);
 }
 
 void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
   const auto found = threads_.find(ThreadId{name.thread()});
+  if (found == threads_.end() && code_.manifest() != nullptr)
+    if (const auto task = task_of_thread(ThreadId{name.thread()}, code_.manifest()->tasks())) tasks_.drop(*task, out);
   if (found == threads_.end() || found->second.epoch() > name.epoch()) return;
   GW_REACHED("host: a thread was dropped");
   drop_from_worker(found->second, out);
@@ -292,6 +312,7 @@ void HostedJob::drain(Time now, Actions& out) {
   GW_REACHED("host: a claim was drained");
   draining_ = true;
   send_full_status(now, out);  // before the first thread leaves, so that home does not assign it here again
+  tasks_.return_all(now, "", out);
   std::vector<ThreadId> all;
   for (const auto& [id, thread] : threads_) all.push_back(id);
   for (const ThreadId id : all)
@@ -333,7 +354,7 @@ void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
 
 void HostedJob::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   code_.on_loaded(now, hash, bytes, out);
-  if (!code_.no_room().empty()) give_back_all(code_.no_room(), out);
+  if (!code_.no_room().empty()) give_back_all(now, code_.no_room(), out);
   advance(now, out);
 }
 
@@ -378,10 +399,12 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
   }
 }
 
-void HostedJob::on_code_lost(Time, const Hash256& hash, Actions& out) {
+void HostedJob::on_code_lost(Time now, const Hash256& hash, Actions& out) {
   if (!code_.needs(hash)) return;
   code_.on_blob_lost(hash);
-  fail_all(fmt::format("blob {} of the job is lost: no peer that takes part in it has it any more", hash.hex()), out);
+  const std::string why = fmt::format("blob {} of the job is lost: no peer that takes part in it has it any more", hash.hex());
+  tasks_.return_all(now, why, out);
+  fail_all(why, out);
 }
 
 // A running thread needs an image only until its keeper has it. If the image is lost before that, the thread leaves and continues elsewhere
@@ -414,6 +437,7 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
       return ok();
     case FromWorker::kLoaded:
       code_.on_worker_loaded();
+      tasks_.on_worker_ready(out);
       start_queued(now, out);
       return ok();
     case FromWorker::kEffects:
@@ -434,6 +458,10 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
       return on_image(now, frame.image(), *image, out);
     case FromWorker::kFailed:
       return on_failed(now, frame.failed(), out);
+    case FromWorker::kTaskResults:
+      return code_.ready() ? tasks_.on_results(now, frame.task_results(), out) : fail(Kind::invalid, "a result came before the module");
+    case FromWorker::kPromoted:
+      return code_.ready() ? tasks_.on_promoted(now, frame.promoted().task(), out) : fail(Kind::invalid, "a task ran before the module");
     case FromWorker::kTaskDone:
     case FromWorker::KIND_NOT_SET:
       break;
@@ -444,7 +472,7 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
 Status HostedJob::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
   const Status held = code_.on_want_chunk(now, hash, out);
   if (held || held.error().kind != Kind::overloaded) return held;
-  give_back_all(held.error().detail, out);
+  give_back_all(now, held.error().detail, out);
   return ok();
 }
 
@@ -508,6 +536,7 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
 Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& out) {
   if (frame.thread() == 0) {
     if (!frame.guest_fault()) return fail(Kind::internal, "the worker could not load the module: {}", frame.error());
+    tasks_.return_all(now, frame.error(), out);
     fail_all(frame.error(), out);
     return ok();
   }
@@ -548,7 +577,7 @@ void HostedJob::fail_all(const std::string& sentence, Actions& out) {
   while (!threads_.empty()) fail_one(threads_.begin()->second, sentence, out);
 }
 
-void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {
+void HostedJob::on_worker_died(Time now, std::string why, std::span<const std::uint32_t> tasks, Actions& out) {
   GW_REACHED("host: a worker died");
   code_.on_worker_died(now);
   children_ = 0;
@@ -560,6 +589,7 @@ void HostedJob::on_worker_died(Time now, std::string why, Actions& out) {
     if (!thread.in_worker() && code_.broken()) send_gone(id, thread.epoch(), out);
   }
   for (const ThreadId id : lost) remove(id, out);
+  tasks_.on_worker_died(now, tasks, failure_, code_.broken(), out);
   send_full_status(now, out);
   advance(now, out);
 }
@@ -576,6 +606,7 @@ void HostedJob::on_tick(Time now, Actions& out) {
     thread.on_due(now, out);
     refresh(thread);
   }
+  tasks_.on_tick(now, out);
   if (now >= code_.start_at()) advance(now, out);
   if (now >= full_status_at_) send_full_status(now, out);
 }

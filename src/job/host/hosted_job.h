@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,14 @@
 #include "job/deadlines.h"
 #include "job/host/code_staging.h"
 #include "job/host/hosted_storage.h"
+#include "job/host/hosted_tasks.h"
 #include "job/host/hosted_thread.h"
 #include "job/images/blob_references.h"
 #include "job/images/image_fetches.h"
 
 namespace gw::job {
 
-// Host of the threads of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and worker to the
+// Host of the threads and tasks of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and worker to the
 // code (CodeStaging) and to each thread (HostedThread), gives threads slots in the worker, and tells home what it holds.
 //
 // Invariants: no more threads run than the claim has slots; a thread runs at most once per epoch. No step is O(threads),
@@ -30,6 +32,7 @@ class HostedJob {
   struct Config {
     HostedThread::Config thread;
     CodeStaging::Config code;
+    HostedTasks::Config tasks;
     Time status_every = std::chrono::seconds(5);  // a full one
     std::size_t threads = 4096;                   // at once
     std::size_t begun = 1u << 16;                 // threads one claim may ever have: as many as a job has
@@ -64,6 +67,7 @@ class HostedJob {
   void on_claim(Time now, const JobMessage::ClaimName& claim, Actions& out);
   void on_assign(Time now, const JobMessage::Assign& assign, Actions& out);
   void on_drop(Time now, const JobMessage::ThreadName& name, Actions& out);
+  void on_task_batch(Time now, const JobMessage::TaskBatch& batch, Actions& out);
   void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
   void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
   void on_input(Time now, const JobMessage::Input& input, Actions& out);
@@ -71,7 +75,7 @@ class HostedJob {
   // The owner of this machine. Takes no more threads, and suspends those that are here: home places them on other peers.
   void drain(Time now, Actions& out);
   bool draining() const { return draining_; }
-  bool drained() const { return draining_ && threads_.empty(); }
+  bool drained() const { return draining_ && threads_.empty() && tasks_.empty(); }
   // Keepers.
   void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
@@ -91,10 +95,13 @@ class HostedJob {
     bool no_image;  // else it can be read elsewhere
   };
   void on_restore_failed(Time now, const RestoreFailure& failure, Actions& out);
-  void on_worker_died(Time now, std::string why, Actions& out);
+  // `tasks`: those that ran at that moment.
+  void on_worker_died(Time now, std::string why, std::span<const std::uint32_t> tasks, Actions& out);
 
   void on_tick(Time now, Actions& out);
-  Time next_deadline() const { return std::min({full_status_at_, deadlines_.next(), threads_.empty() ? kNever : code_.start_at()}); }
+  Time next_deadline() const {
+    return std::min({full_status_at_, deadlines_.next(), tasks_.next_due(), has_work() ? code_.start_at() : kNever});
+  }
 
   struct Running {
     ThreadId thread;
@@ -102,11 +109,14 @@ class HostedJob {
   };
   std::vector<Running> running() const;  // in the worker, for checkers
   // Since when no thread has run here and nothing of the code or of an image has arrived; kNever: a thread runs.
-  Time idle_since() const { return slots_used_ > 0 ? kNever : busy_at_; }
+  Time idle_since() const { return slots_used_ > 0 || !tasks_.in_worker().empty() ? kNever : busy_at_; }
+  const HostedTasks& tasks() const { return tasks_; }
   std::size_t slots_used() const { return slots_used_; }
 
  private:
   using Threads = std::map<ThreadId, HostedThread>;
+
+  bool has_work() const { return !threads_.empty() || !tasks_.empty(); }
 
   HostedThread::Environment thread_environment();
   HostedThread* find(std::uint64_t thread, std::uint64_t epoch);
@@ -121,7 +131,7 @@ class HostedJob {
   // The thread cannot stay: home places it on another peer.
   enum class Gone : std::uint8_t { failed, no_room };  // no_room: the program is not to blame
   void give_back(ThreadId id, const std::string& why, Gone gone, Actions& out);
-  void give_back_all(const std::string& why, Actions& out);
+  void give_back_all(Time now, const std::string& why, Actions& out);
   void advance(Time now, Actions& out);
   // `unfinished` threads of the job were forked and have not ended: the worker refuses forks beyond its limit.
   void note_children(std::uint64_t unfinished, Actions& out);
@@ -153,6 +163,7 @@ class HostedJob {
   const Claim claim_;
   HostedStorage storage_;
   CodeStaging code_;
+  HostedTasks tasks_;
   ImageFetches fetches_;
   Threads threads_;
   std::map<ThreadId, StoredForOthers> charged_;      // of each of them

@@ -262,7 +262,7 @@ TEST_F(AtHost, AWorkerThatDiedTakesItsThreadsAndAnotherOneIsStarted) {
   assign(1);
   load();
   take();
-  host_->on_worker_died(now_, "out of memory", out_);
+  host_->on_worker_died(now_, "out of memory", {}, out_);
   const auto answers = statuses();
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_TRUE(answers[0].full());
@@ -277,7 +277,7 @@ TEST_F(AtHost, AWorkerThatDoesNotLoadIsStartedAgainAfterAPauseAndNotForEver) {
   disk_.take(out_);
   const std::size_t first = disk_.workers.size();
   ASSERT_EQ(first, 1u);
-  host_->on_worker_died(now_, "it has no room for 300 threads", out_);
+  host_->on_worker_died(now_, "it has no room for 300 threads", {}, out_);
   disk_.take(out_);
   EXPECT_EQ(disk_.workers.size(), first) << "not at once";
   Time last = now_;
@@ -289,7 +289,7 @@ TEST_F(AtHost, AWorkerThatDoesNotLoadIsStartedAgainAfterAPauseAndNotForEver) {
     disk_.take(out_);
     if (disk_.workers.size() == before) continue;
     pauses.push_back(now_ - std::exchange(last, now_));
-    host_->on_worker_died(now_, "it has no room for 300 threads", out_);
+    host_->on_worker_died(now_, "it has no room for 300 threads", {}, out_);
   }
   ASSERT_GE(pauses.size(), 2u);
   EXPECT_LE(disk_.workers.size(), 8u);
@@ -322,7 +322,7 @@ TEST_F(AtHost, AThreadIsSuspendedWhenItsLastImageIsKeptAndItsEffectsAreStored) {
   now_ = host_->next_deadline();
   host_->on_tick(now_, out_);
   EXPECT_TRUE(says_suspended()) << "until home drops it";
-  host_->on_worker_died(now_, "out of memory", out_);
+  host_->on_worker_died(now_, "out of memory", {}, out_);
   const auto answers = statuses();
   ASSERT_EQ(answers.back().held_size(), 1) << "what is kept is not lost with the worker";
 }

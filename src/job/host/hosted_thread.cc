@@ -162,13 +162,24 @@ void HostedThread::start(Time now, Actions& out) {
     for (const Determinant& determinant : from.determinants) *start.add_determinants() = determinant;
     beside.push_back({.form = Attachment::Form::given, .bytes = environment_.code.manifest()->config_of(task_).SerializeAsString()});
   }
+  run(now, std::move(from), out);
+  environment_.code.tell(std::move(frame), std::move(beside), out);
+}
+
+void HostedThread::adopt(Time now, Actions& out) {
+  run(now, {}, out);
+  ToWorker frame;
+  frame.mutable_adopt()->set_thread(id_.value());
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
+void HostedThread::run(Time now, ImageReplicator::Restored from, Actions& out) {
   const bool restored = from.image.has_value();
   stage_.emplace<Running>(Running{.restored = restored,
                                   .effects = EffectForwarder({.retry = environment_.config.retry}, stored_before_),
                                   .images = replicator(std::move(from))});
   running()->images.set_stored(now, wire::mark_of(stored_before_, kLogStream), out);
   plan_checkpoint(now);
-  environment_.code.tell(std::move(frame), std::move(beside), out);
 }
 
 // --- effects

@@ -119,6 +119,8 @@ class HostedThread {
   void set_fetched(const ImageTrees::Size& size) { std::get<Fetching>(stage_).size = size; }
   // REQUIRES: queued(), and the code is ready.
   void start(Time now, Actions& out);
+  // The worker runs it already, as a task: its effects may leave from now on. REQUIRES: queued(), from its beginning.
+  void adopt(Time now, Actions& out);
 
   // --- while it runs
 
@@ -149,6 +151,7 @@ class HostedThread {
 
  private:
   ImageReplicator replicator(ImageReplicator::Restored from) const;
+  void run(Time now, ImageReplicator::Restored from, Actions& out);
   void plan_checkpoint(Time now);
   void maybe_checkpoint(Time now, Actions& out);
   void ask_input(Time now, Actions& out);

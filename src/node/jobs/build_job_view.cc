@@ -12,10 +12,10 @@ std::optional<WallTime> time_of(std::uint64_t ns) {
 
 }  // namespace
 
-job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t placed_threads) {
+job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t running) {
   const std::uint64_t over = record.ended() + record.failed();
   job::JobSnapshot counts{
-      .waiting = record.threads() - placed_threads - over, .running = placed_threads, .ended = record.ended(), .failed = record.failed()};
+      .waiting = record.threads() - running - over, .running = running, .ended = record.ended(), .failed = record.failed()};
   counts.record = std::move(record);
   return counts;
 }

@@ -10,7 +10,7 @@ namespace gw::node {
 enum class EndAnnounced : std::uint8_t { not_yet, over };
 
 // A job that runs, as its record and the number of placed threads tell: without threads and peers, whose number has no bound.
-job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t placed_threads);
+job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t running);
 
 JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told);
 // Does not fill in the state of the job's peers.

@@ -22,7 +22,7 @@ std::optional<job::JobSnapshot> JobViews::snapshot_of(const JobId& id) const {
 
 std::optional<job::JobSnapshot> JobViews::counts_of(const JobId& id) const {
   if (const auto home = peer_.homes().find(id); home != peer_.homes().end())
-    return with_counts(home->second->record(), home->second->placed_threads());
+    return with_counts(home->second->record(), home->second->running());
   if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::snapshot_of(*past);
   return std::nullopt;
 }

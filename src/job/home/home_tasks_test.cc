@@ -1,0 +1,322 @@
+// Home and the tasks of an array: leases, reports, results, threads.
+
+#include <gmock/gmock.h>
+
+#include "job/home/home_recovery.h"
+#include "job/records.h"
+#include "job/test/at_home.h"
+#include "job/test/tasks.h"
+
+namespace gw::job {
+namespace home_test {
+namespace {
+
+using test::result_of;
+
+class AtHomeWithTasks : public AtHome {
+ protected:
+  static constexpr std::uint32_t kTasks = 20;
+
+  AtHomeWithTasks() {
+    peers_.free_slots = {{id_of(kFirst), 2}, {id_of(kSecond), 2}, {id_of(kKeeperPeer), 0}};
+    begin_array(kTasks);
+  }
+  void begin_array(std::uint32_t tasks) {
+    wire::pb::Manifest::Policy policy = manifest_of(tasks).policy();
+    policy.set_promote_after_ns(1'000'000'000);
+    policy.set_max_failures(2);
+    begin(tasks, &policy);
+    tasks_ = tasks;
+  }
+
+  // The tasks that a host was given since the last call.
+  TaskSet given(std::uint8_t host) {
+    TaskSet tasks;
+    for (const auto& [to, message] : take()) {
+      if (message.has_drop()) dropped_.push_back(message.drop());
+      if (message.has_assign()) assigned_.push_back(message.assign());
+      if (!message.has_task_batch()) continue;
+      const JobMessage::TaskBatch& batch = message.task_batch();
+      if (to == id_of(host)) acknowledged_ = std::max(acknowledged_, batch.reports());
+      if (to == id_of(host) && batch.recall()) ++recalls_;
+      if (to != id_of(host) || batch.number() == 0) continue;
+      EXPECT_EQ(batch.session(), environment_.boot);
+      last_batch_ = std::max(last_batch_, batch.number());
+      tasks.add(TaskSpan{batch.tasks().first(), batch.tasks().count()});
+    }
+    return tasks;
+  }
+  TaskSet claim(std::uint8_t host, std::uint32_t slots) {
+    let_ask(host);
+    JobMessage::Offer offer;
+    offer.set_claim(7);
+    offer.set_slots(slots);
+    home_->on_offer(now_, id_of(host), offer, out_);
+    return given(host);
+  }
+  JobMessage::TaskReport next_report(std::uint8_t host) {
+    JobMessage::TaskReport report;
+    report.set_claim(7);
+    report.set_session(environment_.boot);
+    report.set_number(++reports_[host]);
+    report.set_batches(last_batch_);
+    return report;
+  }
+  void send(std::uint8_t host, const JobMessage::TaskReport& report) { home_->on_task_report(now_, id_of(host), report, out_); }
+  // All of the tasks, or the given ones, end well.
+  void end(std::uint8_t host, const TaskSet& tasks) {
+    JobMessage::TaskReport report = next_report(host);
+    for (const TaskSpan& span : tasks.spans())
+      for (std::uint32_t i = 0; i < span.count; ++i) *report.add_results() = result_of(span.first + i, tasks_, "x");
+    now_ += milliseconds(5);
+    send(host, report);
+  }
+  std::size_t ends() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(appends_, [](const Append& append) { return append.entry.header.kind == EffectKind::end; }));
+  }
+
+  std::uint32_t tasks_ = 0;
+  std::map<std::uint8_t, std::uint64_t> reports_;
+  std::uint64_t last_batch_ = 0, acknowledged_ = 0, recalls_ = 0;
+  std::vector<JobMessage::ThreadName> dropped_;
+  std::vector<JobMessage::Assign> assigned_;
+};
+
+TEST_F(AtHomeWithTasks, AHostGetsTasksWithItsClaimAndMoreWithItsResults) {
+  TaskSet tasks = claim(kFirst, 2);
+  EXPECT_EQ(tasks.spans(), (std::vector<TaskSpan>{{0, 4}})) << "two for each slot";
+  std::size_t ended = 0;
+  while (!tasks.empty()) {
+    ended += tasks.size();
+    end(kFirst, tasks);
+    tasks = given(kFirst);
+  }
+  EXPECT_EQ(ended, kTasks);
+  EXPECT_TRUE(home_->over());
+  EXPECT_EQ(ends(), kTasks);
+  EXPECT_EQ(count<JobOver>(), 1u);
+  EXPECT_EQ(home_->record().exit_code(), 0u);
+}
+
+TEST_F(AtHomeWithTasks, NothingIsRecordedBeforeAResult) {
+  records_.clear();
+  claim(kFirst, 2);
+  EXPECT_TRUE(records_.empty());
+}
+
+TEST_F(AtHomeWithTasks, AReportCountsOnceAndIsAcknowledged) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_);
+  send(kFirst, report);
+  given(kFirst);
+  EXPECT_EQ(acknowledged_, 1u);
+  acknowledged_ = 0;
+  send(kFirst, report);
+  given(kFirst);
+  EXPECT_EQ(acknowledged_, 1u) << "the acknowledgement was lost";
+  EXPECT_EQ(ends(), 1u);
+}
+
+TEST_F(AtHomeWithTasks, ATaskThatAHostDoesNotHaveHasNoResultFromIt) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(9, tasks_);
+  send(kFirst, report);
+  take();
+  EXPECT_EQ(ends(), 0u);
+}
+
+TEST_F(AtHomeWithTasks, AResultWithTheEffectsOfAnotherTaskIsRefused) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(1, tasks_);
+  report.mutable_results(0)->set_task(0);
+  send(kFirst, report);
+  take();
+  EXPECT_EQ(ends(), 0u);
+  EXPECT_EQ(count<PeerRefused>(), 1u);
+}
+
+TEST_F(AtHomeWithTasks, TasksOfALostHostRunElsewhere) {
+  claim(kFirst, 2);
+  const TaskSet second = claim(kSecond, 2);
+  home_->on_peer_lost(now_, id_of(kFirst), out_);
+  end(kSecond, second);
+  EXPECT_TRUE(given(kSecond).contains(0)) << "the tasks of the lost host come first";
+  JobMessage::TaskReport late = next_report(kFirst);
+  *late.add_results() = result_of(1, tasks_);
+  send(kFirst, late);
+  take();
+  EXPECT_EQ(ends(), second.size()) << "the claim is gone";
+}
+
+TEST_F(AtHomeWithTasks, FailedTasksAreCountedAndRecorded) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_);
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  send(kFirst, report);
+  take();
+  const JobSnapshot snapshot = home_->snapshot();
+  EXPECT_EQ(snapshot.failed, 1u);
+  EXPECT_EQ(snapshot.ended, 1u);
+  EXPECT_EQ(snapshot.record.exit_code(), 3u);
+  EXPECT_EQ(snapshot.threads.at(1).state, ThreadView::State::failed);
+  const RecordKey key{.kind = RecordKind::thread, .job = charter_.id(), .thread = thread_of_task(1, tasks_)};
+  EXPECT_TRUE(records_.contains(key.encode()));
+}
+
+TEST_F(AtHomeWithTasks, ATaskThatKillsItsWorkersFails) {
+  TaskSet held = claim(kFirst, 2);
+  for (int death = 0; death < 3; ++death) {
+    ASSERT_TRUE(held.remove(0)) << death;
+    JobMessage::TaskReport report = next_report(kFirst);
+    report.add_lost(0);
+    report.set_failure("out of memory");
+    send(kFirst, report);
+    take();
+    tick(seconds(6));  // the claim is renewed
+    end(kFirst, held);
+    held = given(kFirst);
+  }
+  EXPECT_EQ(home_->snapshot().failed, 1u);
+  EXPECT_NE(home_->snapshot().threads.at(0).sentence.find("out of memory"), std::string::npos);
+}
+
+TEST_F(AtHomeWithTasks, ALongTaskBecomesAThreadWhereItRuns) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  report.add_promoted(1);
+  send(kFirst, report);
+  given(kFirst);
+  ASSERT_EQ(assigned_.size(), 1u);
+  EXPECT_TRUE(assigned_[0].promoted());
+  EXPECT_EQ(assigned_[0].epoch(), 1u);
+  EXPECT_EQ(assigned_[0].thread(), thread_of_task(1, tasks_).value());
+  status(kFirst, assigned_, JobMessage::BEGINNING);
+  effects(kFirst, {output_of(assigned_[0], 1), end_of(assigned_[0], 2)});
+  take();
+  EXPECT_EQ(ends(), 1u);
+  EXPECT_EQ(home_->snapshot().ended, 1u);
+}
+
+TEST_F(AtHomeWithTasks, AThreadThatWasATaskIsPlacedAgainWhenItsHostIsLost) {
+  claim(kFirst, 2);
+  claim(kSecond, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  report.add_promoted(1);
+  send(kFirst, report);
+  take();
+  home_->on_peer_lost(now_, id_of(kFirst), out_);
+  given(kSecond);
+  ASSERT_EQ(assigned_.size(), 1u);
+  EXPECT_EQ(assigned_[0].epoch(), 2u);
+  EXPECT_FALSE(assigned_[0].promoted());
+}
+
+TEST_F(AtHomeWithTasks, APromotedTaskThatIsNotItsHostsIsDropped) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  report.add_promoted(17);
+  send(kFirst, report);
+  given(kFirst);
+  ASSERT_EQ(dropped_.size(), 1u);
+  EXPECT_EQ(dropped_[0].thread(), thread_of_task(17, tasks_).value());
+}
+
+TEST_F(AtHomeWithTasks, ReturnedTasksGoElsewhere) {
+  claim(kFirst, 2);
+  const TaskSet second = claim(kSecond, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  report.add_returned()->set_first(0);
+  report.mutable_returned(0)->set_count(4);
+  report.set_failure("no room");
+  send(kFirst, report);
+  EXPECT_TRUE(given(kFirst).empty()) << "it cannot run tasks now";
+  end(kSecond, second);
+  EXPECT_TRUE(given(kSecond).contains(0));
+  EXPECT_EQ(home_->snapshot().peers.at(0).failure, "no room");
+}
+
+TEST_F(AtHomeWithTasks, ABatchIsRepeatedUntilItIsAcknowledged) {
+  claim(kFirst, 2);
+  tick(seconds(1));
+  const TaskSet again = given(kFirst);
+  EXPECT_EQ(again.size(), 4u);
+  JobMessage::TaskReport acknowledgement;
+  acknowledgement.set_claim(7);
+  acknowledgement.set_session(environment_.boot);
+  acknowledgement.set_batches(last_batch_);
+  send(kFirst, acknowledgement);
+  given(kFirst);
+  tick(seconds(2));
+  EXPECT_TRUE(given(kFirst).empty());
+}
+
+TEST_F(AtHomeWithTasks, TheFirstOfTwoResultsCounts) {
+  begin_array(12);
+  claim(kFirst, 2);
+  TaskSet second = claim(kSecond, 2);
+  last_batch_ = 9;
+  for (int rounds = 0; rounds < 8 && home_->snapshot().waiting > 0; ++rounds) {
+    end(kSecond, second);
+    second = given(kSecond);
+  }
+  end(kSecond, second);
+  second = given(kSecond);
+  ASSERT_FALSE(home_->over()) << "the first host has not answered";
+  tick(milliseconds(1000), milliseconds(100));
+  second = given(kSecond);
+  EXPECT_TRUE(second.contains(3)) << "the last task of the other host comes first";
+  for (int rounds = 0; rounds < 4 && !home_->over(); ++rounds) {
+    end(kSecond, second);
+    tick(milliseconds(500), milliseconds(100));
+    second = given(kSecond);
+  }
+  EXPECT_TRUE(home_->over());
+  EXPECT_EQ(ends(), 12u);
+}
+
+TEST_F(AtHomeWithTasks, ASuspendedJobRecallsItsTasks) {
+  claim(kFirst, 2);
+  ASSERT_TRUE(home_->suspend(now_, out_));
+  given(kFirst);
+  EXPECT_EQ(recalls_, 1u);
+  EXPECT_EQ(count<JobSuspended>(), 1u);
+  ASSERT_TRUE(home_->resume(now_, out_));
+  EXPECT_EQ(claim(kFirst, 2).spans(), (std::vector<TaskSpan>{{0, 4}}));
+}
+
+TEST_F(AtHomeWithTasks, AHomeThatStartsAgainGoesOnWithTheTasksThatHaveNoResult) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_, "x");
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  report.add_promoted(2);
+  send(kFirst, report);
+  take();
+  HomeRecords records;
+  ASSERT_TRUE(records.job.ParseFromString(records_.at(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode())));
+  for (std::uint32_t task = 0; task < tasks_; ++task) {
+    const auto found = records_.find(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = thread_of_task(task, tasks_)}.encode());
+    if (found != records_.end()) ASSERT_TRUE(records.threads[thread_of_task(task, tasks_)].ParseFromString(found->second));
+  }
+  for (const Append& append : appends_) records.effects.push_back(append.entry.header);
+  wire::pb::Manifest::Policy policy = home_->manifest().content().policy();
+  begin(tasks_, &policy);
+  ASSERT_TRUE(home_->recover(now_, records));
+  const JobSnapshot snapshot = home_->snapshot();
+  EXPECT_EQ(snapshot.ended, 1u);
+  EXPECT_EQ(snapshot.failed, 1u);
+  EXPECT_EQ(snapshot.record.exit_code(), 3u);
+  EXPECT_EQ(snapshot.threads.at(2).state, ThreadView::State::running);
+  EXPECT_EQ(snapshot.record.threads(), kTasks);
+  home_->on_tick(now_, out_);
+  EXPECT_EQ(given(kFirst).spans().at(0).first, 3u) << "the claim of the thread is known, and gets tasks";
+}
+
+}  // namespace
+}  // namespace home_test
+}  // namespace gw::job

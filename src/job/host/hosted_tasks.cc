@@ -1,0 +1,231 @@
+#include "job/host/hosted_tasks.h"
+
+#include <algorithm>
+
+#include "base/planted_bug.h"
+#include "base/reached.h"
+#include "wire/messages/peer_messages.h"
+
+namespace gw::job {
+namespace {
+
+using wire::pb::FromWorker;
+using wire::pb::ToWorker;
+
+void add_range(google::protobuf::RepeatedPtrField<wire::pb::TaskRange>& list, TaskSpan span) {
+  wire::pb::TaskRange& range = *list.Add();
+  range.set_first(span.first);
+  range.set_count(span.count);
+}
+
+}  // namespace
+
+// --- home
+
+void HostedTasks::on_batch(Time now, const JobMessage::TaskBatch& batch, const std::optional<std::string>& refused, Actions& out) {
+  if (batch.session() < session_) return;
+  if (batch.session() > session_) begin_session(batch.session(), out);
+  while (!reports_.empty() && reports_.front().report.number() <= batch.reports()) {
+    unstored_bytes_ -= reports_.front().bytes;
+    reports_.pop_front();
+    resend_at_ = now + config_.retry;
+  }
+  if (batch.number() == batches_ + 1) {
+    ++batches_;
+    if (batch.recall()) {
+      GW_REACHED("host: tasks were recalled");
+      stop_all(out);
+    }
+    const TaskSpan span{batch.tasks().first(), batch.tasks().count()};
+    const bool too_many = queued_.size() + in_worker_.size() + span.count > config_.held;
+    if (span.count > 0 && (too_many || refused)) {
+      GW_REACHED("host: a batch of tasks was returned");
+      TaskSet returned;
+      returned.add(span);
+      add_returned(now, returned, refused.value_or("this host has more tasks of the job than it keeps"), out);
+    } else {
+      queued_.add(span);
+    }
+  }
+  if (batch.number() > 0 && acknowledge_at_ == kNever) acknowledge_at_ = now + config_.acknowledge;
+  feed(out);
+}
+
+// A home that has started again knows nothing of the tasks and reports of its earlier boot.
+void HostedTasks::begin_session(std::uint64_t session, Actions& out) {
+  if (session_ != 0) GW_REACHED("host: the tasks of an earlier boot of home were forgotten");
+  session_ = session;
+  stop_all(out);
+  while (const std::optional<TaskSpan> promoted = promoted_.last(1)) drop(promoted->first, out);
+  reports_.clear();
+  unstored_bytes_ = 0;
+  batches_ = 0;
+  next_report_ = 1;
+}
+
+bool HostedTasks::adopt(std::uint32_t task) { return promoted_.remove(task); }
+
+bool HostedTasks::drop(std::uint32_t task, Actions& out) {
+  if (!promoted_.remove(task)) return false;
+  ToWorker frame;
+  frame.mutable_drop()->set_thread(environment_.code.manifest()->thread_of(task).value());
+  environment_.code.tell(std::move(frame), {}, out);
+  return true;
+}
+
+// Home hears of the tasks in the worker as returned, so the worker must not run them any more. Promoted ones are home's to decide about.
+void HostedTasks::stop_all(Actions& out) {
+  if (!in_worker_.empty()) {
+    ToWorker frame;
+    for (const TaskSpan& span : in_worker_.spans()) add_range(*frame.mutable_drop_tasks()->mutable_ranges(), span);
+    environment_.code.tell(std::move(frame), {}, out);
+  }
+  in_worker_.clear();
+  queued_.clear();
+}
+
+void HostedTasks::return_all(Time now, const std::string& why, Actions& out) {
+  if (queued_.empty() && in_worker_.empty()) return;
+  GW_REACHED("host: all tasks were returned");
+  TaskSet returned = queued_;
+  for (const TaskSpan& span : in_worker_.spans()) returned.add(span);
+  stop_all(out);
+  add_returned(now, returned, why, out);
+}
+
+// --- reports
+
+void HostedTasks::add_returned(Time now, const TaskSet& tasks, const std::string& why, Actions& out) {
+  for (const TaskSpan& span : tasks.spans()) {
+    add_range(*open_.mutable_returned(), span);
+    if (open_.returned_size() < wire::kMaxTaskList) continue;
+    open_.set_failure(why);
+    close_report(now, out);
+  }
+  if (open_.returned().empty()) return;
+  open_.set_failure(why);
+  close_report(now, out);
+}
+
+void HostedTasks::close_report(Time now, Actions& out) {
+  open_.set_number(next_report_++);
+  const std::size_t bytes = open_.ByteSizeLong();
+  unstored_bytes_ += bytes;
+  if (reports_.empty()) resend_at_ = now + config_.retry;
+  reports_.push_back({std::exchange(open_, {}), bytes});
+  send(reports_.back().report, out);
+}
+
+void HostedTasks::send(const JobMessage::TaskReport& report, Actions& out) {
+  JobMessage message;
+  *message.mutable_task_report() = report;
+  message.mutable_task_report()->set_claim(environment_.claim);
+  message.mutable_task_report()->set_batches(batches_);
+  message.mutable_task_report()->set_session(session_);
+  acknowledge_at_ = kNever;
+  out.send(environment_.home, environment_.job, std::move(message));
+}
+
+void HostedTasks::on_tick(Time now, Actions& out) {
+  if (!reports_.empty() && now >= resend_at_) {
+    GW_REACHED("host: a report of tasks was repeated");
+    resend_at_ = now + config_.retry;
+    for (std::size_t i = 0; i < std::min(reports_.size(), config_.repeated_reports); ++i) send(reports_[i].report, out);
+  }
+  if (now >= acknowledge_at_) send({}, out);
+}
+
+// --- the worker
+
+// The worker has enough to be busy until the next results come, and no more: what it has not begun can go back to home at once.
+void HostedTasks::feed(Actions& out) {
+  if (!environment_.code.ready() || unstored_bytes_ > config_.unstored_bytes) return;
+  refuse_foreign_tasks(out);
+  ToWorker frame;
+  while (in_worker_.size() < config_.in_worker) {
+    const std::optional<TaskSpan> span = queued_.take_first(config_.in_worker - in_worker_.size());
+    if (!span) break;
+    in_worker_.add(*span);
+    add_range(*frame.mutable_run_tasks()->mutable_ranges(), *span);
+  }
+  if (frame.has_run_tasks()) environment_.code.tell(std::move(frame), {}, out);
+}
+
+// Home may send numbers before this host has the manifest by which they are checked.
+void HostedTasks::refuse_foreign_tasks(Actions& out) {
+  const std::uint32_t most = environment_.code.manifest()->on_task_plane() ? tasks() : 0;
+  const std::optional<TaskSpan> last = queued_.last(1);
+  if (!last || last->first < most) return;
+  queued_.remove({most, wire::kMaxTasks - most});
+  out.notify(PeerRefused{environment_.home, fmt::format("it sent task {} of a job of {} tasks", last->first, most)});
+}
+
+void HostedTasks::on_worker_ready(Actions& out) {
+  const Manifest& manifest = *environment_.code.manifest();
+  if (!manifest.on_task_plane()) return;
+  ToWorker frame;
+  frame.mutable_task_setup()->set_tasks(manifest.tasks());
+  frame.mutable_task_setup()->set_promote_after_ns(manifest.content().policy().promote_after_ns());
+  environment_.code.tell(std::move(frame), {{.form = Attachment::Form::given, .bytes = manifest.content().config().SerializeAsString()}},
+                         out);
+  feed(out);
+}
+
+Status HostedTasks::on_results(Time now, const FromWorker::TaskResults& results, Actions& out) {
+  std::size_t bytes = 0;
+  for (const wire::pb::TaskResult& result : results.results()) {
+    // A task that was recalled may have ended before the worker heard of it.
+    if (result.task() >= tasks()) return fail(Kind::invalid, "the worker sent a result of task {}, which does not exist", result.task());
+    if (result.effects(0).thread() != environment_.code.manifest()->thread_of(result.task()).value())
+      return fail(Kind::invalid, "the worker sent the effects of another thread as the result of task {}", result.task());
+    if (!in_worker_.remove(result.task())) continue;
+    const std::size_t size = result.ByteSizeLong();
+    if (open_.results_size() > 0 && (bytes + size > config_.report_bytes || open_.results_size() >= wire::kMaxTaskList)) {
+      close_report(now, out);
+      bytes = 0;
+    }
+    bytes += size;
+    *open_.add_results() = result;
+  }
+  if (open_.results_size() > 0) close_report(now, out);
+  feed(out);
+  return ok();
+}
+
+Status HostedTasks::on_promoted(Time now, std::uint32_t task, Actions& out) {
+  if (task >= tasks()) return fail(Kind::invalid, "the worker promoted task {}, which does not exist", task);
+  if (!in_worker_.remove(task)) {
+    // It was recalled: the worker heard of that too late to stop it as a task.
+    ToWorker frame;
+    frame.mutable_drop()->set_thread(environment_.code.manifest()->thread_of(task).value());
+    environment_.code.tell(std::move(frame), {}, out);
+    return ok();
+  }
+  GW_REACHED("host: a task became a thread");
+  promoted_.add(task);
+  open_.add_promoted(task);
+  close_report(now, out);
+  feed(out);
+  return ok();
+}
+
+void HostedTasks::on_worker_died(Time now, std::span<const std::uint32_t> running, const std::string& why, bool broken, Actions& out) {
+  TaskSet lost;
+  for (const std::uint32_t task : running)
+    if (in_worker_.contains(task)) lost.add(task);
+  // Promoted tasks that home has not taken yet: home places them as threads here, and hears that they are gone.
+  promoted_.clear();
+  for (const TaskSpan& span : in_worker_.spans()) queued_.add(span);
+  in_worker_.clear();
+  if (broken) return return_all(now, why, out);
+  if (lost.empty()) return;
+  GW_REACHED("host: tasks were lost with their worker");
+  for (const TaskSpan& span : lost.spans()) {
+    queued_.remove(span);
+    for (std::uint32_t i = 0; i < span.count; ++i) open_.add_lost(span.first + i);
+  }
+  open_.set_failure(why);
+  close_report(now, out);
+}
+
+}  // namespace gw::job
