@@ -53,6 +53,15 @@ std::string describe_effects(const JobMessage::Effects& effects) {
   return text + fmt::format(" determinants {}", effects.determinants());
 }
 
+std::string describe_report(const JobMessage::TaskReport& report) {
+  std::string text = fmt::format("report {} batches {}:", report.number(), report.batches());
+  for (const wire::pb::TaskResult& result : report.results()) text += fmt::format(" {}", result.task());
+  for (const std::uint32_t task : report.promoted()) text += fmt::format(" promoted {}", task);
+  for (const wire::pb::TaskRange& range : report.returned()) text += fmt::format(" returned {}+{}", range.first(), range.count());
+  for (const std::uint32_t task : report.lost()) text += fmt::format(" lost {}", task);
+  return text;
+}
+
 std::string describe_marks(const wire::MarkList& marks) {
   std::string text;
   for (const wire::pb::StreamMark& mark : marks) text += fmt::format(" {} {}", describe_stream(mark.stream()), mark.sequence());
@@ -91,6 +100,11 @@ std::string describe(const wire::pb::PeerMessage& message) {
       return describe_effects(job.effects());
     case JobMessage::kStored:
       return fmt::format("stored {}{}", thread_of(job.stored()), describe_marks(job.stored().streams()));
+    case JobMessage::kTaskBatch:
+      return fmt::format("batch {} of tasks {}+{}{}, reports stored {}", job.task_batch().number(), job.task_batch().tasks().first(),
+                         job.task_batch().tasks().count(), job.task_batch().recall() ? " recall" : "", job.task_batch().reports());
+    case JobMessage::kTaskReport:
+      return describe_report(job.task_report());
     case JobMessage::kKeeperChange:
       return fmt::format("keeper change {} current {} target {}", kept_thread_of(job.keeper_change()), brief(job.keeper_change().current()),
                          brief(job.keeper_change().target()));

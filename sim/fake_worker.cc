@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/reached.h"
+#include "job/authority/task_config.h"
 
 namespace gw::sim {
 namespace {
@@ -93,6 +94,20 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
     case ToWorker::kDrop:
       threads_.erase(ThreadId{frame.drop().thread()});
       return none;
+    case ToWorker::kTaskSetup:
+      GW_ASSERT(tasks_.config.ParseFromString(config));
+      tasks_.count = frame.task_setup().tasks();
+      tasks_.promote_after = frame.task_setup().promote_after_ns() / 1'000'000;
+      return none;
+    case ToWorker::kRunTasks:
+      for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) tasks_.queue.add({range.first(), range.count()});
+      tasks_.lanes = frame.run_tasks().lanes() + frame.run_tasks().promoted();
+      return none;
+    case ToWorker::kDropTasks:
+      drop_tasks(frame.drop_tasks());
+      return none;
+    case ToWorker::kAdopt:
+      return adopt(ThreadId{frame.adopt().thread()}, out);
     default:
       return none;
   }
@@ -159,11 +174,81 @@ void FakeWorker::send_image(ThreadId id, Thread& thread, FromWorker::Image::Why 
   add_image(id, make_image(thread.state, thread.gate, module_, page), why, out);
 }
 
+// --- tasks
+
+std::vector<ThreadId> FakeWorker::begin_tasks() {
+  std::vector<ThreadId> begun;
+  std::size_t busy = 0;
+  for (const auto& [id, thread] : threads_) busy += thread.task && !thread.promoted ? 1 : 0;
+  for (; busy + tasks_.promotions < tasks_.lanes; ++busy) {
+    const auto next = tasks_.queue.take_first(1);
+    if (!next) break;
+    const ThreadId id = job::thread_of_task(next->first, tasks_.count);
+    threads_.insert_or_assign(id, Thread{.state = decode_program(job::config_of_task(tasks_.config, next->first, tasks_.count)),
+                                         .gate = job::EffectGate(id, 1, gate_),
+                                         .input = job::InputQueue(0),
+                                         .task = next->first});
+    begun.push_back(id);
+  }
+  return begun;
+}
+
+std::vector<std::uint32_t> FakeWorker::running_tasks() const {
+  std::vector<std::uint32_t> tasks;
+  for (const auto& [id, thread] : threads_)
+    if (thread.task && !thread.promoted) tasks.push_back(*thread.task);
+  return tasks;
+}
+
+void FakeWorker::promote(Thread& thread, std::vector<WorkerOutput>& out) {
+  if (std::exchange(thread.promoted, true)) return;
+  GW_REACHED("sim: a task was promoted");
+  ++tasks_.promotions;
+  out.emplace_back().frame.mutable_promoted()->set_task(*thread.task);
+}
+
+// The result leaves as a whole, so nothing of it depends on determinants that are lost.
+void FakeWorker::send_result(Thread& thread, std::vector<WorkerOutput>& out) {
+  thread.gate.take_new_determinants();
+  GW_ASSERT(thread.gate.on_determinants_stable(thread.gate.next_determinant()).has_value());
+  wire::pb::TaskResult& result = *out.emplace_back().frame.mutable_task_results()->add_results();
+  result.set_task(*thread.task);
+  for (Effect& effect : thread.gate.take_sendable(~std::size_t{0})) *result.add_effects() = std::move(effect);
+}
+
+Result<std::vector<ThreadId>> FakeWorker::adopt(ThreadId id, std::vector<WorkerOutput>& out) {
+  const auto found = threads_.find(id);
+  if (found == threads_.end()) return std::vector<ThreadId>();
+  Thread& thread = found->second;
+  if (!thread.promoted) return fail(Kind::invalid, "thread {} was not promoted", id.value());
+  thread.task.reset();
+  started_.push_back({id, thread.gate.epoch()});
+  flush(id, thread, out);
+  return wake(id, thread);
+}
+
+void FakeWorker::drop_tasks(const ToWorker::Tasks& tasks) {
+  for (const wire::pb::TaskRange& range : tasks.ranges()) {
+    tasks_.queue.remove({range.first(), range.count()});
+    std::erase_if(threads_, [&](const auto& entry) {
+      const Thread& thread = entry.second;
+      return thread.task && !thread.promoted && *thread.task >= range.first() && *thread.task - range.first() < range.count();
+    });
+  }
+}
+
 bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput>& out) {
   const auto found = threads_.find(id);
   if (found == threads_.end() || found->second.ended) return false;
   Thread& thread = found->second;
   thread.wait = wait_before(thread);
+  if (thread.task && !thread.promoted) {
+    const bool forks = kind_of(thread.state) == StepKind::fork || kind_of(thread.state) == StepKind::checkpoint;
+    if (++thread.task_steps > tasks_.promote_after || forks || thread.wait != Wait::nothing) promote(thread, out);
+    if (forks) thread.wait = Wait::adoption;
+  } else if (thread.task && (kind_of(thread.state) == StepKind::fork || kind_of(thread.state) == StepKind::checkpoint)) {
+    thread.wait = Wait::adoption;
+  }
   if (thread.wait == Wait::input) ask_input(id, thread, out);
   if (thread.wait != Wait::nothing) {
     GW_REACHED("sim: a thread parked");
@@ -213,7 +298,9 @@ void FakeWorker::end(ThreadId id, Thread& thread, Effect::End::Reason reason, co
   effect.mutable_end()->set_sentence(sentence);
   thread.gate.emit(std::move(effect));
   thread.ended = true;
-  flush(id, thread, out);
+  if (!thread.task || thread.promoted) return flush(id, thread, out);
+  send_result(thread, out);
+  threads_.erase(id);
 }
 
 // An error: the determinants are of another history.
@@ -249,7 +336,7 @@ std::vector<ThreadId> FakeWorker::wake(ThreadId id, Thread& thread) {
   const bool goes_on = (thread.wait == Wait::room_for_output && thread.gate.roomy(job::kHomeStream)) ||
                        (thread.wait == Wait::room_for_spawns && thread.gate.roomy(job::kLogStream)) ||
                        (thread.wait == Wait::room_for_determinants && thread.gate.determinants_roomy()) ||
-                       (thread.wait == Wait::input && thread.input.front() != nullptr);
+                       (thread.wait == Wait::input && thread.input.front() != nullptr) || thread.wait == Wait::adoption;
   if (!goes_on) return {};
   thread.wait = Wait::nothing;
   return {id};
@@ -283,6 +370,7 @@ void FakeWorker::fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& ou
 }
 
 void FakeWorker::flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
+  if (thread.task) return;  // its gate is closed
   if (auto determinants = thread.gate.take_new_determinants(); !determinants.empty()) {
     FromWorker::Determinants& frame = *out.emplace_back().frame.mutable_determinants();
     frame.set_thread(id.value());

@@ -10,6 +10,7 @@
 #include "fake_guest.h"
 #include "job/host/input_queue.h"
 #include "job/names.h"
+#include "job/tasks/task_set.h"
 #include "wire/worker.pb.h"
 
 namespace gw::sim {
@@ -36,6 +37,11 @@ class FakeWorker {
   // Lets a thread take one step. False: the thread has ended, is gone or waits. `clock`: the time it would read now.
   bool step(ThreadId thread, std::uint64_t clock, std::vector<WorkerOutput>& out);
 
+  // Begins as many tasks as there are free lanes; they are to be stepped.
+  std::vector<ThreadId> begin_tasks();
+  // The tasks that run and are no threads.
+  std::vector<std::uint32_t> running_tasks() const;
+
   struct Life {
     ThreadId thread;
     std::uint64_t epoch;
@@ -47,7 +53,7 @@ class FakeWorker {
 
  private:
   // The reason why a thread takes no steps.
-  enum class Wait : std::uint8_t { nothing, room_for_output, room_for_spawns, room_for_determinants, input };
+  enum class Wait : std::uint8_t { nothing, room_for_output, room_for_spawns, room_for_determinants, input, adoption };
   struct Thread {
     GuestState state;
     job::EffectGate gate;
@@ -56,6 +62,18 @@ class FakeWorker {
     bool imaged = false;              // the static page has been sent
     bool ended = false;
     Wait wait = Wait::nothing;
+    std::optional<std::uint32_t> task = std::nullopt;  // its gate is closed: it is a task, or waits to be adopted as a thread
+    bool promoted = false;
+    std::uint64_t task_steps = 0;
+  };
+  // The tasks of an array. A task is promoted after so many steps as `promote_after_ns` has milliseconds.
+  struct Tasks {
+    wire::pb::ThreadConfig config;
+    std::uint32_t count = 0;
+    std::uint64_t promote_after = 0;
+    std::uint64_t lanes = 0;  // for so many at once, less the promotions
+    std::uint64_t promotions = 0;
+    job::TaskSet queue;
   };
 
   Result<ThreadId> start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
@@ -71,11 +89,16 @@ class FakeWorker {
   static Wait wait_before(const Thread& thread);
   void ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
+  void promote(Thread& thread, std::vector<WorkerOutput>& out);
+  void send_result(Thread& thread, std::vector<WorkerOutput>& out);
+  Result<std::vector<ThreadId>> adopt(ThreadId id, std::vector<WorkerOutput>& out);
+  void drop_tasks(const wire::pb::ToWorker::Tasks& tasks);
 
   job::JobId job_;
   Hash256 module_;
   job::EffectGate::Config gate_;
   std::map<ThreadId, Thread> threads_;
+  Tasks tasks_;
   std::vector<Life> started_;
   std::uint64_t steps_ = 0;
 };

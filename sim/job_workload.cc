@@ -40,6 +40,7 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
   manifest.set_standard_input(scenario_.input);
   manifest.mutable_policy()->set_slots(scenario_.wanted_slots);
+  manifest.mutable_policy()->set_promote_after_ns(static_cast<std::uint64_t>(scenario_.promote_after.count()));
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(scenario_.checkpoint_every.count()));
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
     GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};

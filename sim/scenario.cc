@@ -15,6 +15,7 @@ const Settings<Scenario>& settings() {
                                     .count("wanted_slots", &Scenario::wanted_slots, 1000)
                                     .count("steps", &Scenario::steps, 10000)
                                     .time("step_ms", &Scenario::step, milliseconds(1))
+                                    .time("promote_after_ms", &Scenario::promote_after, milliseconds(1))
                                     .time("checkpoint_every_ms", &Scenario::checkpoint_every, milliseconds(1))
                                     .time("fault_time_ms", &Scenario::fault_time, milliseconds(1))
                                     .time("heal_time_ms", &Scenario::heal_time, milliseconds(1))

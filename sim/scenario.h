@@ -18,6 +18,7 @@ struct Scenario {
   std::uint32_t wanted_slots = 6;
   std::uint32_t steps = 40;  // of each task, at most
   Time step{std::chrono::milliseconds(100)};
+  Time promote_after{0};  // tasks are threads from their start; else a task becomes one after as many steps as this has milliseconds
   Time checkpoint_every{std::chrono::milliseconds(1000)};
   Time fault_time{std::chrono::seconds(60)};  // afterwards everything is healed
   Time heal_time{std::chrono::seconds(240)};  // by then the job must have ended

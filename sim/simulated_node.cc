@@ -37,9 +37,9 @@ SimulatedNode::SimulatedNode(Setup setup, Timeline& timeline, RunLog& log, NodeE
                 .blob = [this](const Hash256& hash) { return read_blob(hash); },
                 .deliver = [this](job::WorkerId worker, WorkerOutput output) { on_output(worker, std::move(output)); },
                 .died =
-                    [this](job::WorkerId worker, std::string why) {
-                      call([worker, why](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
-                        peer.on_worker(now, worker, peer::WorkerDied{why}, out);
+                    [this](job::WorkerId worker, peer::WorkerDied death) {
+                      call([worker, death = std::move(death)](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+                        peer.on_worker(now, worker, death, out);
                       });
                     },
                 .restore_failed =

@@ -18,8 +18,10 @@ void WorkerPool::kill_all() {
 std::optional<job::WorkerId> WorkerPool::any() const { return workers_.empty() ? std::nullopt : std::optional(workers_.begin()->first); }
 
 void WorkerPool::crash(job::WorkerId worker, const std::string& why) {
+  const auto found = workers_.find(worker);
+  const std::vector<std::uint32_t> tasks = found == workers_.end() ? std::vector<std::uint32_t>() : found->second.running_tasks();
   workers_.erase(worker);
-  node_.died(worker, why);
+  node_.died(worker, {why, tasks});
 }
 
 void WorkerPool::kill(job::WorkerId worker, const std::string& why) {
@@ -41,7 +43,7 @@ void WorkerPool::end_misled(job::WorkerId worker, const std::string& why) {
   node_.misled(workers_.at(worker).job(), why);
   workers_.erase(worker);
   timeline_.schedule_in(microseconds(100), [this, life = life_, worker, why] {
-    if (life == life_) node_.died(worker, why);
+    if (life == life_) node_.died(worker, {why});
   });
 }
 
@@ -60,6 +62,7 @@ void WorkerPool::on_frame(const job::FrameToWorker& action) {
   const auto runnable = found->second.on_frame(action.frame, config, std::move(beside), outputs);
   if (!runnable) return end_misled(action.worker, runnable.error().detail);
   for (const ThreadId thread : *runnable) step_later(action.worker, thread);
+  begin_tasks(action.worker, found->second);
   take(action.worker, std::move(outputs));
 }
 
@@ -105,8 +108,13 @@ void WorkerPool::step(job::WorkerId worker, ThreadId thread) {
   std::vector<WorkerOutput> outputs;
   const bool more = found->second.step(thread, static_cast<std::uint64_t>(node_.clock().count()), outputs);
   steps_ += found->second.take_steps();
+  begin_tasks(worker, found->second);
   take(worker, std::move(outputs));
   if (more) step_later(worker, thread);
+}
+
+void WorkerPool::begin_tasks(job::WorkerId worker, FakeWorker& process) {
+  for (const ThreadId task : process.begin_tasks()) step_later(worker, task);
 }
 
 void WorkerPool::take(job::WorkerId worker, std::vector<WorkerOutput> outputs) {

@@ -25,7 +25,7 @@ class WorkerPool {
     std::function<Time()> clock;
     std::function<std::optional<std::string>(const Hash256&)> blob;
     std::function<void(job::WorkerId, WorkerOutput)> deliver;
-    std::function<void(job::WorkerId, std::string why)> died;
+    std::function<void(job::WorkerId, peer::WorkerDied)> died;
     std::function<void(job::WorkerId, peer::RestoreFailed)> restore_failed;
     // Called when the node sends a worker a forbidden frame, or ends a worker for breaking a rule, which simulated workers never do by
     // themselves.
@@ -54,6 +54,7 @@ class WorkerPool {
   void step_later(job::WorkerId worker, ThreadId thread);
   void step(job::WorkerId worker, ThreadId thread);
   void take(job::WorkerId worker, std::vector<WorkerOutput> outputs);
+  void begin_tasks(job::WorkerId worker, FakeWorker& process);
 
   const Node node_;
   Timeline& timeline_;

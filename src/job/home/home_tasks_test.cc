@@ -300,7 +300,8 @@ TEST_F(AtHomeWithTasks, AHomeThatStartsAgainGoesOnWithTheTasksThatHaveNoResult) 
   HomeRecords records;
   ASSERT_TRUE(records.job.ParseFromString(records_.at(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode())));
   for (std::uint32_t task = 0; task < tasks_; ++task) {
-    const auto found = records_.find(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = thread_of_task(task, tasks_)}.encode());
+    const auto found =
+        records_.find(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = thread_of_task(task, tasks_)}.encode());
     if (found != records_.end()) ASSERT_TRUE(records.threads[thread_of_task(task, tasks_)].ParseFromString(found->second));
   }
   for (const Append& append : appends_) records.effects.push_back(append.entry.header);

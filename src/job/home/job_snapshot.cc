@@ -77,8 +77,8 @@ wire::pb::ThreadRecord record_of(const TaskTable& tasks, std::uint32_t task) {
   return record;
 }
 
-// Calls `take` with the id and the record of at most kMaxDetails tasks and threads: failed tasks of a large array first, because people look
-// for them, then tasks in their order, then forked threads by id.
+// Calls `take` with the id and the record of at most kMaxDetails tasks and threads: failed tasks of a large array first, because people
+// look for them, then tasks in their order, then forked threads by id.
 template <class Take>
 void for_each_in_order(const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks, const Take& take) {
   std::size_t left = kMaxDetails;

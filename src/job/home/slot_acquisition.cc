@@ -125,7 +125,8 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
 bool SlotAcquisition::is_needed(const PeerId& peer, const Claim& claim) const {
   const ThreadTable& threads = environment_.threads;
   if (!claim.idle() || claim.draining) return !claim.idle();
-  return environment_.tasks.waiting() > 0 || !threads.ready().empty() || threads.doubted().size() > (threads.doubted().contains(peer) ? 1u : 0u);
+  return environment_.tasks.waiting() > 0 || !threads.ready().empty() ||
+         threads.doubted().size() > (threads.doubted().contains(peer) ? 1u : 0u);
 }
 
 // Whether the claim's threads have made no progress for too long, although its peer answers, and another peer has room for them.

@@ -27,11 +27,11 @@ class TaskLease {
  public:
   struct Config {
     Time retry = std::chrono::milliseconds(800);
-    Time lead = std::chrono::milliseconds(200);    // work that a host has in advance
-    Time period = std::chrono::milliseconds(20);   // of measuring, at least
-    std::uint32_t first = 2;                       // tasks per slot, before anything is known
-    std::uint32_t window = 1u << 16;               // at most
-    std::size_t unacknowledged = 64;               // batches
+    Time lead = std::chrono::milliseconds(200);   // work that a host has in advance
+    Time period = std::chrono::milliseconds(20);  // of measuring, at least
+    std::uint32_t first = 2;                      // tasks per slot, before anything is known
+    std::uint32_t window = 1u << 16;              // at most
+    std::size_t unacknowledged = 64;              // batches
   };
 
   // Tasks at the host of which there is no result yet.

@@ -11,8 +11,8 @@
 
 namespace gw::job {
 
-// The tasks of one job at its home: leases them to the claims, takes them back from claims that are lost, and leases them a second time when
-// nothing else is left to do. Results are Home's: this class says whether a result counts.
+// The tasks of one job at its home: leases them to the claims, takes them back from claims that are lost, and leases them a second time
+// when nothing else is left to do. Results are Home's: this class says whether a result counts.
 //
 // Invariants: a leased task is held by at least one claim, and by at most two; every task in no claim waits, is a thread or is over.
 // Costs: O(tasks named) per message; O(claims) per tick, and when tasks come back. Limits: TaskLease::Config. A machine without I/O or

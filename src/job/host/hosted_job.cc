@@ -118,7 +118,7 @@ void HostedJob::advance(Time now, Actions& out) {
 
 void HostedJob::start_queued(Time now, Actions& out) {
   if (!code_.ready()) return;
-  for (auto next = queued_.begin(); slots_used_ < claim_.slots && next != queued_.end();) {
+  for (auto next = queued_.begin(); slots_used_ + tasks_.lanes_used(claim_.slots) < claim_.slots && next != queued_.end();) {
     HostedThread& thread = threads_.at(*next++);
     if (thread.begins() && thread.task() >= code_.manifest()->tasks() && !GW_BUG(51)) {
       out.notify(
@@ -131,6 +131,9 @@ void HostedJob::start_queued(Time now, Actions& out) {
     thread.start(now, out);
     refresh(thread);
   }
+  // Threads go before tasks: while one waits for a slot, the worker gets no more tasks, and ends those it has.
+  const std::size_t used = std::min<std::size_t>(claim_.slots, slots_used_ + tasks_.promoted());
+  tasks_.feed(claim_.slots - static_cast<std::uint32_t>(used), queued_.empty() ? HostedTasks::More::yes : HostedTasks::More::no, out);
 }
 
 // --- what home is told
@@ -247,7 +250,8 @@ void HostedJob::on_task_batch(Time now, const JobMessage::TaskBatch& batch, Acti
 void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
   const auto found = threads_.find(ThreadId{name.thread()});
   if (found == threads_.end() && code_.manifest() != nullptr)
-    if (const auto task = task_of_thread(ThreadId{name.thread()}, code_.manifest()->tasks())) tasks_.drop(*task, out);
+    if (const auto task = task_of_thread(ThreadId{name.thread()}, code_.manifest()->tasks()); task && tasks_.drop(*task, out))
+      start_queued(now, out);
   if (found == threads_.end() || found->second.epoch() > name.epoch()) return;
   GW_REACHED("host: a thread was dropped");
   drop_from_worker(found->second, out);
@@ -459,9 +463,15 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
     case FromWorker::kFailed:
       return on_failed(now, frame.failed(), out);
     case FromWorker::kTaskResults:
-      return code_.ready() ? tasks_.on_results(now, frame.task_results(), out) : fail(Kind::invalid, "a result came before the module");
+      if (!code_.ready()) return fail(Kind::invalid, "the result of a task came before the module was loaded");
+      GW_TRY_VOID(tasks_.on_results(now, frame.task_results(), out));
+      start_queued(now, out);
+      return ok();
     case FromWorker::kPromoted:
-      return code_.ready() ? tasks_.on_promoted(now, frame.promoted().task(), out) : fail(Kind::invalid, "a task ran before the module");
+      if (!code_.ready()) return fail(Kind::invalid, "a task ran before the module was loaded");
+      GW_TRY_VOID(tasks_.on_promoted(now, frame.promoted().task(), out));
+      start_queued(now, out);
+      return ok();
     case FromWorker::kTaskDone:
     case FromWorker::KIND_NOT_SET:
       break;

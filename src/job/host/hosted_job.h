@@ -20,8 +20,8 @@
 
 namespace gw::job {
 
-// Host of the threads and tasks of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and worker to the
-// code (CodeStaging) and to each thread (HostedThread), gives threads slots in the worker, and tells home what it holds.
+// Host of the threads and tasks of one job; docs/design/003-peers.md has the protocol. Routes what comes from home, keepers, disk and
+// worker to the code (CodeStaging) and to each thread (HostedThread), gives threads slots in the worker, and tells home what it holds.
 //
 // Invariants: no more threads run than the claim has slots; a thread runs at most once per epoch. No step is O(threads),
 // but for a full status, which names them all, and the death of the worker. Limits: Config, the gates' (each bounds what it has not got

@@ -48,7 +48,6 @@ void HostedTasks::on_batch(Time now, const JobMessage::TaskBatch& batch, const s
     }
   }
   if (batch.number() > 0 && acknowledge_at_ == kNever) acknowledge_at_ = now + config_.acknowledge;
-  feed(out);
 }
 
 // A home that has started again knows nothing of the tasks and reports of its earlier boot.
@@ -138,17 +137,23 @@ void HostedTasks::on_tick(Time now, Actions& out) {
 // --- the worker
 
 // The worker has enough to be busy until the next results come, and no more: what it has not begun can go back to home at once.
-void HostedTasks::feed(Actions& out) {
-  if (!environment_.code.ready() || unstored_bytes_ > config_.unstored_bytes) return;
+void HostedTasks::feed(std::uint32_t lanes, More more, Actions& out) {
+  if (!environment_.code.ready()) return;
   refuse_foreign_tasks(out);
   ToWorker frame;
-  while (in_worker_.size() < config_.in_worker) {
+  const bool may_have_more = more == More::yes && lanes > 0 && unstored_bytes_ <= config_.unstored_bytes;
+  while (may_have_more && in_worker_.size() < config_.in_worker) {
     const std::optional<TaskSpan> span = queued_.take_first(config_.in_worker - in_worker_.size());
     if (!span) break;
     in_worker_.add(*span);
     add_range(*frame.mutable_run_tasks()->mutable_ranges(), *span);
   }
-  if (frame.has_run_tasks()) environment_.code.tell(std::move(frame), {}, out);
+  // A promotion, told or not, takes a lane from the worker: the sum tells whether it has to be told anything.
+  if (!frame.has_run_tasks() && (in_worker_.empty() || lanes + promotions_ == lanes_told_)) return;
+  lanes_told_ = lanes + promotions_;
+  frame.mutable_run_tasks()->set_lanes(lanes);
+  frame.mutable_run_tasks()->set_promoted(promotions_);
+  environment_.code.tell(std::move(frame), {}, out);
 }
 
 // Home may send numbers before this host has the manifest by which they are checked.
@@ -168,7 +173,6 @@ void HostedTasks::on_worker_ready(Actions& out) {
   frame.mutable_task_setup()->set_promote_after_ns(manifest.content().policy().promote_after_ns());
   environment_.code.tell(std::move(frame), {{.form = Attachment::Form::given, .bytes = manifest.content().config().SerializeAsString()}},
                          out);
-  feed(out);
 }
 
 Status HostedTasks::on_results(Time now, const FromWorker::TaskResults& results, Actions& out) {
@@ -188,12 +192,12 @@ Status HostedTasks::on_results(Time now, const FromWorker::TaskResults& results,
     *open_.add_results() = result;
   }
   if (open_.results_size() > 0) close_report(now, out);
-  feed(out);
   return ok();
 }
 
 Status HostedTasks::on_promoted(Time now, std::uint32_t task, Actions& out) {
   if (task >= tasks()) return fail(Kind::invalid, "the worker promoted task {}, which does not exist", task);
+  ++promotions_;
   if (!in_worker_.remove(task)) {
     // It was recalled: the worker heard of that too late to stop it as a task.
     ToWorker frame;
@@ -205,7 +209,6 @@ Status HostedTasks::on_promoted(Time now, std::uint32_t task, Actions& out) {
   promoted_.add(task);
   open_.add_promoted(task);
   close_report(now, out);
-  feed(out);
   return ok();
 }
 
@@ -217,6 +220,7 @@ void HostedTasks::on_worker_died(Time now, std::span<const std::uint32_t> runnin
   promoted_.clear();
   for (const TaskSpan& span : in_worker_.spans()) queued_.add(span);
   in_worker_.clear();
+  lanes_told_ = promotions_ = 0;
   if (broken) return return_all(now, why, out);
   if (lost.empty()) return;
   GW_REACHED("host: tasks were lost with their worker");

@@ -1,6 +1,7 @@
 #pragma once
 // The tasks of an array at a host; docs/design/013-task-plane.md.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -16,9 +17,9 @@ namespace gw::job {
 // Takes batches of tasks from home, keeps the worker supplied with them, and reports what became of each: a result, a thread, lost with the
 // worker, or returned.
 //
-// Invariants: a task of a batch is reported once, unless home recalls it; reports have no gaps and are kept until home has stored them; what
-// a worker says of a task that it does not have is refused. Limits: Config; home sends no more tasks than its lease allows, and a home that
-// sends more gets them back. A machine without I/O or threads: its HostedJob owns and drives it.
+// Invariants: a task of a batch is reported once, unless home recalls it; reports have no gaps and are kept until home has stored them;
+// what a worker says of a task that it does not have is refused. Limits: Config; home sends no more tasks than its lease allows, and a home
+// that sends more gets them back. A machine without I/O or threads: its HostedJob owns and drives it.
 class HostedTasks {
  public:
   struct Config {
@@ -43,6 +44,12 @@ class HostedTasks {
   bool empty() const { return queued_.empty() && in_worker_.empty() && promoted_.empty(); }
   // In the worker, for checkers: neither ended nor promoted.
   const TaskSet& in_worker() const { return in_worker_; }
+  // Lanes of the worker that tasks may use now, of `slots`.
+  std::size_t lanes_used(std::size_t slots) const { return promoted_.size() + std::min(in_worker_.size(), slots); }
+  std::size_t promoted() const { return promoted_.size(); }
+  // Tells the worker how many lanes are free for tasks, and gives it its next ones. Called after everything that may have changed that.
+  enum class More : std::uint8_t { no, yes };
+  void feed(std::uint32_t lanes, More more, Actions& out);
 
   // Home. `refused`: this host runs nothing, and why, if it is its fault.
   void on_batch(Time now, const JobMessage::TaskBatch& batch, const std::optional<std::string>& refused, Actions& out);
@@ -66,7 +73,6 @@ class HostedTasks {
  private:
   std::uint32_t tasks() const { return environment_.code.manifest()->tasks(); }
   void begin_session(std::uint64_t session, Actions& out);
-  void feed(Actions& out);
   void refuse_foreign_tasks(Actions& out);
   void add_returned(Time now, const TaskSet& tasks, const std::string& why, Actions& out);
   void close_report(Time now, Actions& out);
@@ -75,12 +81,14 @@ class HostedTasks {
 
   const Config config_;
   const Environment environment_;
-  TaskSet queued_;     // not in the worker yet
-  TaskSet in_worker_;  // given to it
-  TaskSet promoted_;   // home has not said yet what becomes of them
-  std::uint64_t session_ = 0;  // of home
-  std::uint64_t batches_ = 0;  // the last one that has come in order
-  JobMessage::TaskReport open_;  // the next report
+  TaskSet queued_;                // not in the worker yet
+  TaskSet in_worker_;             // given to it
+  TaskSet promoted_;              // home has not said yet what becomes of them
+  std::uint64_t promotions_ = 0;  // of this worker
+  std::uint64_t lanes_told_ = 0;  // with the promotions told
+  std::uint64_t session_ = 0;     // of home
+  std::uint64_t batches_ = 0;     // the last one that has come in order
+  JobMessage::TaskReport open_;   // the next report
   struct SentReport {
     JobMessage::TaskReport report;
     std::size_t bytes;

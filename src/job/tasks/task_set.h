@@ -16,8 +16,8 @@ struct TaskSpan {
   bool operator==(const TaskSpan&) const = default;
 };
 
-// Tasks by number. A million tasks that follow each other cost one entry; the worst case is one entry for every second task. Operations cost
-// O(log ranges), and add() and remove() of a span also O(ranges in it). A value without threads.
+// Tasks by number. A million tasks that follow each other cost one entry; the worst case is one entry for every second task. Operations
+// cost O(log ranges), and add() and remove() of a span also O(ranges in it). A value without threads.
 class TaskSet {
  public:
   bool contains(std::uint32_t task) const;
