@@ -57,7 +57,11 @@ Result<Worker::Flow> Worker::turn() {
   if (Status written = write_frames(); !written) return Flow::end;  // the parent is gone
   std::array<pollfd, 2> watched{
       {{socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0}, {outgoing_.wake_fd(), POLLIN, 0}}};
-  const int ready = ::poll(watched.data(), watched.size(), poll_timeout(os::monotonic_now()));
+  const Time before = os::monotonic_now();
+  const std::optional<Time> look = next_look(before);
+  const Time wait = look ? std::max(*look - before, Time(0)) : Time(0);
+  const timespec timeout{.tv_sec = wait / std::chrono::seconds(1), .tv_nsec = (wait % std::chrono::seconds(1)).count()};
+  const int ready = ::ppoll(watched.data(), watched.size(), look ? &timeout : nullptr, nullptr);
   if (ready < 0 && errno != EINTR) return fail(Kind::internal, "cannot wait for the parent: {}", os::reason(errno));
   const Time now = os::monotonic_now();
   for (const auto& lane : lanes_) lane->on_tick(now);
@@ -69,7 +73,7 @@ Result<Worker::Flow> Worker::turn() {
   return ready > 0 && watched[0].revents != 0 ? read_frames() : Flow::on;
 }
 
-int Worker::poll_timeout(Time now) const {
+std::optional<Worker::Time> Worker::next_look(Time now) const {
   std::optional<Time> next = sleeping_threads_.next();
   const auto sooner = [&](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
@@ -82,8 +86,7 @@ int Worker::poll_timeout(Time now) const {
     for (const auto& lane : lanes_) sooner(lane->task_thread()->promotion_due());
     if (tasks_->busy()) sooner(now + tasks_->promote_after());  // of one that begins after this look
   }
-  if (!next) return -1;
-  return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(*next - now).count(), 0, 60'000));
+  return next;
 }
 
 Status Worker::write_frames() {

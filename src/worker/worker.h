@@ -67,7 +67,8 @@ class Worker {
 
   void say_hello(std::vector<std::string> held_by);
   Result<Flow> turn();
-  int poll_timeout(Time now) const;
+  // When to look again at the latest.
+  std::optional<Time> next_look(Time now) const;
   Result<Flow> read_frames();
   Status write_frames();
   void wake_sleeping_threads(Time now);
