@@ -26,6 +26,8 @@ std::vector<os::UniqueFd> one(os::UniqueFd fd) {
 
 }  // namespace
 
+std::filesystem::path worker_program() { return GODWIT_WORKER; }
+
 Bytes build_guest(const std::string& name, wire::Level level) {
   toolchain::BuildRequest request;
   request.mobility.level = level;
@@ -36,7 +38,7 @@ Bytes build_guest(const std::string& name, wire::Level level) {
 }
 
 WorkerDriver::WorkerDriver(Options options) : options_(std::move(options)) {
-  const std::string program = options_.program.empty() ? GODWIT_WORKER : options_.program;
+  const std::string program = options_.program.empty() ? worker_program().string() : options_.program;
   worker = std::move(WorkerProcess::start({.program = program, .limits = options_.limits}).value());
 }
 

@@ -2,6 +2,7 @@
 // A parent for tests: starts a worker, answers it as home would, and keeps what it says.
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -13,6 +14,9 @@
 #include "wire/wasm/module_info.h"
 
 namespace gw::test {
+
+// The path of godwit-worker.
+std::filesystem::path worker_program();
 
 // The mobile module of tests/guests/<name>.c.
 Bytes build_guest(const std::string& name, wire::Level level = wire::Level::fine);

@@ -152,7 +152,8 @@ Result<wire::GlobalValue> WasmInstance::global(std::string_view name, wire::Valu
   v8::TryCatch catcher(isolate);
   v8::Local<v8::Object> global;
   v8::Local<v8::Value> value;
-  if (exported_object(scope, *impl_, name).ToLocal(&global) && global->Get(scope.context, impl_->heap.value_name.Get(isolate)).ToLocal(&value)) {
+  if (exported_object(scope, *impl_, name).ToLocal(&global) &&
+      global->Get(scope.context, impl_->heap.value_name.Get(isolate)).ToLocal(&value)) {
     if (auto result = from_v8(scope.context, type, value)) return *result;
   }
   return fail(Kind::invalid, "the module does not export a global '{}' of type {} that can be read", name, wire::name(type));
