@@ -23,7 +23,8 @@ constexpr std::size_t kMaxImageBytes = 64ull << 30;
 constexpr std::size_t kMaxPacks = 8192;  // of one image
 // While so much waits for a parent that does not read, effects stay in the gates, which make their guests wait.
 constexpr std::size_t kMaxUnsentBytes = 16u << 20;
-constexpr std::uint64_t kLongestPromotion = 1ull << 60;  // nanoseconds; so that no sum overflows
+// In nanoseconds: the loop does not spin, and no sum overflows.
+constexpr std::uint64_t kShortestPromotion = 1'000'000, kLongestPromotion = 1ull << 60;
 
 std::uint64_t spawns_in(const wire::MarkList& stored) { return wire::mark_of(wire::marks_of(stored), job::kLogStream); }
 
@@ -335,7 +336,7 @@ Result<wire::pb::ThreadConfig> Worker::open_config(os::UniqueFd descriptor) {
 Status Worker::on_task_setup(const ToWorker::TaskSetup& setup, std::vector<os::UniqueFd> descriptors) {
   if (tasks_) return fail(Kind::invalid, "a second TaskSetup came: a worker serves one job");
   GW_TRY(auto config, open_config(std::move(descriptors[0])));
-  const auto promote_after = std::chrono::nanoseconds(std::min<std::uint64_t>(setup.promote_after_ns(), kLongestPromotion));
+  const auto promote_after = std::chrono::nanoseconds(std::clamp(setup.promote_after_ns(), kShortestPromotion, kLongestPromotion));
   tasks_.emplace(TaskRuns::Setup{.config = std::move(config), .tasks = setup.tasks(), .promote_after = promote_after}, outgoing_);
   for (const auto& lane : lanes_) add_task_thread(*lane);
   return ok();
