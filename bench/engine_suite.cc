@@ -2,6 +2,7 @@
 #include "kernel_speed.h"
 #include "suites.h"
 #include "thread_costs.h"
+#include "worker_tasks.h"
 
 namespace gw::bench {
 
@@ -22,6 +23,7 @@ Result<Report> run_engine_suite(const SuiteOptions& options) {
 Result<Report> run_threads_suite(const SuiteOptions&) {
   Report report{.suite = "threads"};
   GW_TRY(const ThreadCosts threads, ThreadCosts::build());
+  GW_TRY_VOID(measure_worker_tasks(report));
   GW_TRY(GuestRunner runner, GuestRunner::make());
   GW_TRY_VOID(threads.measure(runner, report));
   return report;

@@ -18,8 +18,9 @@ class ThreadCosts {
 
   Status measure_fork(GuestRunner& runner, Report& report) const;
   Status measure_tasks(GuestRunner& runner, Report& report) const;
+  Status measure_main(GuestRunner& runner, Report& report) const;
 
-  Bytes fork_search_, noop_task_;
+  Bytes fork_search_, noop_task_, noop_main_;
 };
 
 }  // namespace gw::bench

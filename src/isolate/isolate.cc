@@ -139,7 +139,7 @@ bool Isolate::returned_from_export(const Stop& stop) const { return entry_ != kS
 std::optional<Stop> Isolate::call_export(const char* name) {
   GW_ASSERT(thread_.is_current() && phase_ == wire::Phase::fresh);
   entry_ = name;
-  control_->forget_usage();
+  (void)control_->renew();  // an isolate that was ended from outside says so when it runs
   Stop stop = run({});
   while (can_resume(stop)) stop = run({});  // ignore suspend requests: this call cannot continue elsewhere
   bool returned = control_->state() == RunState::stopped;

@@ -121,6 +121,16 @@ class Isolate final : private ImportHost {
   // The limit of threads is reached: the guest's call fails with EAGAIN. REQUIRES: the guest is parked on ForkRequested.
   void refuse_fork();
 
+  // The state of an isolate that is stopped, and in which nothing is suspended: put_back() comes back to it, and make() makes others like
+  // it. Its memory is shared with them from here on.
+  Result<ForkPoint> freeze();
+  // Makes everything be as at `point`, which was taken of this isolate or it was made from: the next resume() runs it again, with its
+  // limits for itself. Costs what has changed since. False: the isolate trapped, reached a limit, was ended or forked, its memory has
+  // grown, or the module is not restartable(); it is of no use then.
+  bool put_back(const ForkPoint& point);
+  // Another start than that of the configuration. Kind::invalid as for make(). REQUIRES: nothing has run since make() or put_back().
+  Status set_start(GuestStart start);
+
   // The files that the guest has left at its declared outputs. The walk is used on the pool thread and goes before the isolate
   // runs again or is destroyed.
   OutputWalk outputs() { return {wasi_.files(), wasi_.saved_state().outputs}; }
@@ -177,11 +187,6 @@ class Isolate final : private ImportHost {
 
   // Calls another export than `_start`, to its end; the isolate stays when it returns: nullopt. REQUIRES: nothing is suspended in it.
   std::optional<Stop> call_export(const char* name);
-  // A point to come back to. REQUIRES: nothing is suspended.
-  Result<ForkPoint> freeze();
-  // Makes everything be as at `point`, which was taken of this isolate or it was made from. False: that is not possible any more.
-  bool put_back(const ForkPoint& point);
-
   Stop run(const ResumeOptions& options);
   bool returned_from_export(const Stop& stop) const;
   Status prepare(const ResumeOptions& options);
@@ -193,6 +198,8 @@ class Isolate final : private ImportHost {
 
   Result<wire::Image> save_here(const SaveOptions& options, const WasiState& state);
   Result<ForkPoint> fork_here(std::uint64_t child);
+  Result<ForkPoint> freeze_here();
+  bool put_back_here(const ForkPoint& point);
   Result<ForkPoint> fork_point();
   Status take_snapshot(std::span<std::uint8_t> memory);
   Status follow_writes_anew(std::span<std::uint8_t> memory);

@@ -85,9 +85,15 @@ Result<ForkPoint> Isolate::fork_here(std::uint64_t child) {
 }
 
 Result<ForkPoint> Isolate::freeze() {
-  GW_ASSERT(thread_.is_current() && phase_ == wire::Phase::fresh);
+  return thread_.call([this] { return freeze_here(); });
+}
+
+Result<ForkPoint> Isolate::freeze_here() {
+  GW_ASSERT(phase_ == wire::Phase::fresh);
   snapshot_.reset();  // so that a new one is taken, with nothing left to copy
-  return fork_point();
+  auto point = fork_point();
+  wasi_.follow_changes();
+  return point;
 }
 
 Result<ForkPoint> Isolate::fork_point() {
@@ -108,15 +114,31 @@ Result<ForkPoint> Isolate::fork_point() {
 }
 
 bool Isolate::put_back(const ForkPoint& point) {
+  return thread_.call([&] { return put_back_here(point); });
+}
+
+bool Isolate::put_back_here(const ForkPoint& point) {
   const ForkPoint::Content& content = *point.content_;
+  GW_ASSERT(content.changes.empty());
+  const bool returned = !last_stop_ || std::holds_alternative<Exited>(*last_stop_);
   auto memory = instance_->memory();
-  GW_ASSERT(snapshot_ == content.snapshot && content.changes.empty() && !history_);
-  if (memory.size() != snapshot_->bytes()) return false;
+  if (!returned || !module_->restartable() || history_ || snapshot_ != content.snapshot || memory.size() != snapshot_->bytes())
+    return false;
+  if (!control_->renew()) return false;
   if (!snapshot_->put_back(memory, written_since_snapshot(engine_.memory_watch(), memory))) return false;
   for (std::size_t i = 0; i < content.core.globals.size(); i++)
     if (!instance_->set_global(fmt::format("godwit.g{}", i), content.core.globals[i])) return false;
   wasi_.put_back(content.core.wasi);
+  phase_ = wire::Phase::fresh;
+  last_stop_.reset();
   return true;
+}
+
+Status Isolate::set_start(GuestStart start) {
+  GW_TRY_VOID(check(start));
+  GW_ASSERT(!last_stop_);
+  thread_.call([&] { wasi_.set_start(std::move(start)); });
+  return ok();
 }
 
 Status Isolate::take_snapshot(std::span<std::uint8_t> memory) {
@@ -163,6 +185,7 @@ Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& threa
   child->snapshot_ = content.snapshot;
   if (content.history) child->history_ = content.history->fork();
   GW_TRY_VOID(child->follow_writes_anew(child->instance_->memory()));
+  if (content.core.phase == wire::Phase::fresh) child->wasi_.follow_changes();  // a frozen one: it is put back
   return child;
 }
 

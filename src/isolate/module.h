@@ -33,6 +33,8 @@ class Module {
   ByteView wasm() const { return wasm_; }
   CodeSource code_source() const { return code_source_; }
   bool mobile() const { return info_.level != wire::Level::off; }
+  // Memory and exported globals are all the state of an instance: an instance whose memory and globals are put back is like a new one.
+  bool restartable() const { return restartable_; }
 
   // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]". Reads
   // the whole section each time: names are needed once, if ever, and reading them takes as long as loading the rest from the cache.
@@ -48,6 +50,7 @@ class Module {
   mutable Hash256 hash_;
   wire::ModuleInfo info_;
   wire::MemoryType memory_;
+  bool restartable_ = false;
   std::shared_ptr<const WasmCode> code_;
   CodeSource code_source_ = CodeSource::compiled;
 };

@@ -87,6 +87,8 @@ Result<ModuleFacts> check_module(ByteView wasm) {
     return fail(Kind::unsupported, "the module has a shared or 64-bit memory, which Godwit does not run");
   if (std::ranges::find(facts.info.globals, ValueType::v128) != facts.info.globals.end())
     return fail(Kind::unsupported, "the module has a mutable v128 global, which V8 does not let us save");
+  GW_TRY(const bool active_data_only, wire::has_active_data_only(wasm));
+  facts.restartable = facts.info.level != wire::Level::off && active_data_only;
   GW_TRY_VOID(check_imports(wasm));
   GW_TRY_VOID(check_exports(wasm, facts.info));
   GW_TRY_VOID(check_reserved_words(facts.info, facts.memory));

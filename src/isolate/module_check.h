@@ -10,6 +10,7 @@ namespace gw::isolate {
 struct ModuleFacts {
   wire::ModuleInfo info;  // level off for a module without a `godwit` section
   wire::MemoryType memory;
+  bool restartable = false;  // see Module
 };
 
 // Reads the outer structure and refuses, with a sentence, anything Isolate could not run or that would give the guest more than

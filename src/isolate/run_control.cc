@@ -125,11 +125,15 @@ RunControl::Begin RunControl::begin_run() {
   return Begin::go;
 }
 
-void RunControl::forget_usage() {
+bool RunControl::renew() {
   std::lock_guard lock(mutex_);
   GW_ASSERT(!in_run());
+  if (end_reason_) return false;
+  state_ = RunState::stopped;
+  suspend_requested_ = false;
   first_start_.reset();
   cpu_used_ = nanoseconds(0);
+  return true;
 }
 
 RunState RunControl::end_run(RunState next) {

@@ -66,8 +66,9 @@ class RunControl {
   enum class Begin : std::uint8_t { go, suspended, ended };
   // suspended: a request came before the run, which is thereby answered.
   Begin begin_run();
-  // Limits of time count from here on. REQUIRES: not in a run.
-  void forget_usage();
+  // A run from the beginning may follow, and limits of time count from there. False: the isolate was ended from outside. REQUIRES: not
+  // in a run.
+  bool renew();
   // `next` is stopped or ended; a reason to end that has come meanwhile wins.
   RunState end_run(RunState next);
 

@@ -51,7 +51,7 @@ Result<Bytes> TaskHost::call_here(std::uint32_t function, ByteView argument) {
   result_.clear();
   std::optional<Stop> stop = isolate_->call_export(kRun);
   task_.reset();
-  if (stop || !isolate_->put_back(*image_)) {
+  if (!isolate_->put_back(*image_)) {
     std::lock_guard lock(mutex_);
     isolate_.reset();
   }

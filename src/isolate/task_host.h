@@ -15,8 +15,7 @@ namespace gw::isolate {
 // result depends on function and argument alone, not on which calls came before. The program includes <godwit/task.h> (docs/guest-abi.md);
 // its `main` is never called.
 //
-// Putting back costs the pages that were written. After a call that made the memory grow, which cannot be undone, exited or trapped, the
-// next one begins in a new instance.
+// After a call that cannot be put back (Isolate::put_back()) the next one begins in a new instance.
 //
 // Inside a call everything that would park the guest waits in place, and fork() fails: a call is short, and moves by being repeated
 // elsewhere.

@@ -14,7 +14,7 @@ namespace gw::isolate {
 namespace {
 
 // A counter at 70000 that the constructors set to 41, and functions that spoil the state in different ways.
-constexpr std::string_view kTasks = R"(
+constexpr std::string_view kTaskImports = R"(
   (import "godwit" "task_next" (func $next (param i32 i32) (result i32)))
   (import "godwit" "task_argument" (func $argument (param i32 i32) (result i32)))
   (import "godwit" "task_result" (func $result (param i32 i32) (result i32)))
@@ -22,7 +22,8 @@ constexpr std::string_view kTasks = R"(
   (import "godwit" "fork" (func $fork (param i32) (result i32)))
   (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
-  (memory (export "memory") 20)
+)";
+constexpr std::string_view kTasks = R"(
   (table 10 funcref)
   (elem (i32.const 1) $count $fill $grow $random $trap $leave $forking $spin)
   (func $answer (param $value i32)
@@ -73,7 +74,7 @@ class TaskHostTest : public ::testing::Test {
   }
 
   test::World world;
-  const std::shared_ptr<const Module> module = test::load(test::plain_guest(kTasks));
+  const std::shared_ptr<const Module> module = test::load(test::mobile_guest(kTaskImports, kTasks, test::cell_info(), 20));
 };
 
 TEST_F(TaskHostTest, CallsAFunctionWithItsArgument) {

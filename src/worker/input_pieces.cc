@@ -7,10 +7,11 @@ namespace gw::worker {
 Result<isolate::InputSource::Read> InputPieces::read(std::span<std::uint8_t> buffer) {
   std::unique_lock lock(mutex_);
   if (queue_.front() == nullptr) {
+    if (gate_.closed()) return Read{State::not_yet, 0};
     const auto question = queue_.take_question();
     if (!question) return Read{State::not_yet, 0};
     wire::pb::FromWorker frame;
-    frame.mutable_want_input()->set_thread(thread_);
+    frame.mutable_want_input()->set_thread(gate_.thread().value());
     frame.mutable_want_input()->set_piece(*question);
     lock.unlock();  // putting may wait
     outgoing_.put(frame);

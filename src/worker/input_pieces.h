@@ -12,11 +12,10 @@
 namespace gw::worker {
 
 // A job::InputQueue with a lock. The guest takes each piece as a whole, so that what a read returns does not depend on when pieces came,
-// and the gate counts them. Asks the parent for a piece when the guest wants it and it is not here.
+// and the gate counts them. Asks the parent for a piece when the guest wants it and it is not here; not for a task, whose gate is closed.
 class InputPieces final : public isolate::InputSource {
  public:
-  InputPieces(std::uint64_t thread, ThreadGate& gate, OutgoingFrames& outgoing)
-      : thread_(thread), gate_(gate), outgoing_(outgoing), queue_(gate.input_pieces()) {}
+  InputPieces(ThreadGate& gate, OutgoingFrames& outgoing) : gate_(gate), outgoing_(outgoing), queue_(gate.input_pieces()) {}
 
   // The pool thread.
   Result<Read> read(std::span<std::uint8_t> buffer) override;
@@ -26,7 +25,6 @@ class InputPieces final : public isolate::InputSource {
   Status on_piece(const wire::pb::ToWorker::Input& piece);
 
  private:
-  const std::uint64_t thread_;
   ThreadGate& gate_;
   OutgoingFrames& outgoing_;
   std::mutex mutex_;

@@ -10,7 +10,7 @@ TaskThread::TaskThread(ThreadEnvironment& environment, Lane& lane, job::EffectGa
       lane_(lane),
       id_(gate.thread().value()),
       gate_(std::move(gate), environment.outgoing),
-      input_(id_, gate_, environment.outgoing),
+      input_(gate_, environment.outgoing),
       host_(fail(Kind::internal, "the thread is not made yet")) {
   const Status posted = lane_.pool_thread().post([this, config = std::move(config)]() mutable { make(std::move(config)); });
   GW_ASSERT(posted.has_value());  // there are far fewer threads than places in the queue

@@ -44,6 +44,7 @@ void ThreadGate::emit(job::Effect effect) {
     std::lock_guard lock(mutex_);
     if (abandoned_) return;
     gate_.emit(std::move(effect));
+    if (state_ == State::closed) return;
   }
   outgoing_.wake();
 }
@@ -95,6 +96,7 @@ Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std:
   {
     std::lock_guard lock(mutex_);
     status = gate_.given(wire_kind(kind), what, value);
+    if (state_ == State::closed) return status;
   }
   outgoing_.wake();
   return status;
@@ -122,6 +124,40 @@ void ThreadGate::on_saved(const Hash256& image) {
   images_[image] = gate_.next_determinant();
 }
 
+void ThreadGate::restart(job::EffectGate gate) {
+  std::lock_guard lock(mutex_);
+  GW_ASSERT(state_ == State::closed && gate.epoch() == epoch_);
+  gate_ = std::move(gate);
+  images_.clear();
+  abandoned_ = false;
+}
+
+std::vector<job::Effect> ThreadGate::take_all() {
+  std::lock_guard lock(mutex_);
+  GW_ASSERT(state_ == State::closed);
+  // A task that has ended is never replayed, so no effect waits for a determinant.
+  GW_ASSERT(gate_.on_determinants_stable(gate_.next_determinant()).has_value());
+  return gate_.take_sendable(SIZE_MAX);
+}
+
+job::ThreadId ThreadGate::thread() const {
+  std::lock_guard lock(mutex_);
+  return gate_.thread();
+}
+
+bool ThreadGate::closed() const {
+  std::lock_guard lock(mutex_);
+  return state_ == State::closed;
+}
+
+void ThreadGate::open() {
+  {
+    std::lock_guard lock(mutex_);
+    state_ = State::open;
+  }
+  outgoing_.wake();
+}
+
 void ThreadGate::abandon() {
   {
     std::lock_guard lock(mutex_);
@@ -143,6 +179,7 @@ ThreadGate::InOrder ThreadGate::take_in_order() {
 
 std::vector<wire::pb::FromWorker> ThreadGate::take_frames_locked() {
   std::vector<wire::pb::FromWorker> frames;
+  if (state_ == State::closed) return frames;
   const std::vector<job::Determinant> determinants = gate_.take_new_determinants();
   for (std::size_t i = 0; i < determinants.size(); i++) {
     if (i % kDeterminantsPerFrame == 0) {

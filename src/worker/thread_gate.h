@@ -20,12 +20,16 @@ namespace gw::worker {
 
 // A job::EffectGate with a lock. Nothing waits in it (001-effects.md, "Back-pressure"): a guest asks for room before a call and parks
 // without; only one that cannot park waits, in wait_for_room().
+//
+// The gate of a task is closed: all that the task emits, and its determinants, stay there. They are taken out together when the task ends
+// (take_all()), or leave as those of any thread once home has adopted it (open()).
 class ThreadGate final : public isolate::Determinants {
  public:
   // Without recording nothing is written down for a replay: the thread is never to run again from where it was.
   enum class Recording : std::uint8_t { on, off };
-  ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing, Recording recording = Recording::on)
-      : outgoing_(outgoing), epoch_(gate.epoch()), recording_(recording), gate_(std::move(gate)) {}
+  enum class State : std::uint8_t { open, closed };
+  ThreadGate(job::EffectGate gate, OutgoingFrames& outgoing, Recording recording = Recording::on, State state = State::open)
+      : outgoing_(outgoing), epoch_(gate.epoch()), recording_(recording), gate_(std::move(gate)), state_(state) {}
 
   // --- the pool thread
 
@@ -55,9 +59,16 @@ class ThreadGate final : public isolate::Determinants {
   std::vector<wire::pb::FromWorker> take_frames();
   // When that image is stable, so are the determinants before it.
   void on_saved(const Hash256& image);
+  // Begins with the next task. REQUIRES: closed, and `gate` has the same epoch.
+  void restart(job::EffectGate gate);
+  // All effects of a task that has ended. REQUIRES: closed.
+  std::vector<job::Effect> take_all();
+  job::ThreadId thread() const;
+  bool closed() const;
 
   // --- the loop
 
+  void open();
   // The outlet has enough free space that resuming a thread parked for it is worth its cost.
   bool is_roomy(isolate::Outlet outlet) const;
   // Drops everything that is emitted from here on, and always has room for it: the thread is elsewhere, or over.
@@ -84,6 +95,7 @@ class ThreadGate final : public isolate::Determinants {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   job::EffectGate gate_;  // guarded by mutex_, like all below
+  State state_;
   bool abandoned_ = false;
   std::map<Hash256, std::uint64_t> images_;  // not known to be stable -> number of determinants before
 };

@@ -51,5 +51,36 @@ TEST(ThreadGate, AnEffectLeavesAfterWhatItsThreadHasPutIntoTheQueueBefore) {
   EXPECT_EQ(images.size(), kSpawns);
 }
 
+job::Effect output(const char* text) {
+  job::Effect effect;
+  effect.mutable_output()->set_descriptor(1);
+  effect.mutable_output()->set_bytes(text);
+  return effect;
+}
+
+TEST(ThreadGate, AClosedGateKeepsAllUntilItIsTakenOrOpened) {
+  OutgoingFrames outgoing{os::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
+  ThreadGate gate(job::EffectGate(job::ThreadId{7}, 1), outgoing, ThreadGate::Recording::on, ThreadGate::State::closed);
+  gate.emit(output("one"));
+  ASSERT_TRUE(gate.given(isolate::DeterminantKind::clock, 0, 5));
+  gate.emit(output("two"));
+  EXPECT_TRUE(gate.take_frames().empty());
+  const auto all = gate.take_all();  // also the one behind a determinant that is not stable
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].sequence(), 2u);
+
+  gate.restart(job::EffectGate(job::ThreadId{8}, 1));
+  EXPECT_EQ(gate.thread().value(), 8u);
+  ASSERT_TRUE(gate.given(isolate::DeterminantKind::clock, 0, 5));
+  gate.emit(output("three"));
+  EXPECT_TRUE(gate.take_frames().empty());
+  gate.open();
+  const auto frames = gate.take_frames();
+  ASSERT_EQ(frames.size(), 1u);  // the effect waits for its determinant
+  EXPECT_EQ(frames[0].determinants().thread(), 8u);
+  ASSERT_TRUE(gate.on_determinants_stable(1));
+  ASSERT_EQ(gate.take_frames().size(), 1u);
+}
+
 }  // namespace
 }  // namespace gw::worker

@@ -1,5 +1,7 @@
 #include "worker/virtual_thread.h"
 
+#include <algorithm>
+
 #include "os/clock.h"
 #include "os/sealed_memory.h"
 
@@ -13,6 +15,13 @@ using wire::pb::FromWorker;
 constexpr std::chrono::seconds kPatience{20};
 // A guest is never paused, because it would hold its pool thread: it goes on until it reaches a poll.
 constexpr std::chrono::hours kNoPause{24 * 365};
+// What a task can emit before it becomes a thread. Together with what one call may add, the result fits into a frame.
+constexpr job::EffectGate::Config kTaskGate{.outbox_bytes = 256u << 10,
+                                            .outbox_effects = 1024,
+                                            .outbox_spawns = job::EffectGate::Config().outbox_spawns,
+                                            .unstable_determinants = 16384};
+
+job::EffectGate gate_of_task(job::ThreadId thread) { return {thread, 1, kTaskGate}; }
 
 }  // namespace
 
@@ -21,8 +30,17 @@ VirtualThread::VirtualThread(ThreadEnvironment& environment, Lane& lane, job::Ef
       lane_(lane),
       id_(gate.thread().value()),
       gate_(std::move(gate), environment.outgoing, environment.recording),
-      input_(id_, gate_, environment.outgoing),
+      input_(gate_, environment.outgoing),
       start_source_(std::move(start_source)) {}
+
+VirtualThread::VirtualThread(ThreadEnvironment& environment, Lane& lane, TaskRuns& tasks)
+    : environment_(environment),
+      lane_(lane),
+      tasks_(&tasks),
+      id_(tasks.thread_of(0).value()),
+      gate_(gate_of_task(tasks.thread_of(0)), environment.outgoing, environment.recording, ThreadGate::State::closed),
+      input_(gate_, environment.outgoing),
+      idle_(true) {}
 
 // --- requests
 
@@ -32,7 +50,7 @@ void VirtualThread::enqueue() {
 }
 
 void VirtualThread::enqueue_locked() {
-  if (gone_) return;
+  if (gone_ || idle_) return;
   again_ = true;
   if (queued_) return;
   queued_ = true;
@@ -118,15 +136,32 @@ void VirtualThread::step() {
     again_ = false;
     waits_for_room_.reset();
   }
-  Next next = Next::over;
-  if (outputs_) {
-    next = hand_out_files();
-  } else if (Status made = make_isolate(); !made) {
-    not_made(made.error());
-  } else if (answer_requests()) {
-    next = follow(resume());
-    if (next != Next::over && !answer_requests()) next = Next::over;
+  finish_step(run_step());
+}
+
+void VirtualThread::take_tasks() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!std::exchange(idle_, false)) return;
+    queued_ = true;
   }
+  finish_step(Next::task_over);
+}
+
+VirtualThread::Next VirtualThread::run_step() {
+  if (outputs_) return hand_out_files();
+  if (const Status made = make_isolate(); !made) {
+    not_made(made.error());
+    return Next::over;
+  }
+  if (!answer_requests()) return Next::over;
+  const Next next = follow(resume());
+  if (next == Next::over || next == Next::task_over) return next;
+  return answer_requests() ? next : Next::over;
+}
+
+void VirtualThread::finish_step(Next next) {
+  while (next == Next::task_over) next = begin_task() ? run_step() : Next::idle;
   std::unique_ptr<isolate::Isolate> leaving;
   std::lock_guard lock(mutex_);
   queued_ = false;
@@ -134,9 +169,158 @@ void VirtualThread::step() {
     gone_ = true;
     leaving = std::move(isolate_);
     environment_.outgoing.wake();  // the loop removes it
+  } else if (next == Next::idle) {
+    idle_ = true;
   } else if (next == Next::run_again || again_) {
     enqueue_locked();
   }
+}
+
+// --- tasks
+
+// The next task that can be made is in progress. False: none is to begin here now.
+bool VirtualThread::begin_task() {
+  for (;;) {
+    if (lane_.others_ready()) {
+      lane_.offer_tasks();  // after them
+      return false;
+    }
+    const auto task = tasks_->take();
+    if (!task) return false;
+    const job::ThreadId thread = tasks_->thread_of(*task);
+    gate_.restart(gate_of_task(thread));
+    {
+      std::lock_guard lock(mutex_);
+      id_ = thread.value();
+      again_ = abandoned_ = terminate_wanted_ = false;
+      waits_for_room_.reset();
+      task_ = *task;
+      task_began_.reset();
+    }
+    if (const Status made = renew_isolate(*task); !made) {
+      end_task_unmade(*task, made.error());
+      continue;
+    }
+    std::lock_guard lock(mutex_);
+    task_began_ = os::monotonic_now();
+    return true;
+  }
+}
+
+Status VirtualThread::renew_isolate(std::uint32_t task) {
+  std::unique_ptr<isolate::Isolate> fresh;
+  isolate::PoolThread& thread = lane_.pool_thread();
+  GW_TRY(const TaskRuns::Point point, tasks_->start_point([&]() -> Result<isolate::ForkPoint> {
+    GW_TRY(fresh, isolate::Isolate::make(environment_.engine, thread, environment_.module, tasks_->config(environment_.limits), host()));
+    return fresh->freeze();
+  }));
+  if (!fresh && isolate_ && isolate_->put_back(*point)) return isolate_->set_start(tasks_->start_of(task));
+  if (!fresh) {
+    GW_TRY(fresh, isolate::Isolate::make(environment_.engine, thread, *point, host()));
+  }
+  GW_TRY_VOID(fresh->set_start(tasks_->start_of(task)));
+  std::lock_guard lock(mutex_);
+  std::swap(isolate_, fresh);
+  return ok();
+}
+
+// A task that could not begin. The fault of its program or configuration is a result; what this machine lacks another one may have.
+void VirtualThread::end_task_unmade(std::uint32_t task, const Error& error) {
+  {
+    std::lock_guard lock(mutex_);
+    task_.reset();
+  }
+  if (error.kind != Kind::invalid && error.kind != Kind::guest_fault) {
+    environment_.outgoing.put(failed_frame(id_, gate_.epoch(), ThreadFate::gone, error));
+    return tasks_->end(std::nullopt);
+  }
+  end_.Clear();
+  end_.set_reason(Effect::End::TRAPPED);
+  end_.set_sentence("it could not be started: " + error.detail);
+  give_result(task, Time(0));
+}
+
+// False: the task is a thread by now.
+bool VirtualThread::end_task() {
+  std::uint32_t task = 0;
+  bool dropped = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (promoted_) return false;
+    task = *std::exchange(task_, std::nullopt);
+    dropped = abandoned_;
+  }
+  if (dropped) {
+    tasks_->end(std::nullopt);
+  } else {
+    give_result(task, isolate_->cpu_time());
+  }
+  return true;
+}
+
+void VirtualThread::give_result(std::uint32_t task, Time run_time) {
+  Effect effect;
+  *effect.mutable_end() = std::move(end_);
+  gate_.emit(std::move(effect));
+  wire::pb::TaskResult result;
+  result.set_task(task);
+  result.set_run_time_ns(static_cast<std::uint64_t>(run_time.count()));
+  for (Effect& one : gate_.take_all()) *result.add_effects() = std::move(one);
+  tasks_->end(std::move(result));
+}
+
+// A chunk of an input comes soon, and a short sleep ends soon; home has to know of everything else that a task waits for.
+bool VirtualThread::must_be_thread(const isolate::Wait& wait) const {
+  if (const auto* sleep = std::get_if<isolate::SleepUntil>(&wait))
+    return sleep->input_too || sleep->deadline > os::monotonic_now() + tasks_->promote_after();
+  return !std::holds_alternative<isolate::AwaitChunk>(wait) && !std::holds_alternative<isolate::AtCheckpoint>(wait);
+}
+
+void VirtualThread::promote() {
+  std::lock_guard lock(mutex_);
+  promote_locked();
+}
+
+// The frame is behind the entry in the list, so that the loop knows the thread before the parent does, and before the end of the thread.
+void VirtualThread::promote_locked() {
+  if (!task_ || promoted_ || abandoned_) return;
+  promoted_ = true;
+  tasks_->add_promoted(shared_from_this());
+  FromWorker frame;
+  frame.mutable_promoted()->set_task(*task_);
+  environment_.outgoing.put_now(frame);
+  environment_.outgoing.wake();
+}
+
+bool VirtualThread::waits_for_adoption() const { return tasks_ != nullptr && gate_.closed(); }
+
+std::optional<VirtualThread::Time> VirtualThread::promotion_due() const {
+  std::lock_guard lock(mutex_);
+  return task_ && task_began_ && !promoted_ ? std::optional(*task_began_ + tasks_->promote_after()) : std::nullopt;
+}
+
+void VirtualThread::promote_if_due(Time now) {
+  std::lock_guard lock(mutex_);
+  if (task_ && task_began_ && now >= *task_began_ + tasks_->promote_after()) promote_locked();
+}
+
+void VirtualThread::drop_task(const TaskRuns::Ranges& ranges) {
+  std::lock_guard lock(mutex_);
+  const auto is_it = [this](const wire::pb::TaskRange& range) { return *task_ >= range.first() && *task_ - range.first() < range.count(); };
+  if (!task_ || promoted_ || !std::ranges::any_of(ranges, is_it)) return;
+  abandoned_ = terminate_wanted_ = true;
+  if (running_) isolate_->terminate();
+  enqueue_locked();
+}
+
+void VirtualThread::wake_task(std::uint64_t id) {
+  std::lock_guard lock(mutex_);
+  if (task_ && id_ == id) enqueue_locked();
+}
+
+void VirtualThread::adopt() {
+  gate_.open();
+  wake();
 }
 
 Status VirtualThread::make_isolate() {
@@ -181,7 +365,9 @@ isolate::Stop VirtualThread::resume() {
     if (suspend_wanted_ || checkpoint_wanted_) isolate_->suspend(kNoPause);
   }
   environment_.guests_running.add(1);
+  if (task_) environment_.guests_running.set_cell(lane_.number(), std::uint64_t{*task_} + 1);
   isolate::Stop stop = isolate_->resume({.polls = polls_});
+  environment_.guests_running.set_cell(lane_.number(), 0);
   environment_.guests_running.add(-1);
   std::lock_guard lock(mutex_);
   running_ = false;
@@ -206,16 +392,18 @@ VirtualThread::Next VirtualThread::wait_for_room(isolate::Outlet outlet) {
 }
 
 VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
+  const bool waits = waits_for_adoption();
+  if (waits && must_be_thread(wait)) promote();
   if (const auto* sleep = std::get_if<isolate::SleepUntil>(&wait)) {
     environment_.sleeping_threads.add(sleep->deadline, id_);
     environment_.outgoing.wake();
   }
-  if (std::holds_alternative<isolate::ForkRequested>(wait)) return fork();
+  if (std::holds_alternative<isolate::ForkRequested>(wait)) return waits ? Next::wait : fork();
   if (const auto* room = std::get_if<isolate::AwaitRoom>(&wait)) return wait_for_room(room->outlet);
   std::lock_guard lock(mutex_);
   waits_for_chunk_ = std::holds_alternative<isolate::AwaitChunk>(wait);
   if (!std::holds_alternative<isolate::AtCheckpoint>(wait)) return Next::wait;
-  checkpoint_wanted_ = checkpoint_wanted_ || environment_.keep_images;
+  checkpoint_wanted_ = checkpoint_wanted_ || (environment_.keep_images && !waits);
   return Next::run_again;
 }
 
@@ -340,6 +528,7 @@ Result<Hash256> VirtualThread::send_image(FromWorker frame, Bytes gate, const Sa
 
 VirtualThread::Next VirtualThread::end(const isolate::Stop& stop) {
   end_ = wire_end(stop);
+  if (tasks_ != nullptr && end_task()) return Next::task_over;
   if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) {
     outputs_.emplace(isolate_->outputs());
     return hand_out_files();

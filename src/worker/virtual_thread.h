@@ -23,6 +23,7 @@
 #include "worker/outgoing_frames.h"
 #include "worker/sleeping_threads.h"
 #include "worker/spawned_children.h"
+#include "worker/task_runs.h"
 #include "worker/thread_gate.h"
 
 namespace gw::worker {
@@ -37,7 +38,7 @@ struct ThreadEnvironment {
   OutgoingFrames& outgoing;
   ChunkStore& chunks;
   SleepingThreads& sleeping_threads;
-  os::SharedCounter& guests_running;  // the parent looks at it when this process has died
+  os::SharedCounter& guests_running;  // the parent looks at it when this process has died; a cell per lane: 1 + the task that runs there
   SpawnedChildren& spawned_children;
   std::uint64_t most_children = 0;          // of forks, in the whole job, that have not ended: beyond them fork() fails
   std::atomic<std::uint64_t> children = 0;  // as home has said
@@ -49,6 +50,11 @@ struct ThreadEnvironment {
 //
 // Requests come from the loop and are answered with frames: Image, Stopped or Failed. After `gone()` it does nothing any more; it stays in
 // the worker's table until its effects are stored.
+//
+// A task thread runs one task after the other in the same isolate, which is put back in between, and keeps what a task emits in its gate. A
+// task that comes to its end leaves its effects as a result. A task that runs long, forks, waits for input or for a distant moment, or has
+// filled its gate is promoted: from then on this is the thread of that task, the lane gets another task thread, and the effects leave once
+// home has adopted the thread.
 class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, private isolate::ThreadHost {
  public:
   using Time = std::chrono::nanoseconds;  // os::monotonic_now()
@@ -67,10 +73,13 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   using StartSource = std::variant<FromStart, FromImage, FromParent>;
 
   VirtualThread(ThreadEnvironment& environment, Lane& lane, job::EffectGate gate, StartSource start_source);
+  // A task thread. `tasks` outlives it.
+  VirtualThread(ThreadEnvironment& environment, Lane& lane, TaskRuns& tasks);
 
   std::uint64_t id() const override { return id_; }
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
+  Lane& lane() { return lane_; }
 
   // --- the loop
 
@@ -99,13 +108,39 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   // The worker needs nothing of the thread any more: it has moved away, or all its effects are stored.
   bool finished() const;
 
+  // --- the loop, of task threads
+
+  // When the task in progress becomes a thread if it has not ended before.
+  std::optional<Time> promotion_due() const;
+  void promote_if_due(Time now);
+  // Stops the task in progress, without a result, if it is one of these and has not been promoted.
+  void drop_task(const TaskRuns::Ranges& ranges);
+  // Enqueues the thread if its task in progress is this thread.
+  void wake_task(std::uint64_t id);
+  // Home has taken the promoted task as a thread.
+  void adopt();
+
   // --- the lane
 
   void step();
+  // Runs tasks until none waits or another thread of the lane is ready. Does nothing if a task is in progress.
+  void take_tasks();
 
  private:
-  enum class Next : std::uint8_t { run_again, wait, over };
+  // task_over: another task may begin. idle: none is there.
+  enum class Next : std::uint8_t { run_again, wait, over, task_over, idle };
 
+  Next run_step();
+  void finish_step(Next next);
+  bool begin_task();
+  Status renew_isolate(std::uint32_t task);
+  bool end_task();
+  void end_task_unmade(std::uint32_t task, const Error& error);
+  void give_result(std::uint32_t task, Time run_time);
+  bool must_be_thread(const isolate::Wait& wait) const;
+  void promote();
+  void promote_locked();
+  bool waits_for_adoption() const;
   void enqueue();
   void enqueue_locked();
   void ask_to_stop_locked();
@@ -138,7 +173,8 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
 
   ThreadEnvironment& environment_;
   Lane& lane_;
-  const std::uint64_t id_;
+  TaskRuns* const tasks_ = nullptr;  // of a task thread
+  std::uint64_t id_;                 // of a task thread: of the task in progress. Set on the pool thread, with the lock
   std::optional<std::uint32_t> polls_;
   std::uint64_t spawns_before_ = 0;
   ThreadGate gate_;
@@ -165,6 +201,10 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   bool gone_ = false;
   bool suspend_wanted_ = false, checkpoint_wanted_ = false, terminate_wanted_ = false;
   std::optional<Time> request_deadline_;
+  bool idle_ = false;                  // a task thread that is not in its lane and has no task
+  std::optional<std::uint32_t> task_;  // in progress; stays when it is promoted
+  std::optional<Time> task_began_;     // none: its isolate is being made
+  bool promoted_ = false;
 };
 
 }  // namespace gw::worker

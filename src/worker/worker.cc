@@ -23,6 +23,8 @@ constexpr std::size_t kMaxImageBytes = 64ull << 30;
 constexpr std::size_t kMaxPacks = 8192;  // of one image
 // While so much waits for a parent that does not read, effects stay in the gates, which make their guests wait.
 constexpr std::size_t kMaxUnsentBytes = 16u << 20;
+// In nanoseconds: the loop does not spin, and no sum overflows.
+constexpr std::uint64_t kShortestPromotion = 1'000'000, kLongestPromotion = 1ull << 60;
 
 std::uint64_t spawns_in(const wire::MarkList& stored) { return wire::mark_of(wire::marks_of(stored), job::kLogStream); }
 
@@ -56,7 +58,11 @@ Result<Worker::Flow> Worker::turn() {
   if (Status written = write_frames(); !written) return Flow::end;  // the parent is gone
   std::array<pollfd, 2> watched{
       {{socket_.fd(), static_cast<short>(socket_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0}, {outgoing_.wake_fd(), POLLIN, 0}}};
-  const int ready = ::poll(watched.data(), watched.size(), poll_timeout(os::monotonic_now()));
+  const Time before = os::monotonic_now();
+  const std::optional<Time> look = next_look(before);
+  const Time wait = look ? std::max(*look - before, Time(0)) : Time(0);
+  const timespec timeout{.tv_sec = wait / std::chrono::seconds(1), .tv_nsec = (wait % std::chrono::seconds(1)).count()};
+  const int ready = ::ppoll(watched.data(), watched.size(), look ? &timeout : nullptr, nullptr);
   if (ready < 0 && errno != EINTR) return fail(Kind::internal, "cannot wait for the parent: {}", os::reason(errno));
   const Time now = os::monotonic_now();
   for (const auto& lane : lanes_) lane->on_tick(now);
@@ -64,10 +70,11 @@ Result<Worker::Flow> Worker::turn() {
   spawned_children_.on_tick(now);
   give_up_late_requests(now);
   remove_finished();
+  GW_TRY_VOID(look_after_tasks(now));
   return ready > 0 && watched[0].revents != 0 ? read_frames() : Flow::on;
 }
 
-int Worker::poll_timeout(Time now) const {
+std::optional<Worker::Time> Worker::next_look(Time now) const {
   std::optional<Time> next = sleeping_threads_.next();
   const auto sooner = [&](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
@@ -75,14 +82,19 @@ int Worker::poll_timeout(Time now) const {
   sooner(spawned_children_.next());
   for (const auto& lane : lanes_) sooner(lane->slice_ends());
   for (const auto& [id, thread] : threads_) sooner(thread->request_deadline());
-  if (!next) return -1;
-  return static_cast<int>(std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(*next - now).count(), 0, 60'000));
+  if (tasks_) {
+    sooner(tasks_->next());
+    for (const auto& lane : lanes_) sooner(lane->task_thread()->promotion_due());
+    if (tasks_->busy()) sooner(now + tasks_->promote_after());  // of one that begins after this look
+  }
+  return next;
 }
 
 Status Worker::write_frames() {
   GW_TRY_VOID(queue_messages(outgoing_.take()));
   for (const auto& [id, thread] : threads_) GW_TRY_VOID(queue_effects(thread->gate()));
   for (const auto& [id, thread] : task_threads_) GW_TRY_VOID(queue_effects(thread->gate()));
+  GW_TRY_VOID(queue_results());
   return socket_.on_writable();
 }
 
@@ -102,9 +114,53 @@ Status Worker::queue_effects(ThreadGate& gate) {
   return ok();
 }
 
+// While the parent does not read, results stay with the tasks, and no more tasks begin then.
+Status Worker::queue_results() {
+  if (!tasks_) return ok();
+  while (socket_.queued_bytes() <= kMaxUnsentBytes) {
+    auto frame = tasks_->take_frame();
+    if (!frame) break;
+    GW_TRY_VOID(socket_.queue({*std::move(frame), {}}));
+  }
+  if (tasks_->take_released()) offer_tasks();
+  return ok();
+}
+
 void Worker::wake_sleeping_threads(Time now) {
-  for (const std::uint64_t id : sleeping_threads_.take_due(now))
-    if (VirtualThread* thread = find(id)) thread->wake();
+  for (const std::uint64_t id : sleeping_threads_.take_due(now)) {
+    if (VirtualThread* thread = find(id)) {
+      thread->wake();
+    } else if (tasks_) {
+      for (const auto& lane : lanes_) lane->task_thread()->wake_task(id);
+    }
+  }
+}
+
+// Before frames are read: the parent may know of a promoted task as soon as its frame is out.
+Status Worker::look_after_tasks(Time now) {
+  if (!tasks_) return ok();
+  for (const auto& lane : lanes_) lane->task_thread()->promote_if_due(now);
+  tasks_->on_tick(now);
+  return add_promoted();
+}
+
+Status Worker::add_promoted() {
+  for (Thread& thread : tasks_->take_promoted()) {
+    const std::uint64_t id = thread->id();
+    GW_TRY_VOID(check_new(id));
+    add_task_thread(thread->lane());
+    threads_[id] = std::move(thread);
+  }
+  return ok();
+}
+
+void Worker::add_task_thread(Lane& lane) {
+  lane.set_task_thread(std::make_shared<VirtualThread>(*environment_, lane, *tasks_));
+  lane.offer_tasks();
+}
+
+void Worker::offer_tasks() {
+  for (const auto& lane : lanes_) lane->offer_tasks();
 }
 
 void Worker::give_up_late_requests(Time now) {
@@ -173,6 +229,14 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
       return Flow::end;
     case ToWorker::kCallTask:
       return go_on(on_call_task(frame.call_task()));
+    case ToWorker::kTaskSetup:
+      return go_on(on_task_setup(frame.task_setup(), std::move(message.descriptors)));
+    case ToWorker::kRunTasks:
+      return go_on(on_run_tasks(frame.run_tasks()));
+    case ToWorker::kDropTasks:
+      return go_on(on_drop_tasks(frame.drop_tasks()));
+    case ToWorker::kAdopt:
+      return go_on(on_adopt(frame.adopt()));
     case ToWorker::KIND_NOT_SET:
       break;
   }
@@ -201,7 +265,7 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
   }
   GW_TRY(auto module, engine_.load(Bytes(wasm.bytes().begin(), wasm.bytes().end()), native ? native->bytes() : ByteView()));
   for (std::uint32_t i = 0; i < request.pool_threads(); i++) {
-    GW_TRY(auto lane, Lane::make(engine_, outgoing_));
+    GW_TRY(auto lane, Lane::make(engine_, i, outgoing_));
     lanes_.push_back(std::move(lane));
   }
   GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
@@ -245,26 +309,61 @@ Status Worker::on_drop(const ToWorker::Thread& which) {
 Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> descriptors) {
   GW_TRY_VOID(check_new(start.thread()));
   const std::uint64_t epoch = std::max<std::uint64_t>(start.epoch(), 1);
-  auto config = open_config(std::move(descriptors[0]));
-  if (!config) return not_made(start.thread(), epoch, config.error()), ok();
+  auto opened = open_config(std::move(descriptors[0]));
+  if (!opened) return not_made(start.thread(), epoch, opened.error()), ok();
+  isolate::IsolateConfig config = config_of(*opened, environment_->limits);
   auto gate = job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()});
   if (!gate) return not_made(start.thread(), epoch, gate.error()), ok();
   gate->set_job(start.job());
   if (start.task_host()) {
-    task_threads_[start.thread()] = std::make_unique<TaskThread>(*environment_, next_lane(), *std::move(gate), *std::move(config));
+    task_threads_[start.thread()] = std::make_unique<TaskThread>(*environment_, next_lane(), *std::move(gate), std::move(config));
     return ok();
   }
   add({.gate = *std::move(gate),
-       .start_source = VirtualThread::FromStart{*std::move(config)},
+       .start_source = VirtualThread::FromStart{std::move(config)},
        .spawns_before = spawns_in(start.stored()),
        .stop_after_polls = start.has_stop_after_polls() ? std::optional(start.stop_after_polls()) : std::nullopt});
   return ok();
 }
 
-Result<isolate::IsolateConfig> Worker::open_config(os::UniqueFd descriptor) const {
+Result<wire::pb::ThreadConfig> Worker::open_config(os::UniqueFd descriptor) {
   GW_TRY(const auto memory, os::SealedMemory::open_sealed(std::move(descriptor), wire::kMaxThreadConfigBytes));
-  GW_TRY(const auto config, wire::decode_thread_config(memory.bytes()));
-  return config_of(config, environment_->limits);
+  return wire::decode_thread_config(memory.bytes());
+}
+
+// --- tasks
+
+Status Worker::on_task_setup(const ToWorker::TaskSetup& setup, std::vector<os::UniqueFd> descriptors) {
+  if (tasks_) return fail(Kind::invalid, "a second TaskSetup came: a worker serves one job");
+  GW_TRY(auto config, open_config(std::move(descriptors[0])));
+  const auto promote_after = std::chrono::nanoseconds(std::clamp(setup.promote_after_ns(), kShortestPromotion, kLongestPromotion));
+  tasks_.emplace(TaskRuns::Setup{.config = std::move(config), .tasks = setup.tasks(), .promote_after = promote_after}, outgoing_);
+  for (const auto& lane : lanes_) add_task_thread(*lane);
+  return ok();
+}
+
+// The parent may have dropped a task and given it again before it heard that the task was promoted. It then takes the promotion for that of
+// the task given last, so that one does not run.
+Status Worker::on_run_tasks(const ToWorker::Tasks& tasks) {
+  if (!tasks_) return fail(Kind::invalid, "tasks are to run, but there was no TaskSetup");
+  GW_TRY_VOID(tasks_->add(tasks.ranges()));
+  GW_TRY_VOID(add_promoted());
+  for (const auto& [id, thread] : threads_)
+    if (const auto task = job::task_of_thread(job::ThreadId(id), tasks_->tasks())) tasks_->drop(*task);
+  offer_tasks();
+  return ok();
+}
+
+Status Worker::on_drop_tasks(const ToWorker::Tasks& tasks) {
+  if (!tasks_) return ok();
+  tasks_->drop(tasks.ranges());
+  for (const auto& lane : lanes_) lane->task_thread()->drop_task(tasks.ranges());
+  return ok();
+}
+
+Status Worker::on_adopt(const ToWorker::Thread& which) {
+  if (VirtualThread* thread = find(which.thread())) thread->adopt();
+  return ok();
 }
 
 // The first descriptor of a restore is the image; the others, also those of later frames, are packs with its pages.
@@ -359,6 +458,8 @@ Status Worker::on_chunk(const ToWorker::Chunk& chunk) {
   GW_TRY_VOID(chunks_.on_chunk(chunk));
   // Threads that wait for something else look once and wait again.
   for (const auto& [id, thread] : threads_) thread->wake_from_chunk();
+  if (tasks_)
+    for (const auto& lane : lanes_) lane->task_thread()->wake_from_chunk();
   return ok();
 }
 

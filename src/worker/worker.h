@@ -19,6 +19,7 @@
 #include "worker/outgoing_frames.h"
 #include "worker/sleeping_threads.h"
 #include "worker/spawned_children.h"
+#include "worker/task_runs.h"
 #include "worker/task_thread.h"
 #include "worker/virtual_thread.h"
 
@@ -66,18 +67,23 @@ class Worker {
 
   void say_hello(std::vector<std::string> held_by);
   Result<Flow> turn();
-  int poll_timeout(Time now) const;
+  // When to look again at the latest.
+  std::optional<Time> next_look(Time now) const;
   Result<Flow> read_frames();
   Status write_frames();
   void wake_sleeping_threads(Time now);
   void give_up_late_requests(Time now);
   void remove_finished();
+  Status look_after_tasks(Time now);
+  Status add_promoted();
+  void add_task_thread(Lane& lane);
+  void offer_tasks();
 
   Result<Flow> on_frame(os::Message message);
   Status on_load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
   Status load(const wire::pb::ToWorker::Load& load, std::vector<os::UniqueFd> descriptors);
   Status on_start(const wire::pb::ToWorker::Start& start, std::vector<os::UniqueFd> descriptors);
-  Result<isolate::IsolateConfig> open_config(os::UniqueFd descriptor) const;
+  static Result<wire::pb::ThreadConfig> open_config(os::UniqueFd descriptor);
   Status on_restore(const wire::pb::ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors);
   Status finish_restore(std::uint64_t id, Restoring restoring);
   Status on_input(const wire::pb::ToWorker::Input& input);
@@ -86,6 +92,10 @@ class Worker {
   Status on_determinants_stable(const wire::pb::ToWorker::Stable& stable);
   Status on_image_stable(const wire::pb::ToWorker::ImageStable& stable);
   Status on_drop(const wire::pb::ToWorker::Thread& which);
+  Status on_task_setup(const wire::pb::ToWorker::TaskSetup& setup, std::vector<os::UniqueFd> descriptors);
+  Status on_run_tasks(const wire::pb::ToWorker::Tasks& tasks);
+  Status on_drop_tasks(const wire::pb::ToWorker::Tasks& tasks);
+  Status on_adopt(const wire::pb::ToWorker::Thread& which);
   Status on_call_task(const wire::pb::ToWorker::CallTask& request);
   Status on_request(const wire::pb::ToWorker::Thread& which, void (VirtualThread::*request)());
 
@@ -100,6 +110,7 @@ class Worker {
   void wake_for_room(std::uint64_t id);
   Status queue_messages(std::deque<os::Message> messages);
   Status queue_effects(ThreadGate& gate);
+  Status queue_results();
   void not_made(std::uint64_t thread, std::uint64_t epoch, const Error& error);
   void not_done(VirtualThread& thread, const Error& error);
 
@@ -111,6 +122,7 @@ class Worker {
   SleepingThreads sleeping_threads_;
   SpawnedChildren spawned_children_;
   std::optional<ThreadEnvironment> environment_;  // set by Load
+  std::optional<TaskRuns> tasks_;                 // set by TaskSetup
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;

@@ -26,6 +26,8 @@ std::vector<os::UniqueFd> one(os::UniqueFd fd) {
 
 }  // namespace
 
+std::filesystem::path worker_program() { return GODWIT_WORKER; }
+
 Bytes build_guest(const std::string& name, wire::Level level) {
   toolchain::BuildRequest request;
   request.mobility.level = level;
@@ -36,7 +38,7 @@ Bytes build_guest(const std::string& name, wire::Level level) {
 }
 
 WorkerDriver::WorkerDriver(Options options) : options_(std::move(options)) {
-  const std::string program = options_.program.empty() ? GODWIT_WORKER : options_.program;
+  const std::string program = options_.program.empty() ? worker_program().string() : options_.program;
   worker = std::move(WorkerProcess::start({.program = program, .limits = options_.limits}).value());
 }
 
@@ -84,6 +86,36 @@ void WorkerDriver::restore(std::uint64_t thread, std::uint64_t epoch, const os::
   frame.mutable_restore()->set_thread(thread);
   frame.mutable_restore()->set_epoch(epoch);
   (void)worker->send(frame, one(image.share().value()));
+}
+
+void WorkerDriver::setup_tasks(std::uint32_t tasks, std::chrono::nanoseconds promote_after, wire::pb::ThreadConfig config) {
+  if (config.random_seed().empty()) config.set_random_seed(std::string(32, 's'));
+  ToWorker frame;
+  frame.mutable_task_setup()->set_tasks(tasks);
+  frame.mutable_task_setup()->set_promote_after_ns(static_cast<std::uint64_t>(promote_after.count()));
+  (void)worker->send(frame, one(os::SealedMemory::make("config", as_bytes(config.SerializeAsString()))->share().value()));
+}
+
+void WorkerDriver::run_tasks(std::uint32_t first, std::uint32_t count) {
+  ToWorker frame;
+  auto& range = *frame.mutable_run_tasks()->add_ranges();
+  range.set_first(first);
+  range.set_count(count);
+  send(frame);
+}
+
+void WorkerDriver::drop_tasks(std::uint32_t first, std::uint32_t count) {
+  ToWorker frame;
+  auto& range = *frame.mutable_drop_tasks()->add_ranges();
+  range.set_first(first);
+  range.set_count(count);
+  send(frame);
+}
+
+void WorkerDriver::adopt(std::uint64_t thread) {
+  ToWorker frame;
+  frame.mutable_adopt()->set_thread(thread);
+  send(frame);
 }
 
 void WorkerDriver::ask(Ask what, std::uint64_t thread) {
@@ -147,13 +179,16 @@ void WorkerDriver::on_frame(WorkerProcess::Received received) {
     answer.mutable_determinants_stable()->set_count(frame.determinants().determinants().rbegin()->index() + 1);
     if (options_.acknowledge) send(answer);
   }
+  results.insert(results.end(), frame.task_results().results().begin(), frame.task_results().results().end());
+  result_frames += frame.has_task_results() ? 1 : 0;
+  if (frame.has_promoted()) promoted.push_back(frame.promoted().task());
   loaded += frame.has_loaded() ? 1 : 0;
   failed += frame.has_failed() ? 1 : 0;
   stopped += frame.has_stopped() ? 1 : 0;
   wanted_inputs += frame.has_want_input() ? 1 : 0;
   if (frame.has_image()) {
     images.push_back(std::move(received));
-  } else if (!frame.has_effects()) {
+  } else if (!frame.has_effects() && !frame.has_task_results()) {
     other.push_back(frame);
   }
 }

@@ -2,6 +2,7 @@
 // A parent for tests: starts a worker, answers it as home would, and keeps what it says.
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -13,6 +14,9 @@
 #include "wire/wasm/module_info.h"
 
 namespace gw::test {
+
+// The path of godwit-worker.
+std::filesystem::path worker_program();
 
 // The mobile module of tests/guests/<name>.c.
 Bytes build_guest(const std::string& name, wire::Level level = wire::Level::fine);
@@ -45,6 +49,11 @@ class WorkerDriver {
   void start_again(std::uint64_t thread, std::vector<std::string> args, const Before& before);
   void start_tasks(std::uint64_t thread);
   void restore(std::uint64_t thread, std::uint64_t epoch, const os::SealedMemory& image);
+  // The tasks of an array.
+  void setup_tasks(std::uint32_t tasks, std::chrono::nanoseconds promote_after, wire::pb::ThreadConfig config);
+  void run_tasks(std::uint32_t first, std::uint32_t count);
+  void drop_tasks(std::uint32_t first, std::uint32_t count);
+  void adopt(std::uint64_t thread);
   void send(const wire::pb::ToWorker& frame) { (void)worker->send(frame); }
   enum class Ask : std::uint8_t { suspend, checkpoint, terminate, drop };
   void ask(Ask what, std::uint64_t thread);
@@ -64,9 +73,12 @@ class WorkerDriver {
   std::unique_ptr<node::WorkerProcess> worker;
   std::vector<wire::pb::Effect> effects;
   std::vector<node::WorkerProcess::Received> images;
-  std::vector<wire::pb::FromWorker> other;  // every frame that is neither effects nor an image
+  std::vector<wire::pb::FromWorker> other;  // every frame that is neither effects, results nor an image
   std::size_t loaded = 0, failed = 0, stopped = 0, wanted_inputs = 0;
   std::size_t early_spawns = 0;  // that came before the image of their child
+  std::vector<wire::pb::TaskResult> results;
+  std::size_t result_frames = 0;
+  std::vector<std::uint32_t> promoted;  // tasks
 
  private:
   void on_frame(node::WorkerProcess::Received received);

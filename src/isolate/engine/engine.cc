@@ -29,6 +29,7 @@ Result<std::shared_ptr<const Module>> Engine::load(Bytes wasm, ByteView native) 
   module->wasm_ = std::move(wasm);
   module->info_ = std::move(facts.info);
   module->memory_ = facts.memory;
+  module->restartable_ = facts.restartable;
   GW_TRY_VOID(loader_->call([&] { return load_code(*module, native); }));
   return std::shared_ptr<const Module>(std::move(module));
 }

@@ -40,6 +40,7 @@ void make_context(WasmHeap::Impl& heap) {
   heap.imports.Reset(heap.isolate, v8_make_imports(context));
   auto webassembly = context->Global()->Get(context, v8_name(heap.isolate, "WebAssembly")).ToLocalChecked().As<v8::Object>();
   heap.make_instance.Reset(heap.isolate, member(context, webassembly, "Instance"));
+  heap.value_name.Reset(heap.isolate, v8_name(heap.isolate, "value"));
   heap.compile_streaming.Reset(heap.isolate, member(context, webassembly, "compileStreaming"));
 }
 
@@ -69,6 +70,7 @@ Bytes WasmCode::serialize() const {
 WasmHeap::Impl::~Impl() {
   GW_ASSERT(live == 0);
   compile_streaming.Reset();
+  value_name.Reset();
   make_instance.Reset();
   imports.Reset();
   context.Reset();

@@ -4,7 +4,9 @@
 #include <v8.h>
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "isolate/engine/v8_platform.h"
 #include "isolate/engine/wasm_engine.h"
@@ -26,6 +28,7 @@ struct WasmHeap::Impl {
   v8::Global<v8::Object> imports;
   v8::Global<v8::Function> make_instance;      // WebAssembly.Instance
   v8::Global<v8::Function> compile_streaming;  // WebAssembly.compileStreaming
+  v8::Global<v8::String> value_name;           // of the property that every global has
 
   WasmInstance::Impl* running = nullptr;  // innermost instance on the stack
   std::size_t live = 0;                   // instances
@@ -40,6 +43,7 @@ struct WasmInstance::Impl {
   WasmHeap::Impl& heap;
   ImportHost& host;
   v8::Global<v8::Object> exports;
+  std::map<std::string, v8::Global<v8::Object>, std::less<>> found_exports;  // those that were asked for; an export never changes
   std::shared_ptr<v8::BackingStore> memory;
   std::uint8_t* memory_base = nullptr;
   bool ended_by_host = false;

@@ -74,8 +74,10 @@ std::optional<wire::GlobalValue> from_v8(v8::Local<v8::Context> context, wire::V
 
 v8::MaybeLocal<v8::Object> exported_object(const HeapScope& scope, WasmInstance::Impl& instance, std::string_view name) {
   v8::Isolate* isolate = instance.heap.isolate;
+  if (const auto found = instance.found_exports.find(name); found != instance.found_exports.end()) return found->second.Get(isolate);
   v8::Local<v8::Value> value;
   if (!instance.exports.Get(isolate)->Get(scope.context, v8_name(isolate, name)).ToLocal(&value) || !value->IsObject()) return {};
+  instance.found_exports.emplace(name, v8::Global<v8::Object>(isolate, value.As<v8::Object>()));
   return value.As<v8::Object>();
 }
 
@@ -131,6 +133,7 @@ CallOutcome WasmInstance::call(std::string_view name) {
   WasmHeap::Impl& heap = impl_->heap;
   HeapScope scope(heap);
   v8::TryCatch catcher(heap.isolate);
+  catcher.SetCaptureMessage(false);  // what is thrown says it all; a message would cost a walk over the stack for every exit()
   v8::Local<v8::Object> function;
   if (!exported_object(scope, *impl_, name).ToLocal(&function) || !function->IsFunction())
     return TrapReport{TrapKind::other, std::nullopt, fmt::format("the module does not export the function '{}'", name)};
@@ -149,7 +152,8 @@ Result<wire::GlobalValue> WasmInstance::global(std::string_view name, wire::Valu
   v8::TryCatch catcher(isolate);
   v8::Local<v8::Object> global;
   v8::Local<v8::Value> value;
-  if (exported_object(scope, *impl_, name).ToLocal(&global) && global->Get(scope.context, v8_name(isolate, "value")).ToLocal(&value)) {
+  if (exported_object(scope, *impl_, name).ToLocal(&global) &&
+      global->Get(scope.context, impl_->heap.value_name.Get(isolate)).ToLocal(&value)) {
     if (auto result = from_v8(scope.context, type, value)) return *result;
   }
   return fail(Kind::invalid, "the module does not export a global '{}' of type {} that can be read", name, wire::name(type));
@@ -162,7 +166,7 @@ Status WasmInstance::set_global(std::string_view name, const wire::GlobalValue& 
   v8::Local<v8::Value> converted = to_v8(isolate, value);
   v8::Local<v8::Object> global;
   if (!converted.IsEmpty() && exported_object(scope, *impl_, name).ToLocal(&global) &&
-      global->Set(scope.context, v8_name(isolate, "value"), converted).FromMaybe(false))
+      global->Set(scope.context, impl_->heap.value_name.Get(isolate), converted).FromMaybe(false))
     return ok();
   return fail(Kind::invalid, "the module does not export a mutable global '{}' of type {}", name, wire::name(value.type));
 }

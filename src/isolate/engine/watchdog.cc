@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "isolate/run_control.h"
 #include "os/clock.h"
@@ -22,8 +24,8 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch(RunControl& control) {
   std::lock_guard lock(mutex_);
-  if (running_.empty()) changed_.notify_all();
   running_.push_back(&control);
+  if (std::exchange(idle_, false)) changed_.notify_all();
 }
 
 void Watchdog::forget(RunControl& control) {
@@ -34,7 +36,8 @@ void Watchdog::forget(RunControl& control) {
 void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    changed_.wait(lock, [this] { return stopping_ || !running_.empty(); });
+    idle_ = running_.empty();
+    changed_.wait(lock, [this] { return stopping_ || !idle_; });
     if (changed_.wait_for(lock, kTick, [this] { return stopping_; })) return;
     auto now = os::monotonic_now();
     for (RunControl* control : running_) control->on_tick(now);

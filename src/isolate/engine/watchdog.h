@@ -29,8 +29,9 @@ class Watchdog {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<RunControl*> running_;  // guarded by mutex_
-  bool stopping_ = false;             // guarded by mutex_
+  std::vector<RunControl*> running_;  // guarded by mutex_, like all below
+  bool idle_ = false;                 // sleeps until watch(); a tick in progress looks by itself
+  bool stopping_ = false;
   std::thread thread_;
 };
 

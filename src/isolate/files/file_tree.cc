@@ -45,6 +45,7 @@ const Node& FileTree::node(Inode inode) const {
 Node& FileTree::at(Inode inode) {
   auto found = nodes_.find(inode);
   GW_ASSERT(found != nodes_.end());
+  if (touched_) touched_->insert(inode);
   return found->second;
 }
 
@@ -228,6 +229,23 @@ Errno FileTree::set_times(Inode inode, std::optional<std::uint64_t> accessed, st
   if (modified) node.times.modified = *modified;
   node.times.changed = tick();
   return Errno::success;
+}
+
+void FileTree::put_back(const FileTree& before) {
+  GW_ASSERT(touched_.has_value());
+  for (const Inode inode : *touched_) {
+    if (const Node* node = before.find(inode)) {
+      nodes_.insert_or_assign(inode, *node);
+    } else {
+      nodes_.erase(inode);
+    }
+  }
+  touched_->clear();
+  next_inode_ = before.next_inode_;
+  clock_ = before.clock_;
+  names_ = before.names_;
+  target_bytes_ = before.target_bytes_;
+  pages_ = before.pages_;
 }
 
 void FileTree::open(Inode inode) { at(inode).opens++; }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -105,6 +107,11 @@ class FileTree {
   void open(Inode inode);
   void close(Inode inode);
 
+  // Remembers from now on which nodes change, so that put_back() costs those.
+  void follow_changes() { touched_.emplace(); }
+  // Makes the tree be as `before`. REQUIRES: it was equal to `before` at follow_changes(), and at the last put_back().
+  void put_back(const FileTree& before);
+
   // The guest has learned that it is at least so late.
   void on_wall_clock(std::uint64_t nanoseconds) { clock_ = std::max(clock_, nanoseconds); }
 
@@ -131,6 +138,7 @@ class FileTree {
   void drop_if_unused(Inode inode);
 
   std::map<Inode, Node> nodes_;
+  std::optional<std::set<Inode>> touched_;  // nodes that may have changed; none: not followed
   Inode next_inode_ = kRoot + 1;
   std::uint64_t clock_ = 0;
   std::size_t names_ = 0;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "isolate/files/file_tree_builder.h"
+#include "isolate/files/file_tree_codec.h"
 #include "isolate/files/path_walk.h"
 
 namespace gw::isolate {
@@ -194,6 +197,35 @@ TEST(FileTreeBuilder, RefusesWhatCannotBe) {
   EXPECT_FALSE(build({input_file("a")}, {"a"}));
   EXPECT_FALSE(build({{.path = "d", .type = NodeType::directory}}, {"d/out"}));
   EXPECT_FALSE(build({}, {"../x"}));
+}
+
+TEST(FileTree, IsPutBackByWhatHasChanged) {
+  FileTreeBuilder builder;
+  ASSERT_TRUE(builder.add_inputs(std::vector<InputEntry>{{.path = "in/data", .size = 0, .mtime_ns = 7, .chunks = {}, .target = ""}}));
+  FileTree tree = builder.take();
+  const auto encoded = [](const FileTree& which) {
+    ByteWriter writer;
+    FileTreeCodec::encode(which, writer);
+    return writer.take();
+  };
+  const Inode kept = *tree.make(FileTree::kRoot, "kept", FileContent{});
+  ASSERT_EQ(tree.write(kept, 0, as_bytes("before")), Errno::success);
+  const FileTree before = tree;
+  tree.follow_changes();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_EQ(tree.write(kept, 0, as_bytes("after!")), Errno::success);
+    const Inode directory = *tree.make(FileTree::kRoot, "directory", Directory{});
+    ASSERT_TRUE(tree.make(directory, "file", FileContent{}));
+    ASSERT_EQ(tree.rename(FileTree::kRoot, "kept", directory, "moved"), Errno::success);
+    tree.open(tree.lookup(FileTree::kRoot, "in"));
+    tree.on_wall_clock(1'000'000);
+    EXPECT_NE(encoded(tree), encoded(before));
+    tree.put_back(before);
+    EXPECT_EQ(encoded(tree), encoded(before));
+    std::array<std::uint8_t, 6> bytes;
+    EXPECT_EQ(std::get<FileContent>(tree.node(kept).content).read(0, bytes), 6u);
+    EXPECT_EQ(as_text(bytes), "before");
+  }
 }
 
 }  // namespace

@@ -8,7 +8,6 @@ namespace {
 
 // The mobility ABI by hand. `_start` is split into $before, which may be left in the middle of $work and is then entered again, and $after.
 constexpr std::string_view kAbi = R"(
-  (memory (export "memory") 2)
   (global $unwinding (export "godwit.unwinding") (mut i32) (i32.const 0))
   (global $rewinding (export "godwit.rewinding") (mut i32) (i32.const 0))
   (global $stack (export "godwit.g0") (mut i32) (i32.const 1024))
@@ -87,6 +86,8 @@ constexpr std::string_view kSumming = R"(
   (data (i32.const 48) "0123456789abcdefsum=????????\0a")
 )";
 
+std::string memory_of(unsigned pages) { return fmt::format(R"((memory (export "memory") {}))", pages); }
+
 }  // namespace
 
 Bytes assemble(std::string_view wat) {
@@ -128,12 +129,13 @@ wire::ModuleInfo counter_info() {
 
 Bytes summing_guest(wire::Poll poll) {
   bool cell = poll == wire::Poll::cell;
-  Bytes wasm = assemble(fmt::format("(module {} {} {} {})", kSummingImports, kAbi, cell ? kCellPoll : kCounterPoll, kSumming));
+  Bytes wasm =
+      assemble(fmt::format("(module {} {} {} {} {})", kSummingImports, memory_of(2), kAbi, cell ? kCellPoll : kCounterPoll, kSumming));
   return with_info(std::move(wasm), cell ? cell_info() : counter_info());
 }
 
-Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info) {
-  return with_info(assemble(fmt::format("(module {} {} {})", imports, kAbi, body)), info);
+Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info, unsigned pages) {
+  return with_info(assemble(fmt::format("(module {} {} {} {})", imports, memory_of(pages), kAbi, body)), info);
 }
 
 Bytes plain_guest(std::string_view body) { return assemble(fmt::format("(module {})", body)); }

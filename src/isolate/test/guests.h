@@ -26,8 +26,9 @@ wire::ModuleInfo counter_info();
 // Adds up 0 + 1 + ... and polls in each turn; has a million turns per argument. Prints "sum=" and 8 hexadecimal digits.
 Bytes summing_guest(wire::Poll poll);
 
-// A mobile module of these parts and the ABI: $begin_unwind, $push, $pop (i64), the globals $unwinding and $rewinding, two pages of memory.
-Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info = cell_info());
+// A mobile module of these parts, so many pages of memory, and the ABI: $begin_unwind, $push, $pop (i64), the globals $unwinding and
+// $rewinding.
+Bytes mobile_guest(std::string_view imports, std::string_view body, const wire::ModuleInfo& info = cell_info(), unsigned pages = 2);
 // A module of level off.
 Bytes plain_guest(std::string_view body);
 

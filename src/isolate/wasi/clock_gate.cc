@@ -43,4 +43,10 @@ void ClockGate::restore_monotonic(std::uint64_t guest_time) {
   guest_origin_ = last_ = std::max(last_, guest_time);
 }
 
+void ClockGate::restart(std::uint64_t guest_time) {
+  started_ = false;
+  last_ = 0;
+  restore_monotonic(guest_time);
+}
+
 }  // namespace gw::isolate

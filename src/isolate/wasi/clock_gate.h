@@ -45,6 +45,8 @@ class ClockGate {
   // 0 as long as the guest has never asked for the monotonic time, so that the image of a guest without clocks does not depend on them.
   std::uint64_t saved_monotonic() { return started_ ? monotonic_now() : 0; }
   void restore_monotonic(std::uint64_t guest_time);
+  // Begins again with another guest, whose clock shows `guest_time`; 0: it has never asked.
+  void restart(std::uint64_t guest_time);
 
  private:
   HostClock& host_;

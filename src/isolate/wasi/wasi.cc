@@ -121,6 +121,35 @@ Wait Wasi::waiting() const {
   return AtCheckpoint{};
 }
 
+void Wasi::put_back(const WasiState& state) {
+  FileTree files = std::move(state_.files);
+  files.put_back(state.files);
+  state_ = {.args = state.args,
+            .env = state.env,
+            .random = state.random,
+            .monotonic = state.monotonic,
+            .output_bytes = state.output_bytes,
+            .input = state.input,
+            .input_ended = state.input_ended,
+            .parked = state.parked,
+            .deadline = state.deadline,
+            .sleeper = state.sleeper,
+            .progress = state.progress,
+            .outputs = state.outputs,
+            .files = std::move(files),
+            .descriptors = state.descriptors};
+  world_.clock.restart(state.monotonic);
+  input_ends_sleep_ = false;
+  awaited_room_.reset();
+  ending_.reset();
+}
+
+void Wasi::set_start(GuestStart start) {
+  state_.args = std::move(start.args);
+  state_.env = std::move(start.env);
+  state_.random = GuestRandom(start.random_seed, 0);
+}
+
 const WasiState& Wasi::saved_state() {
   state_.monotonic = world_.clock.saved_monotonic();
   return state_;

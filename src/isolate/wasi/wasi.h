@@ -129,8 +129,12 @@ class Wasi {
   void answer_fork(std::uint64_t child);
   void refuse_fork();
 
-  // Back to an earlier state of the same guest.
-  void put_back(const WasiState& state) { state_ = state; }
+  // Remembers from now on what changes in the files, so that put_back() costs that.
+  void follow_changes() { state_.files.follow_changes(); }
+  // Back to the state at follow_changes().
+  void put_back(const WasiState& state);
+  // What a guest begins with. REQUIRES: it has not run since it was made or put back.
+  void set_start(GuestStart start);
 
   // The state for an image, with the time of the guest's clock.
   const WasiState& saved_state();

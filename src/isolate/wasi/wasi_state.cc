@@ -104,6 +104,11 @@ Status check_decoded(const WasiState& state, std::uint8_t input_ended) {
 
 }  // namespace
 
+Status check(const GuestStart& start) {
+  GW_TRY_VOID(check_strings("arguments", start.args));
+  return check_strings("environment variables", start.env);
+}
+
 Status check(const WasiState& state) {
   GW_TRY_VOID(check_strings("arguments", state.args));
   GW_TRY_VOID(check_strings("environment variables", state.env));

@@ -46,8 +46,15 @@ struct WasiState {
   DescriptorTable descriptors = DescriptorTable::standard(files);
 };
 
+// The part of the state that differs between guests which begin alike.
+struct GuestStart {
+  std::vector<std::string> args, env;
+  GuestRandom::Seed random_seed{};
+};
+
 // Kind::invalid with a sentence if one of the limits above is exceeded or a string holds a character 0.
 Status check(const WasiState& state);
+Status check(const GuestStart& start);
 
 Bytes encode(const WasiState& state);
 // Files have their sizes, and no content yet.

@@ -258,7 +258,7 @@ void Driver::on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& 
 
 void Driver::on_worker_lost(job::WorkerId worker, const Death& death) {
   log::warn(kArea, "worker lost", kv("worker", worker.value()), kv("why", death.sentence));
-  turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, peer::WorkerDied{death.sentence}, out); });
+  turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, peer::WorkerDied{death.sentence, death.tasks}, out); });
 }
 
 void Driver::on_connected(const transport::PeerId& peer, const transport::ConnectionOrigin& met) {

@@ -160,8 +160,20 @@ std::vector<WorkerProcess::Received> WorkerProcess::on_turn() {
   on_readable(received);
   keep_stderr();
   if (!ended) enforce(os::monotonic_now());
-  if (ended && (silent_ || kill_reason_)) death_ = kill_reason_ ? *kill_reason_ : explain(*child_.status());
+  if (ended && (silent_ || kill_reason_)) {
+    death_ = kill_reason_ ? *kill_reason_ : explain(*child_.status());
+    death_->tasks = running_tasks();
+  }
   return received;
+}
+
+std::vector<std::uint32_t> WorkerProcess::running_tasks() const {
+  std::vector<std::uint32_t> tasks;
+  for (std::size_t lane = 0; lane < os::SharedCounter::kCells; lane++) {
+    const std::uint64_t cell = guests_running_.cell(lane);
+    if (cell != 0 && cell <= wire::kMaxTasks) tasks.push_back(static_cast<std::uint32_t>(cell - 1));
+  }
+  return tasks;
 }
 
 void WorkerProcess::on_readable(std::vector<Received>& out) {

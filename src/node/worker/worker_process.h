@@ -53,6 +53,7 @@ enum class DeathCause : std::uint8_t {
 struct Death {
   DeathCause cause;
   std::string sentence;
+  std::vector<std::uint32_t> tasks = {};  // of the job that ran at that moment, as the worker said: any number below kMaxTasks
 };
 
 // A godwit-worker process in its cage. It has seen nothing of a guest until it is sent a Load.
@@ -102,6 +103,8 @@ class WorkerProcess {
   pid_t pid() const { return child_.pid(); }
   // The number of running guests, as the worker reports it.
   int guests_running() const { return guests_running_.value(); }
+  // The tasks that run, likewise.
+  std::vector<std::uint32_t> running_tasks() const;
   // The confinements of the worker, from inside and outside, for people; complete when it is ready.
   const std::vector<std::string>& held_by() const { return held_by_; }
 

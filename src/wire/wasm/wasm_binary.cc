@@ -249,6 +249,28 @@ Result<std::vector<Export>> read_exports(ByteView wasm) { return read_vector<Exp
 
 Result<std::vector<MemoryType>> read_memories(ByteView wasm) { return read_vector<MemoryType>(wasm, SectionId::memory, 2, read_limits); }
 
+Result<bool> has_active_data_only(ByteView wasm) {
+  constexpr std::uint8_t kConstant = 0x41, kEnd = 0x0b;
+  GW_TRY(auto sections, read_sections(wasm));
+  for (const Section& section : sections) {
+    if (section.id != SectionId::data) continue;
+    ByteReader in(section.payload);
+    GW_TRY(const auto count, read_count(in, 2));
+    for (std::uint32_t i = 0; i < count; i++) {
+      GW_TRY(const auto flags, in.leb_u32());
+      if (flags != 0) return false;
+      GW_TRY(const auto opcode, in.u8());
+      if (opcode != kConstant) return false;
+      GW_TRY_VOID(in.leb_u64());  // signed, and not needed
+      GW_TRY(const auto end, in.u8());
+      if (end != kEnd) return false;
+      GW_TRY(const auto length, in.leb_u32());
+      GW_TRY_VOID(in.bytes(length));
+    }
+  }
+  return true;
+}
+
 Result<MemoryType> read_memory(ByteView wasm) {
   GW_TRY(auto memories, read_memories(wasm));
   if (memories.empty()) return fail(Kind::invalid, "the module has no memory of its own");

@@ -87,6 +87,10 @@ Result<std::vector<MemoryType>> read_memories(ByteView wasm);
 // The only memory. Kind::unsupported if it has several, Kind::invalid if it has none.
 Result<MemoryType> read_memory(ByteView wasm);
 
+// Whether every data segment is copied into the memory when the module is instantiated, to a constant address: then no instruction can
+// use one up. False for an address that is computed, too.
+Result<bool> has_active_data_only(ByteView wasm);
+
 // The module without the custom sections of that name.
 Result<Bytes> without_custom_section(ByteView wasm, std::string_view name);
 // The module up to its last section that is not custom: what is behind, the names of functions above all, no engine needs.

@@ -71,6 +71,16 @@ TEST(WasmBinary, ReadsTypesImportsExportsAndMemory) {
   EXPECT_FALSE(memory.shared || memory.is64);
 }
 
+TEST(WasmBinary, TellsDataThatAnInstructionMayUse) {
+  const auto active_only = [](Bytes data) { return has_active_data_only(ModuleText().section(SectionId::data, data).bytes()); };
+  EXPECT_TRUE(has_active_data_only(example_module()).value());
+  EXPECT_TRUE(active_only({1, 0, 0x41, 8, 0x0b, 2, 'h', 'i'}).value());
+  EXPECT_TRUE(active_only({2, 0, 0x41, 0x80, 0x80, 0x80, 0x80, 0x78, 0x0b, 0, 0, 0x41, 8, 0x0b, 0}).value());
+  EXPECT_FALSE(active_only({2, 0, 0x41, 8, 0x0b, 1, 'a', 1, 1, 'b'}).value());  // the second one is passive
+  EXPECT_FALSE(active_only({1, 0, 0x23, 0, 0x0b, 1, 'a'}).value());             // the address is a global
+  EXPECT_FALSE(active_only({1, 0, 0x41, 8, 0x0b, 9, 'a'}));                     // longer than its section
+}
+
 TEST(WasmBinary, ReadsFunctionNames) {
   const auto names = read_function_names(example_module()).value();
   EXPECT_EQ(names, (std::map<std::uint32_t, std::string>{{0, "f"}, {3, "main"}}));

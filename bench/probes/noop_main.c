@@ -1,0 +1,2 @@
+// An ordinary program that does nothing.
+int main(void) { return 0; }

@@ -1,0 +1,193 @@
+#include "worker/task_runs.h"
+
+#include <algorithm>
+
+#include "job/authority/task_config.h"
+#include "os/clock.h"
+#include "worker/frame_values.h"
+
+namespace gw::worker {
+namespace {
+
+wire::pb::ThreadConfig without_files(const wire::pb::ThreadConfig& config) {
+  wire::pb::ThreadConfig start;
+  *start.mutable_args() = config.args();
+  *start.mutable_env() = config.env();
+  start.set_random_seed(config.random_seed());
+  return start;
+}
+
+}  // namespace
+
+TaskRuns::TaskRuns(Setup setup, OutgoingFrames& outgoing)
+    : tasks_(setup.tasks),
+      promote_after_(setup.promote_after),
+      config_(std::move(setup.config)),
+      start_(without_files(config_)),
+      outgoing_(outgoing) {}
+
+isolate::GuestStart TaskRuns::start_of(std::uint32_t task) const {
+  wire::pb::ThreadConfig config = job::config_of_task(start_, task, tasks_);
+  isolate::GuestStart start;
+  start.args.assign(std::make_move_iterator(config.mutable_args()->begin()), std::make_move_iterator(config.mutable_args()->end()));
+  start.env.assign(std::make_move_iterator(config.mutable_env()->begin()), std::make_move_iterator(config.mutable_env()->end()));
+  std::ranges::copy(config.random_seed(), start.random_seed.begin());
+  return start;
+}
+
+isolate::IsolateConfig TaskRuns::config(const isolate::Limits& limits) const { return config_of(config_, limits); }
+
+// --- pool threads
+
+Result<TaskRuns::Point> TaskRuns::start_point(const std::function<Result<isolate::ForkPoint>()>& make) {
+  std::lock_guard lock(point_mutex_);
+  if (!point_) {
+    GW_TRY(isolate::ForkPoint made, make());
+    point_ = std::make_shared<const isolate::ForkPoint>(std::move(made));
+  }
+  return point_;
+}
+
+std::optional<std::uint32_t> TaskRuns::take() {
+  Frame rest;
+  bool wake = false;
+  std::optional<std::uint32_t> task;
+  {
+    std::lock_guard lock(mutex_);
+    const bool hold = frame_bytes_ > kMaxUnsentBytes;
+    held_ = held_ || hold;
+    if (waiting_.empty() || hold) {
+      rest = take_gathered_locked();
+    } else {
+      Range& first = waiting_.front();
+      task = first.first++;
+      if (--first.count == 0) waiting_.pop_front();
+      in_progress_++;
+      wake = gathered_bytes_ > 0 && !std::exchange(loop_knows_, true);
+    }
+  }
+  send(rest);
+  if (wake) outgoing_.wake();
+  return task;
+}
+
+void TaskRuns::end(std::optional<wire::pb::TaskResult> result) {
+  Frame full;
+  {
+    std::lock_guard lock(mutex_);
+    in_progress_--;
+    if (!result) return;
+    const Time now = os::monotonic_now();
+    if (gathered_bytes_ == 0) gathered_since_ = now;
+    gathered_bytes_ += result->ByteSizeLong();
+    *gathered_.mutable_task_results()->add_results() = *std::move(result);
+    const bool due = gathered_bytes_ >= kMostBytes || gathered_.task_results().results_size() >= kMostResults;
+    if (due || now >= gathered_since_ + kLongest) full = take_gathered_locked();
+  }
+  send(full);
+}
+
+void TaskRuns::add_promoted(std::shared_ptr<VirtualThread> thread) {
+  std::lock_guard lock(mutex_);
+  in_progress_--;
+  promoted_.push_back(std::move(thread));
+}
+
+TaskRuns::Frame TaskRuns::take_gathered_locked() {
+  gathered_bytes_ = 0;
+  return std::exchange(gathered_, {});
+}
+
+void TaskRuns::send(const Frame& frame) {
+  if (!frame.has_task_results()) return;
+  auto bytes = wire::encode(frame);
+  GW_ASSERT(bytes.has_value());  // kMostBytes, and one result more
+  {
+    std::lock_guard lock(mutex_);
+    frame_bytes_ += bytes->size();
+    frames_.push_back(*std::move(bytes));
+  }
+  outgoing_.wake();
+}
+
+// --- the loop
+
+Status TaskRuns::add(const Ranges& ranges) {
+  std::lock_guard lock(mutex_);
+  for (const wire::pb::TaskRange& range : ranges) {
+    if (range.first() >= tasks_ || range.count() > tasks_ - range.first())
+      return fail(Kind::invalid, "task {} and {} after it are to run, the job has {}", range.first(), range.count() - 1, tasks_);
+    if (!waiting_.empty() && waiting_.back().first + waiting_.back().count == range.first()) {
+      waiting_.back().count += range.count();
+    } else {
+      if (waiting_.size() >= kMaxRanges) return fail(Kind::overloaded, "more than {} ranges of tasks wait", kMaxRanges);
+      waiting_.push_back({range.first(), range.count()});
+    }
+  }
+  return ok();
+}
+
+void TaskRuns::drop(const Ranges& ranges) {
+  std::lock_guard lock(mutex_);
+  for (const wire::pb::TaskRange& range : ranges) drop_locked({range.first(), range.count()});
+}
+
+void TaskRuns::drop(std::uint32_t task) {
+  std::lock_guard lock(mutex_);
+  drop_locked({task, 1});
+}
+
+void TaskRuns::drop_locked(const Range& dropped) {
+  const std::uint32_t dropped_end = dropped.first + dropped.count;
+  std::deque<Range> left;
+  for (const Range& range : waiting_) {
+    const std::uint32_t end = range.first + range.count;
+    if (const std::uint32_t before = std::min(end, dropped.first); before > range.first)
+      left.push_back({range.first, before - range.first});
+    if (const std::uint32_t after = std::max(range.first, dropped_end); after < end) left.push_back({after, end - after});
+  }
+  waiting_ = std::move(left);
+}
+
+std::vector<std::shared_ptr<VirtualThread>> TaskRuns::take_promoted() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(promoted_, {});
+}
+
+bool TaskRuns::busy() const {
+  std::lock_guard lock(mutex_);
+  return !waiting_.empty() || in_progress_ > 0;
+}
+
+std::optional<TaskRuns::Time> TaskRuns::next() const {
+  std::lock_guard lock(mutex_);
+  return gathered_bytes_ == 0 ? std::nullopt : std::optional(gathered_since_ + kLongest);
+}
+
+void TaskRuns::on_tick(Time now) {
+  Frame due;
+  {
+    std::lock_guard lock(mutex_);
+    if (gathered_bytes_ > 0 && now >= gathered_since_ + kLongest) due = take_gathered_locked();
+    loop_knows_ = gathered_bytes_ > 0;
+  }
+  send(due);
+}
+
+std::optional<Bytes> TaskRuns::take_frame() {
+  std::lock_guard lock(mutex_);
+  if (frames_.empty()) return std::nullopt;
+  Bytes frame = std::move(frames_.front());
+  frames_.pop_front();
+  frame_bytes_ -= frame.size();
+  return frame;
+}
+
+bool TaskRuns::take_released() {
+  std::lock_guard lock(mutex_);
+  if (!held_ || frame_bytes_ > kMaxUnsentBytes / 2) return false;
+  held_ = false;
+  return true;
+}
+
+}  // namespace gw::worker

@@ -1,0 +1,118 @@
+#pragma once
+// The tasks of an array that this worker has been given, and the results on their way out.
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "isolate/fork_point.h"
+#include "isolate/isolate.h"
+#include "job/thread_id.h"
+#include "wire/messages/worker_frames.h"
+#include "worker/outgoing_frames.h"
+
+namespace gw::worker {
+
+class VirtualThread;
+
+// A queue from which the task threads of all lanes take the next task, in order, and a buffer that gathers results into frames
+// (docs/design/013-task-plane.md). A frame leaves when no task waits, when kMostResults or kMostBytes have gathered, and kLongest after
+// its first result.
+//
+// Memory is bounded: while kMaxUnsentBytes of frames wait for a parent that does not read, no task is taken. At most kMaxRanges wait.
+// Any thread, except where said. Its lock is the innermost: nothing else is locked while it is held.
+class TaskRuns {
+ public:
+  using Time = std::chrono::nanoseconds;  // os::monotonic_now()
+  using Ranges = google::protobuf::RepeatedPtrField<wire::pb::TaskRange>;
+  static constexpr std::size_t kMaxRanges = 1u << 16;
+  static constexpr int kMostResults = 256;
+  static constexpr std::size_t kMostBytes = 256u << 10;
+  static constexpr std::chrono::microseconds kLongest{500};
+  static constexpr std::size_t kMaxUnsentBytes = 4u << 20;
+
+  struct Setup {
+    wire::pb::ThreadConfig config;  // that all tasks share
+    std::uint32_t tasks = 0;        // of the job
+    Time promote_after{0};
+  };
+
+  TaskRuns(Setup setup, OutgoingFrames& outgoing);
+
+  // --- constant
+
+  std::uint32_t tasks() const { return tasks_; }
+  Time promote_after() const { return promote_after_; }
+  job::ThreadId thread_of(std::uint32_t task) const { return job::thread_of_task(task, tasks_); }
+  isolate::GuestStart start_of(std::uint32_t task) const;
+  // What the first instance is made of. The inputs are in it, and nowhere else.
+  isolate::IsolateConfig config(const isolate::Limits& limits) const;
+
+  // --- pool threads
+
+  // The state that every task starts from; `make` makes it, once.
+  using Point = std::shared_ptr<const isolate::ForkPoint>;  // shared by the task threads of all lanes
+  Result<Point> start_point(const std::function<Result<isolate::ForkPoint>()>& make);
+  // The next task, which is in progress until end() or add_promoted(). None: lets what has gathered leave.
+  std::optional<std::uint32_t> take();
+  // The task that was taken has come to its end; without a result: it was dropped, or could not be made.
+  void end(std::optional<wire::pb::TaskResult> result);
+  // The task that was taken goes on as a thread.
+  void add_promoted(std::shared_ptr<VirtualThread> thread);
+
+  // --- the loop
+
+  // Kind::invalid: there is no such task. Kind::overloaded: too many ranges wait.
+  Status add(const Ranges& ranges);
+  // Forgets those that have not been taken.
+  void drop(const Ranges& ranges);
+  void drop(std::uint32_t task);
+  std::vector<std::shared_ptr<VirtualThread>> take_promoted();
+  // A task waits or is in progress.
+  bool busy() const;
+  // When results have to leave.
+  std::optional<Time> next() const;
+  void on_tick(Time now);
+  // The next frame to send.
+  std::optional<Bytes> take_frame();
+  // Whether task threads may take tasks again that found the parent too far behind; true once.
+  bool take_released();
+
+ private:
+  struct Range {
+    std::uint32_t first, count;
+  };
+  using Frame = wire::pb::FromWorker;
+
+  void drop_locked(const Range& dropped);
+  Frame take_gathered_locked();
+  void send(const Frame& frame);
+
+  const std::uint32_t tasks_;
+  const Time promote_after_;
+  const wire::pb::ThreadConfig config_;  // with its inputs
+  wire::pb::ThreadConfig start_;         // the part of it that each task has to itself
+  OutgoingFrames& outgoing_;
+
+  std::mutex point_mutex_;
+  Point point_;  // guarded by point_mutex_
+
+  mutable std::mutex mutex_;
+  std::deque<Range> waiting_;  // guarded by mutex_, like all below
+  std::size_t in_progress_ = 0;
+  std::vector<std::shared_ptr<VirtualThread>> promoted_;
+  Frame gathered_;
+  std::size_t gathered_bytes_ = 0;
+  Time gathered_since_{0};
+  bool loop_knows_ = false;  // that results gather
+  std::deque<Bytes> frames_;
+  std::size_t frame_bytes_ = 0;
+  bool held_ = false;  // a task was not taken because of them
+};
+
+}  // namespace gw::worker
