@@ -62,6 +62,7 @@ Status run(WorkerProcess& worker, std::uint32_t first, std::uint32_t end) {
     while (given < end && given - done + kAtOnce <= kInWorker) {
       const std::uint32_t count = std::min(kAtOnce, end - given);
       ToWorker frame;
+      frame.mutable_run_tasks()->set_lanes(1024);
       frame.mutable_run_tasks()->add_ranges()->set_first(given);
       frame.mutable_run_tasks()->mutable_ranges(0)->set_count(count);
       GW_TRY_VOID(worker.send(frame));

@@ -56,7 +56,7 @@ std::optional<std::uint32_t> TaskRuns::take() {
     std::lock_guard lock(mutex_);
     const bool hold = frame_bytes_ > kMaxUnsentBytes;
     held_ = held_ || hold;
-    if (waiting_.empty() || hold) {
+    if (waiting_.empty() || hold || in_progress_ + promotions_ >= lanes_) {
       rest = take_gathered_locked();
     } else {
       Range& first = waiting_.front();
@@ -90,6 +90,7 @@ void TaskRuns::end(std::optional<wire::pb::TaskResult> result) {
 void TaskRuns::add_promoted(std::shared_ptr<VirtualThread> thread) {
   std::lock_guard lock(mutex_);
   in_progress_--;
+  promotions_++;
   promoted_.push_back(std::move(thread));
 }
 
@@ -125,6 +126,11 @@ Status TaskRuns::add(const Ranges& ranges) {
     }
   }
   return ok();
+}
+
+void TaskRuns::set_lanes(std::uint64_t lanes, std::uint64_t promoted) {
+  std::lock_guard lock(mutex_);
+  lanes_ = lanes + promoted;
 }
 
 void TaskRuns::drop(const Ranges& ranges) {

@@ -69,6 +69,8 @@ class TaskRuns {
 
   // Kind::invalid: there is no such task. Kind::overloaded: too many ranges wait.
   Status add(const Ranges& ranges);
+  // So many tasks run at once, at most, from now on; tasks promoted after the first `promoted` ones keep lanes too.
+  void set_lanes(std::uint64_t lanes, std::uint64_t promoted);
   // Forgets those that have not been taken.
   void drop(const Ranges& ranges);
   void drop(std::uint32_t task);
@@ -105,6 +107,8 @@ class TaskRuns {
   mutable std::mutex mutex_;
   std::deque<Range> waiting_;  // guarded by mutex_, like all below
   std::size_t in_progress_ = 0;
+  std::uint64_t lanes_ = 0;       // with the promotions that the parent has heard of
+  std::uint64_t promotions_ = 0;  // of all tasks
   std::vector<std::shared_ptr<VirtualThread>> promoted_;
   Frame gathered_;
   std::size_t gathered_bytes_ = 0;

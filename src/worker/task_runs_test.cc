@@ -48,9 +48,27 @@ class TaskRunsTest : public ::testing::Test {
     runs.end(result(*task, bytes));
   }
 
+  TaskRunsTest() { runs.set_lanes(1000, 0); }
+
   OutgoingFrames outgoing{os::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
   TaskRuns runs{setup(), outgoing};
 };
+
+TEST_F(TaskRunsTest, RunsAsManyAtOnceAsThereAreLanes) {
+  ASSERT_TRUE(runs.add(ranges({{0, 10}})));
+  runs.set_lanes(2, 0);
+  EXPECT_EQ(runs.take(), 0u);
+  EXPECT_EQ(runs.take(), 1u);
+  EXPECT_EQ(runs.take(), std::nullopt);
+  runs.end(result(0));
+  EXPECT_EQ(runs.take(), 2u);
+  runs.add_promoted(nullptr);
+  EXPECT_EQ(runs.take(), std::nullopt) << "the promoted task keeps its lane";
+  runs.set_lanes(2, 0);
+  EXPECT_EQ(runs.take(), std::nullopt) << "the parent has not heard of it";
+  runs.set_lanes(2, 1);
+  EXPECT_EQ(runs.take(), 3u);
+}
 
 TEST_F(TaskRunsTest, GivesTasksInOrderWithoutThoseThatWereDropped) {
   ASSERT_TRUE(runs.add(ranges({{5, 5}, {10, 2}, {0, 3}})));

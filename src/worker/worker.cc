@@ -347,6 +347,7 @@ Status Worker::on_task_setup(const ToWorker::TaskSetup& setup, std::vector<os::U
 Status Worker::on_run_tasks(const ToWorker::Tasks& tasks) {
   if (!tasks_) return fail(Kind::invalid, "tasks are to run, but there was no TaskSetup");
   GW_TRY_VOID(tasks_->add(tasks.ranges()));
+  tasks_->set_lanes(tasks.lanes(), tasks.promoted());
   GW_TRY_VOID(add_promoted());
   for (const auto& [id, thread] : threads_)
     if (const auto task = job::task_of_thread(job::ThreadId(id), tasks_->tasks())) tasks_->drop(*task);

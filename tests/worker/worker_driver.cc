@@ -98,6 +98,7 @@ void WorkerDriver::setup_tasks(std::uint32_t tasks, std::chrono::nanoseconds pro
 
 void WorkerDriver::run_tasks(std::uint32_t first, std::uint32_t count) {
   ToWorker frame;
+  frame.mutable_run_tasks()->set_lanes(1024);
   auto& range = *frame.mutable_run_tasks()->add_ranges();
   range.set_first(first);
   range.set_count(count);

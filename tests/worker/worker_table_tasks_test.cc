@@ -39,6 +39,7 @@ class TableWithTasks : public ::testing::Test, protected node::WorkerTable::Owne
   }
   void run_tasks() {
     job::FrameToWorker frame{.worker = kWorker, .frame = {}, .beside = {}};
+    frame.frame.mutable_run_tasks()->set_lanes(2);
     frame.frame.mutable_run_tasks()->add_ranges()->set_count(kTasks);
     table_.send(std::move(frame));
   }
