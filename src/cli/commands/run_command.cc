@@ -25,6 +25,7 @@ struct StartOptions {
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
   std::optional<std::uint32_t> tasks;
+  std::string promote_after;
   GridRunOptions grid_run;
   RunOptions run;
 };
@@ -99,6 +100,7 @@ Status check_grid_options(const StartOptions& options) {
     return fail(Kind::invalid, "--stdin does not go with --tasks: give all tasks the file with --input, and let each read its part");
   if (!options.run.image.empty() && options.tasks)
     return fail(Kind::invalid, "--image does not go with --tasks: an image holds one program; suspend the job with 'godwit job suspend'");
+  if (!options.promote_after.empty() && !options.tasks) return fail(Kind::invalid, "--promote-after goes with --tasks");
   if (options.tasks == 0u) return fail(Kind::invalid, "--tasks is at least 1");
   return ok();
 }
@@ -114,6 +116,9 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   GW_TRY(GridJob job, make_grid_job(options.run, options.grid_run, std::move(spec)));
   job.module = std::move(wasm);
   job.tasks = options.tasks;
+  if (!options.promote_after.empty()) {
+    GW_TRY(job.promote_after, parse_option("--promote-after", options.promote_after));
+  }
   job.workers = options.grid_run.workers.value_or(options.tasks.value_or(1));
   if (options.tasks) job.input.reset();
   return run_on_grid(job, options.grid_run.detach ? Attachment::detached : Attachment::attached, invocation);
@@ -172,6 +177,10 @@ void add_run_command(CommandTree& tree) {
   command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
   add_grid_run_options(tree, command, options->grid_run);
   command.add_number("--tasks", options->tasks, "Run the program M times as a job, with GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
+  command.add_option("--promote-after", options->promote_after,
+                     "Move a task that has run for so long from the plane of short tasks to that of threads, which are checkpointed and "
+                     "can move: 1s if not given, 0 to begin with threads",
+                     "DURATION");
   tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options->run);
   command.on_selected([options](Invocation& invocation) { return run(*options, invocation); });

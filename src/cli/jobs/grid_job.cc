@@ -33,6 +33,7 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   policy.set_slots(job.workers);
   policy.set_checkpoint_every_ns(job.checkpoint_every_ns);
   policy.set_max_failures(kMaxFailures);
+  policy.set_promote_after_ns(static_cast<std::uint64_t>(job.promote_after.count()));
   *policy.mutable_limits() = job.limits;
   return manifest;
 }
