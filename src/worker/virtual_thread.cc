@@ -290,10 +290,7 @@ bool VirtualThread::answer_requests() {
 Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   FromWorker frame;
   frame.mutable_image()->set_why(why);
-  GW_TRY(const Hash256 id,
-         send_image(std::move(frame), gate_.save(), [this](const isolate::SaveOptions& options) { return isolate_->save(options); }));
-  gate_.on_saved(id);
-  return id;
+  return send_image(std::move(frame), gate_.save(), [this](const isolate::SaveOptions& options) { return isolate_->save(options); });
 }
 
 Result<Hash256> VirtualThread::save_child(job::ThreadId child) {
@@ -334,6 +331,8 @@ Result<Hash256> VirtualThread::send_image(FromWorker frame, Bytes gate, const Sa
   frame.mutable_image()->set_id(id.bytes.data(), id.bytes.size());
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
+  // Before the parent has the image: it may call the image stable at once, and the thread may wait for that.
+  if (frame.image().why() != FromWorker::Image::SPAWNED) gate_.on_saved(id);
   environment_.outgoing.put(frame, std::move(descriptors));
   return id;
 }
