@@ -111,6 +111,7 @@ class Worker {
   SleepingThreads sleeping_threads_;
   SpawnedChildren spawned_children_;
   std::optional<ThreadEnvironment> environment_;  // set by Load
+  job::EffectGate::Config gate_config_;           // likewise
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t next_lane_ = 0;
   std::map<std::uint64_t, Thread> threads_;
