@@ -199,9 +199,11 @@ BudgetChecker::Run World::budget() const {
 }
 
 void World::check_end() {
-  if (!scenario_.cancelled)
+  if (!scenario_.cancelled) {
+    for (const job::ThreadFailed& failed : workload_.failed_threads()) on_failed(failed);
     log_.complain(Verdict::safety,
                   workload_.check_results(scenario_.bad_disks || scenario_.bad_records || scenario_.rigid ? lost_ : tainted_));
+  }
   if (scenario_.shares) log_.complain(Verdict::safety, check_work());
   for (const auto& node : nodes_)
     if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(*node));
