@@ -45,6 +45,7 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
   const std::vector<ThreadId> none;
   switch (frame.kind_case()) {
     case ToWorker::kLoad:
+      gate_.determinants_after_image = frame.load().determinants_after_image();
       out.emplace_back().frame.mutable_loaded();
       return none;
     case ToWorker::kStart: {
@@ -66,6 +67,12 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
       if (const auto found = thread_of(frame.determinants_stable().thread()); found != threads_.end()) {
         GW_TRY_VOID(found->second.gate.on_determinants_stable(frame.determinants_stable().count()));
         flush(found->first, found->second, out);
+        return wake(found->first, found->second);
+      }
+      return none;
+    case ToWorker::kImageStable:
+      if (const auto found = thread_of(frame.image_stable().thread()); found != threads_.end()) {
+        GW_TRY_VOID(on_image_stable(found->second, wire::hash_of(frame.image_stable().image())));
         return wake(found->first, found->second);
       }
       return none;
@@ -171,7 +178,13 @@ void FakeWorker::not_done(ThreadId id, const Thread& thread, std::vector<WorkerO
 
 void FakeWorker::send_image(ThreadId id, Thread& thread, FromWorker::Image::Why why, std::vector<WorkerOutput>& out) {
   const StaticPage page = std::exchange(thread.imaged, true) ? StaticPage::elsewhere : StaticPage::included;
-  add_image(id, make_image(thread.state, thread.gate, module_, page), why, out);
+  const FromWorker::Image& frame = add_image(id, make_image(thread.state, thread.gate, module_, page), why, out);
+  thread.images[wire::hash_of(frame.id())] = thread.gate.next_determinant();
+}
+
+Status FakeWorker::on_image_stable(Thread& thread, const Hash256& image) {
+  const auto found = thread.images.extract(image);
+  return found.empty() ? ok() : thread.gate.on_image_stable(found.mapped());
 }
 
 // --- tasks

@@ -62,6 +62,7 @@ class FakeWorker {
     bool imaged = false;              // the static page has been sent
     bool ended = false;
     Wait wait = Wait::nothing;
+    std::map<Hash256, std::uint64_t> images = {};      // that were sent, and the number of determinants in each
     std::optional<std::uint32_t> task = std::nullopt;  // its gate is closed: it is a task, or waits to be adopted as a thread
     bool promoted = false;
     std::uint64_t task_steps = 0;
@@ -81,6 +82,7 @@ class FakeWorker {
   wire::pb::FromWorker::Image& add_image(ThreadId id, Bytes image, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
   static void not_done(ThreadId id, const Thread& thread, std::vector<WorkerOutput>& out);
   void send_image(ThreadId id, Thread& thread, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
+  static Status on_image_stable(Thread& thread, const Hash256& image);
   void fork(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out);
   static Status read_clock(Thread& thread, std::uint64_t clock);

@@ -184,9 +184,20 @@ bool JobWorkload::all_over() const {
   return std::ranges::all_of(jobs_, [&](const Job& job) { return over(job) || !job.honest; });
 }
 
+bool JobWorkload::must_be_right(const Job& job) const { return !without_home_.contains(job.home) && job.honest && !was_given_up(job); }
+
+std::vector<job::ThreadFailed> JobWorkload::failed_threads() const {
+  std::vector<job::ThreadFailed> failed;
+  for (const Job& job : jobs_)
+    if (must_be_right(job))
+      for (const auto& [thread, sentence] : sim::failed_threads(nodes_[job.home]->disk().output(job.id)))
+        failed.push_back({job.id, thread, sentence});
+  return failed;
+}
+
 Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
   for (const Job& job : jobs_) {
-    if (without_home_.contains(job.home) || !job.honest || was_given_up(job)) continue;
+    if (!must_be_right(job)) continue;
     const auto excused = [&](ThreadId thread) { return tainted.contains(job.id, thread); };
     if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected, excused); !wrong.empty()) return wrong;
   }

@@ -57,6 +57,8 @@ class JobWorkload {
   bool all_over() const;
   // Checks that every job whose home is not permanently dead has the effects of the undisturbed run.
   Complaint check_results(const TaintedThreads& tainted) const;
+  // The threads that the homes of the same jobs have recorded as failed.
+  std::vector<job::ThreadFailed> failed_threads() const;
 
  private:
   Job make_job(std::size_t home, bool honest);
@@ -67,6 +69,7 @@ class JobWorkload {
   std::optional<wire::pb::JobRecord> record_of(const Job& job) const;
   bool is_recorded_as_over(const Job& job) const;
   bool was_given_up(const Job& job) const;
+  bool must_be_right(const Job& job) const;
 
   const Scenario scenario_;
   const std::uint64_t seed_;

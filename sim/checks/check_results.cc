@@ -80,4 +80,14 @@ Complaint check_results(const std::vector<job::EffectEntry>& output, const Expec
   return "";
 }
 
+std::map<ThreadId, std::string> failed_threads(const std::vector<job::EffectEntry>& output) {
+  std::map<ThreadId, std::string> failed;
+  wire::pb::JobRecord details;
+  if (output.empty() || output.back().header.kind != job::EffectKind::details || !details.ParseFromString(output.back().bytes))
+    return failed;
+  for (const wire::pb::ThreadRecord& thread : details.some())
+    if (thread.state() == wire::pb::ThreadRecord::FAILED) failed[ThreadId{thread.id()}] = thread.sentence();
+  return failed;
+}
+
 }  // namespace gw::sim

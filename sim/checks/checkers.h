@@ -39,6 +39,10 @@ class TaintedThreads {
 Complaint check_results(const std::vector<job::EffectEntry>& output, const ExpectedEffects& expected,
                         const std::function<bool(ThreadId)>& excused);
 
+// The threads that have failed, and why, as the last entry of the output of a job that is over says. A home that is killed between the
+// record of a failure and its event never sends the event, so the events of a run name fewer.
+std::map<ThreadId, std::string> failed_threads(const std::vector<job::EffectEntry>& output);
+
 // Secrecy: images and code of a job are sent to its members only.
 class SecrecyChecker {
  public:

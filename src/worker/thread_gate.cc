@@ -216,7 +216,7 @@ Status ThreadGate::on_image_stable(const Hash256& image) {
   const std::uint64_t count = found->second;
   std::erase_if(images_, [&](const auto& entry) { return entry.second <= count; });
   changed_.notify_all();
-  return gate_.on_determinants_stable(count);
+  return gate_.on_image_stable(count);
 }
 
 bool ThreadGate::all_stored() const {

@@ -15,13 +15,14 @@ using wire::pb::FromWorker;
 constexpr std::chrono::seconds kPatience{20};
 // A guest is never paused, because it would hold its pool thread: it goes on until it reaches a poll.
 constexpr std::chrono::hours kNoPause{24 * 365};
-// What a task can emit before it becomes a thread. Together with what one call may add, the result fits into a frame.
-constexpr job::EffectGate::Config kTaskGate{.outbox_bytes = 256u << 10,
-                                            .outbox_effects = 1024,
-                                            .outbox_spawns = job::EffectGate::Config().outbox_spawns,
-                                            .unstable_determinants = 16384};
 
-job::EffectGate gate_of_task(job::ThreadId thread) { return {thread, 1, kTaskGate}; }
+// What a task can emit before it becomes a thread. Together with what one call may add, the result fits into a frame.
+job::EffectGate gate_of_task(job::ThreadId thread, job::EffectGate::Config config) {
+  config.outbox_bytes = 256u << 10;
+  config.outbox_effects = 1024;
+  config.unstable_determinants = 16384;
+  return {thread, 1, config};
+}
 
 }  // namespace
 
@@ -38,7 +39,7 @@ VirtualThread::VirtualThread(ThreadEnvironment& environment, Lane& lane, TaskRun
       lane_(lane),
       tasks_(&tasks),
       id_(tasks.thread_of(0).value()),
-      gate_(gate_of_task(tasks.thread_of(0)), environment.outgoing, environment.recording, ThreadGate::State::closed),
+      gate_(gate_of_task(tasks.thread_of(0), environment.gate), environment.outgoing, environment.recording, ThreadGate::State::closed),
       input_(gate_, environment.outgoing),
       idle_(true) {}
 
@@ -188,7 +189,7 @@ bool VirtualThread::begin_task() {
     const auto task = tasks_->take();
     if (!task) return false;
     const job::ThreadId thread = tasks_->thread_of(*task);
-    gate_.restart(gate_of_task(thread));
+    gate_.restart(gate_of_task(thread, environment_.gate));
     {
       std::lock_guard lock(mutex_);
       id_ = thread.value();
@@ -478,10 +479,7 @@ bool VirtualThread::answer_requests() {
 Result<Hash256> VirtualThread::save(FromWorker::Image::Why why) {
   FromWorker frame;
   frame.mutable_image()->set_why(why);
-  GW_TRY(const Hash256 id,
-         send_image(std::move(frame), gate_.save(), [this](const isolate::SaveOptions& options) { return isolate_->save(options); }));
-  gate_.on_saved(id);
-  return id;
+  return send_image(std::move(frame), gate_.save(), [this](const isolate::SaveOptions& options) { return isolate_->save(options); });
 }
 
 Result<Hash256> VirtualThread::save_child(job::ThreadId child) {
@@ -522,6 +520,8 @@ Result<Hash256> VirtualThread::send_image(FromWorker frame, Bytes gate, const Sa
   frame.mutable_image()->set_id(id.bytes.data(), id.bytes.size());
   std::vector<os::UniqueFd> descriptors;
   descriptors.push_back(std::move(descriptor));
+  // Before the parent has the image: it may call the image stable at once, and the thread may wait for that.
+  if (frame.image().why() != FromWorker::Image::SPAWNED) gate_.on_saved(id);
   environment_.outgoing.put(frame, std::move(descriptors));
   return id;
 }

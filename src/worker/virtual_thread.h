@@ -41,6 +41,7 @@ struct ThreadEnvironment {
   os::SharedCounter& guests_running;  // the parent looks at it when this process has died; a cell per lane: 1 + the task that runs there
   SpawnedChildren& spawned_children;
   std::uint64_t most_children = 0;          // of forks, in the whole job, that have not ended: beyond them fork() fails
+  job::EffectGate::Config gate = {};        // of threads; tasks have less room
   std::atomic<std::uint64_t> children = 0;  // as home has said
 };
 

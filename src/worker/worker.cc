@@ -269,10 +269,12 @@ Status Worker::load(const ToWorker::Load& request, std::vector<os::UniqueFd> des
     lanes_.push_back(std::move(lane));
   }
   GW_TRY(const isolate::Limits limits, limits_of(request.limits()));
+  job::EffectGate::Config gate;
+  if (request.determinants_after_image() > 0) gate.determinants_after_image = request.determinants_after_image();
   environment_.emplace(engine_, std::move(module), limits, request.keep_images(),
                        request.never_replayed() ? ThreadGate::Recording::off : ThreadGate::Recording::on, outgoing_, chunks_,
                        sleeping_threads_, guests_running_, spawned_children_,
-                       request.limits().threads() == 0 ? kDefaultChildren : request.limits().threads());
+                       request.limits().threads() == 0 ? kDefaultChildren : request.limits().threads(), gate);
   return ok();
 }
 
@@ -312,7 +314,8 @@ Status Worker::on_start(const ToWorker::Start& start, std::vector<os::UniqueFd> 
   auto opened = open_config(std::move(descriptors[0]));
   if (!opened) return not_made(start.thread(), epoch, opened.error()), ok();
   isolate::IsolateConfig config = config_of(*opened, environment_->limits);
-  auto gate = job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()});
+  auto gate = job::EffectGate::begin(job::ThreadId(start.thread()), epoch, {start.determinants().begin(), start.determinants().end()},
+                                     environment_->gate);
   if (!gate) return not_made(start.thread(), epoch, gate.error()), ok();
   gate->set_job(start.job());
   if (start.task_host()) {
@@ -412,8 +415,8 @@ Status Worker::on_restore(const ToWorker::Restore& restore, std::vector<os::Uniq
 Status Worker::finish_restore(std::uint64_t id, Restoring restoring) {
   const Bytes& state = restoring.from->image.content().job_state;
   // Without a state it comes from a program that ran alone, without a gate.
-  auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch))
-                            : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants));
+  auto gate = state.empty() ? Result<job::EffectGate>(job::EffectGate(job::ThreadId(id), restoring.epoch, environment_->gate))
+                            : job::EffectGate::restore(state, restoring.epoch, std::move(restoring.determinants), environment_->gate);
   if (!gate) return not_made(id, restoring.epoch, gate.error()), ok();
   if (gate->thread().value() != id) {
     not_made(id, restoring.epoch, fail(Kind::invalid, "the image for thread {} is of thread {}", id, gate->thread().value()));

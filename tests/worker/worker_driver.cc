@@ -47,6 +47,7 @@ void WorkerDriver::load(ByteView wasm) {
   frame.mutable_load()->set_pool_threads(options_.pool_threads);
   *frame.mutable_load()->mutable_limits() = options_.guest_limits;
   frame.mutable_load()->set_keep_images(options_.keep_images);
+  frame.mutable_load()->set_determinants_after_image(options_.determinants_after_image);
   (void)worker->send(frame, one(os::SealedMemory::make("module", wasm)->share().value()));
 }
 

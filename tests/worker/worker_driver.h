@@ -30,6 +30,7 @@ class WorkerDriver {
     wire::pb::Limits guest_limits;
     unsigned pool_threads = 1;
     bool keep_images = false;
+    std::uint32_t determinants_after_image = 0;
     bool acknowledge = true;        // effects and determinants
     std::set<wire::Stream> silent;  // streams of which nothing is acknowledged
     std::string program;            // empty: godwit-worker

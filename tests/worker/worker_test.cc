@@ -176,6 +176,26 @@ INSTANTIATE_TEST_SUITE_P(Levels, WorkerWithRoomAgain,
                            return std::string(std::get<0>(info.param)) + (std::get<1>(info.param) == wire::Level::off ? "_off" : "_fine");
                          });
 
+// The determinants are acknowledged, but only an image makes room for more of them.
+TEST(Worker, AThreadWaitsForAnImageAfterAsManyDeterminantsAsItsHostSays) {
+  constexpr std::uint32_t kReadings = 1000;
+  WorkerDriver driver({.keep_images = true, .determinants_after_image = kReadings});
+  driver.load(build_guest("clock_flood"));
+  driver.start(1, {"guest", std::to_string(2 * kReadings)});
+  ASSERT_TRUE(driver.run_until([&] { return driver.determinants().size() == kReadings; }));
+  const std::size_t before = driver.images.size();
+  driver.ask(Ask::checkpoint, 1);
+  ASSERT_TRUE(driver.run_until([&] { return driver.images.size() == before + 1; }));
+  EXPECT_EQ(driver.determinants().size(), kReadings);
+  ToWorker stable;
+  stable.mutable_image_stable()->set_thread(1);
+  stable.mutable_image_stable()->set_image(driver.images.back().frame.image().id());
+  driver.send(stable);
+  ASSERT_TRUE(driver.run_to_end());
+  EXPECT_EQ(driver.end_of()->exit_code(), 7u);
+  EXPECT_EQ(driver.determinants().size(), 2 * kReadings);
+}
+
 TEST(Worker, TerminatesAProgramThatWaitsInPlaceForRoom) {
   WorkerDriver driver({.acknowledge = false});
   driver.load(build_guest("output_flood", wire::Level::off));

@@ -28,9 +28,10 @@ struct GridJob {
   std::optional<int> input = {};            // of a job of one task: the descriptor of its standard input; none: an empty one
   os::UniqueFd input_file = {};             // the same, if it is a file that was named
   std::optional<std::uint32_t> tasks = {};  // none: one main thread, which may fork
-  std::chrono::nanoseconds promote_after = std::chrono::seconds(1);  // a task that runs longer becomes a thread; 0: all are from their start
-  std::string grid;                         // its name; empty: the first of the peer it is handed to
-  std::uint32_t workers = 1;                // at most so many threads at once
+  std::chrono::nanoseconds promote_after =
+      std::chrono::seconds(1);  // a task that runs longer becomes a thread; 0: all are from their start
+  std::string grid;             // its name; empty: the first of the peer it is handed to
+  std::uint32_t workers = 1;    // at most so many threads at once
   std::optional<std::chrono::milliseconds> suspend_after = {};
   std::optional<std::filesystem::path> image_file = {};  // where a suspended job goes, instead of staying with the daemon
   wire::Storage image_pages = wire::Storage::raw;        // and how

@@ -8,7 +8,7 @@
 namespace gw::isolate {
 namespace {
 
-constexpr std::uint32_t kMaxSubscriptions = 1024;
+constexpr std::uint32_t kMaxSubscriptions = 1024;  // each may read two clocks: below job::kMaxDeterminantsPerCall
 constexpr std::uint32_t kSubscriptionBytes = 48, kEventBytes = 32;
 constexpr std::uint16_t kAbsoluteTime = 1;
 constexpr std::uint32_t kStdin = 0;

@@ -58,11 +58,21 @@ class Tape final : public Determinants {
   std::vector<Choice> noted;
 };
 
+// Its queues are full where a test says so.
+class CrowdedThread final : public ThreadHost {
+ public:
+  std::uint64_t id() const override { return 1; }
+  bool has_room(Outlet outlet) const override { return outlet != full; }
+  Status report(ByteView) override { return ok(); }
+
+  std::optional<Outlet> full;
+};
+
 class WasiTest : public ::testing::Test {
  protected:
   Wasi& start(WasiState state = {}) {
     gate.emplace(clock, determinants);
-    return wasi.emplace(std::move(state), Wasi::World{input, output, errors, *gate, determinants, chunks}, limits);
+    return wasi.emplace(std::move(state), Wasi::World{input, output, errors, *gate, determinants, chunks, thread}, limits);
   }
 
   void put_string(std::uint32_t address, std::string_view text) { std::copy(text.begin(), text.end(), bytes.begin() + address); }
@@ -88,6 +98,7 @@ class WasiTest : public ::testing::Test {
   PartedInput input;
   MemorySink output, errors;
   NoChunks chunks;
+  CrowdedThread thread;
   Limits limits{.output_bytes = 1000};
   std::optional<ClockGate> gate;
   std::optional<Wasi> wasi;
@@ -105,6 +116,17 @@ TEST_F(WasiTest, HandsOutArgumentsAndEnvironment) {
   EXPECT_EQ(get_string(200, 9), std::string("prog\0x y\0", 9));
   EXPECT_EQ(wasi->environ_get(memory, 100, 300).code, Errno::success);
   EXPECT_EQ(get_string(300, 4), std::string("A=1\0", 4));
+}
+
+// A refused fork is recorded: a program that forks again and again where it may not recorded more than its keeper takes.
+TEST_F(WasiTest, AForkWaitsForRoomInTheLogOfDeterminants) {
+  start();
+  thread.full = Outlet::determinants;
+  EXPECT_EQ(wasi->fork(memory, 0).after, After::park);
+  EXPECT_EQ(std::get<AwaitRoom>(wasi->waiting()).outlet, Outlet::determinants);
+  thread.full.reset();
+  EXPECT_EQ(wasi->fork(memory, 0).after, After::park);
+  EXPECT_TRUE(std::holds_alternative<ForkRequested>(wasi->waiting()));
 }
 
 TEST_F(WasiTest, RefusesAddressesOutsideTheMemory) {

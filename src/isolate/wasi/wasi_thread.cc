@@ -57,6 +57,7 @@ CallResult Wasi::fork(GuestMemory memory, std::uint32_t child) {
       return Errno::again;
     default:
       if (!world_.thread.has_room(Outlet::log)) return park_for_room(Outlet::log);
+      if (!world_.thread.has_room(Outlet::determinants)) return park_for_room(Outlet::determinants);  // for a refusal
       return park(ParkedCall::fork);
   }
 }

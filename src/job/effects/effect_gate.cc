@@ -74,7 +74,7 @@ Result<EffectGate> EffectGate::restore(ByteView bytes, std::uint64_t epoch, std:
 
   EffectGate gate(ThreadId{state.thread()}, epoch, config);
   gate.job_ = state.job();
-  gate.next_determinant_ = gate.stable_determinants_ = state.next_determinant();
+  gate.next_determinant_ = gate.stable_determinants_ = gate.in_stable_image_ = state.next_determinant();
   gate.input_pieces_ = state.input_pieces();
   gate.input_bytes_ = state.input_bytes();
   for (GateState::StreamState& stream : *state.mutable_streams()) {
@@ -257,6 +257,12 @@ Status EffectGate::on_determinants_stable(std::uint64_t count) {
   if (count > next_determinant_)
     return fail(Kind::invalid, "{} determinants of thread {} cannot be stable: it has {}", count, thread_.value(), next_determinant_);
   stable_determinants_ = std::max(stable_determinants_, count);
+  return ok();
+}
+
+Status EffectGate::on_image_stable(std::uint64_t count) {
+  GW_TRY_VOID(on_determinants_stable(count));
+  in_stable_image_ = std::max(in_stable_image_, count);
   return ok();
 }
 

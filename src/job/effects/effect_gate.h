@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,6 +23,11 @@ using wire::kLogStream;
 using wire::Stream;
 using wire::StreamMarks;
 
+// How many determinants a thread of a grid records before it waits until an image that contains them is stable. A keeper takes
+// wire::kMaxDeterminants after an image; one call, which may have found room for a single one, records at most kMaxDeterminantsPerCall.
+inline constexpr std::size_t kMaxDeterminantsPerCall = 4096;
+inline constexpr std::size_t kMaxDeterminantsAfterImage = 65536 - kMaxDeterminantsPerCall;
+
 // The gate of one virtual thread; docs/design/001-effects.md has the protocol and its reasons.
 //
 // Effects go emit() -> take_sendable() -> on_stored(), each in its stream: streams have their own numbers, limits and acknowledgements.
@@ -39,6 +45,7 @@ class EffectGate {
     std::size_t outbox_effects = 4096;
     std::size_t outbox_spawns = 16;  // each holds an image of the child at the host
     std::size_t unstable_determinants = 65536;
+    std::size_t determinants_after_image = std::numeric_limits<std::size_t>::max();  // as the host says
   };
   static constexpr std::size_t kMaxReplay = 1u << 22;  // determinants between two images
 
@@ -98,16 +105,19 @@ class EffectGate {
   bool fork_was_refused() const {
     return replaying() && replay_.front().kind() == Determinant::FORK_REFUSED && replay_.front().value() == next_sequence(kLogStream);
   }
-  // The unstable determinants have reached their limit: the thread waits before the next given(), which is possible all the same. roomy: as
-  // for the outbox.
-  bool determinants_full() const { return unstable_determinants() >= config_.unstable_determinants; }
-  bool determinants_roomy() const { return unstable_determinants() <= config_.unstable_determinants / 2; }
+  // The determinants that are not stable, or those that no stable image contains, have reached their limit: the thread waits before the
+  // next given(), which is possible all the same. A thread that went on could end after more determinants than a keeper takes: it cannot be
+  // checkpointed after its end, so its end would never leave. roomy: as for the outbox.
+  bool determinants_full() const { return unstable_determinants() >= config_.unstable_determinants || waits_for_image(); }
+  bool determinants_roomy() const { return unstable_determinants() <= config_.unstable_determinants / 2 && !waits_for_image(); }
   // Records a value that the guest was given: during a replay the recorded one, afterwards a new one. Kind::guest_fault as above.
   Status given(Determinant::Kind kind, std::uint32_t what, std::uint64_t value);
   std::uint64_t next_determinant() const { return next_determinant_; }
   std::vector<Determinant> take_new_determinants();
   // The first `count` of the thread are stable, by themselves or because an image that contains them is.
   Status on_determinants_stable(std::uint64_t count);
+  // An image that contains the first `count` is stable.
+  Status on_image_stable(std::uint64_t count);
 
   // --- input
 
@@ -121,6 +131,8 @@ class EffectGate {
 
  private:
   std::uint64_t unstable_determinants() const { return next_determinant_ - stable_determinants_; }
+  // What is replayed is at the keeper already.
+  bool waits_for_image() const { return !replaying() && next_determinant_ - in_stable_image_ >= config_.determinants_after_image; }
 
   struct PendingEffect {
     Effect effect;
@@ -150,6 +162,7 @@ class EffectGate {
 
   std::uint64_t next_determinant_ = 0;
   std::uint64_t stable_determinants_ = 0;
+  std::uint64_t in_stable_image_ = 0;
   std::deque<Determinant> replay_;     // not answered yet
   std::vector<Determinant> recorded_;  // not taken yet
 

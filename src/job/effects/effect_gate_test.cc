@@ -152,6 +152,43 @@ TEST(EffectGate, IsFullOfUnstableDeterminantsAtItsLimit) {
   EXPECT_TRUE(gate.determinants_roomy());
 }
 
+// The program ended after more determinants than its keeper takes, so it could neither be checkpointed nor end.
+TEST(EffectGate, IsFullOfDeterminantsThatNoStableImageContains) {
+  EffectGate gate(kMainThread, 1, {.determinants_after_image = 2});
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 1));
+  EXPECT_FALSE(gate.determinants_full());
+  ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, 2));
+  ASSERT_TRUE(gate.on_determinants_stable(2));
+  EXPECT_TRUE(gate.determinants_full()) << "the keeper has them, but takes no more after its image";
+  EXPECT_FALSE(gate.determinants_roomy());
+  ASSERT_TRUE(gate.on_image_stable(2));
+  EXPECT_FALSE(gate.determinants_full());
+  EXPECT_TRUE(gate.determinants_roomy());
+  EXPECT_FALSE(gate.on_image_stable(3)) << "no image contains what was not recorded";
+}
+
+TEST(EffectGate, AnImageThatItGoesOnFromIsStable) {
+  EffectGate gate(kMainThread, 1);
+  for (const std::uint64_t reading : {1u, 2u, 3u}) ASSERT_TRUE(gate.given(Determinant::CLOCK, 0, reading));
+  auto again = EffectGate::restore(gate.save(), 2, {}, {.determinants_after_image = 1});
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->determinants_full());
+}
+
+TEST(EffectGate, IsNotFullWhileItRepeatsWhatItsKeeperHas) {
+  std::vector<Determinant> replay(2);
+  for (std::size_t i = 0; i < replay.size(); ++i) {
+    replay[i].set_index(i);
+    replay[i].set_kind(Determinant::CLOCK);
+  }
+  auto gate = EffectGate::begin(kMainThread, 2, replay, {.determinants_after_image = 1});
+  ASSERT_TRUE(gate);
+  ASSERT_TRUE(gate->given(Determinant::CLOCK, 0, 0));
+  EXPECT_FALSE(gate->determinants_full());
+  ASSERT_TRUE(gate->given(Determinant::CLOCK, 0, 0));
+  EXPECT_TRUE(gate->determinants_full());
+}
+
 TEST(EffectGate, SendsWhatTheImageHeldInTheNewEpoch) {
   EffectGate gate(kMainThread);
   gate.set_job("words");

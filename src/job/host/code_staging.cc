@@ -128,7 +128,7 @@ bool CodeStaging::needs(const Hash256& hash) const {
 
 // --- the worker
 
-void CodeStaging::start_worker(WorkerId worker, std::uint32_t slots, Actions& out) {
+void CodeStaging::start_worker(WorkerId worker, std::uint32_t slots, std::size_t determinants_after_image, Actions& out) {
   GW_ASSERT(staged());
   stage_ = Loading{worker};
   out.add(StartWorker{worker, source_.job, slots});
@@ -137,6 +137,7 @@ void CodeStaging::start_worker(WorkerId worker, std::uint32_t slots, Actions& ou
   load.set_pool_threads(slots);
   *load.mutable_limits() = manifest_->content().policy().limits();
   load.set_keep_images(true);  // later ones then have the changes only
+  load.set_determinants_after_image(static_cast<std::uint32_t>(determinants_after_image));
   tell(std::move(frame), {{.blobs = manifest_->module_chunks(), .whole = wire::hash_of(manifest_->content().module().hash())}}, out);
 }
 

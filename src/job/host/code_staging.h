@@ -59,7 +59,7 @@ class CodeStaging {
   bool stage_image(Time now, Actions& out);
 
   // REQUIRES: staged().
-  void start_worker(WorkerId worker, std::uint32_t slots, Actions& out);
+  void start_worker(WorkerId worker, std::uint32_t slots, std::size_t determinants_after_image, Actions& out);
   void on_worker_loaded();
   void on_worker_died(Time now);
   // Sends a frame to the worker, if there is one.

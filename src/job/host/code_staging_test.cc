@@ -74,10 +74,11 @@ TEST_F(Staging, FetchesManifestThenModule) {
 
 TEST_F(Staging, AWorkerIsReadyWhenItHasLoadedTheModule) {
   stage();
-  staging_->start_worker(WorkerId{3}, 2, out_);
+  staging_->start_worker(WorkerId{3}, 2, 500, out_);
   disk_.take(out_);
   ASSERT_EQ(disk_.frames.size(), 1u);
   EXPECT_EQ(disk_.frames[0].load().pool_threads(), 2u);
+  EXPECT_EQ(disk_.frames[0].load().determinants_after_image(), 500u);
   EXPECT_FALSE(staging_->ready());
   staging_->on_worker_loaded();
   EXPECT_TRUE(staging_->ready());
@@ -87,7 +88,7 @@ TEST_F(Staging, AWorkerIsReadyWhenItHasLoadedTheModule) {
 
 TEST_F(Staging, InputsAreFetchedWhenTheWorkerWantsThem) {
   stage();
-  staging_->start_worker(WorkerId{3}, 1, out_);
+  staging_->start_worker(WorkerId{3}, 1, 500, out_);
   staging_->on_worker_loaded();
   EXPECT_EQ(staging_->on_want_chunk(seconds(1), sha256(as_bytes("else")), out_).error().kind, Kind::invalid);
   ASSERT_TRUE(staging_->on_want_chunk(seconds(1), sha256(as_bytes("input")), out_));
@@ -102,7 +103,7 @@ TEST_F(Staging, InputsAreFetchedWhenTheWorkerWantsThem) {
 
 TEST_F(Staging, AnInputMakesRoomForAnother) {
   stage();
-  staging_->start_worker(WorkerId{3}, 1, out_);
+  staging_->start_worker(WorkerId{3}, 1, 500, out_);
   staging_->on_worker_loaded();
   Budget::Limits limits;
   limits.job.blobs = budget_.used().blobs + 1;
@@ -120,7 +121,7 @@ TEST_F(Staging, AnInputMakesRoomForAnother) {
 // Workers were started and died, one after the other, for as long as a part of the module was missing.
 TEST_F(Staging, NoWorkerIsStartedWithAModuleThatIsDamaged) {
   stage();
-  staging_->start_worker(WorkerId{3}, 1, out_);
+  staging_->start_worker(WorkerId{3}, 1, 500, out_);
   const Hash256 module = sha256(as_bytes("module"));
   blobs_.on_lost(seconds(1), module);
   staging_->on_worker_died(seconds(1));
@@ -134,7 +135,7 @@ TEST_F(Staging, NoWorkerIsStartedWithAModuleThatIsDamaged) {
 
 TEST_F(Staging, AWorkerWaitsNoMoreForWhatIsLost) {
   stage();
-  staging_->start_worker(WorkerId{3}, 1, out_);
+  staging_->start_worker(WorkerId{3}, 1, 500, out_);
   staging_->on_worker_loaded();
   const Hash256 input = sha256(as_bytes("input"));
   ASSERT_TRUE(staging_->on_want_chunk(seconds(1), input, out_));

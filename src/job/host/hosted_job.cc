@@ -112,7 +112,8 @@ void HostedJob::give_back_all(Time now, const std::string& why, Actions& out) {
 
 // Starts the worker and queued threads, after something that they may have waited for has come.
 void HostedJob::advance(Time now, Actions& out) {
-  if (now >= code_.start_at() && has_work()) code_.start_worker(WorkerId{++environment_.next_worker}, claim_.slots, out);
+  if (now >= code_.start_at() && has_work())
+    code_.start_worker(WorkerId{++environment_.next_worker}, claim_.slots, config_.thread.determinants, out);
   start_queued(now, out);
 }
 
@@ -553,7 +554,7 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
   HostedThread* thread = find(frame.thread(), frame.epoch());
   if (thread == nullptr) return ok();
   if (!frame.gone()) {
-    thread->on_save_failed(frame.guest_fault());
+    thread->on_save_failed(now, frame.guest_fault());
     if (thread->exhausted()) {
       fail_exhausted(*thread, out);
       start_queued(now, out);

@@ -506,6 +506,79 @@ TEST_F(AtHost, AThreadBeginsWithTheImageOfItsTask) {
   EXPECT_EQ(disk_.frames.back().restore().thread(), kMainThread.value());
 }
 
+// The gate of such a thread waits for an image before it records anything new, so no frame of the worker would ever cause a checkpoint.
+TEST_F(AtHost, AThreadThatGoesOnWithAllDeterminantsThatItMayHaveIsCheckpointed) {
+  JobMessage::Assign again = assignment(0, 2);
+  again.set_restore(true);
+  host_->on_assign(now_, again, out_);
+  load();
+  JobMessage::ImageIs kept;
+  kept.set_thread(again.thread());
+  kept.set_epoch(2);
+  kept.set_keeper_generation(5);
+  for (std::size_t i = 0; i < HostedThread::Config().determinants; ++i) kept.add_determinants()->set_index(i);
+  host_->on_image_is(now_, id_of(kKeeper), kept, out_);
+  take();
+  const auto asked = std::ranges::find_if(disk_.frames, &wire::pb::ToWorker::has_checkpoint);
+  ASSERT_NE(asked, disk_.frames.end());
+  EXPECT_EQ(asked->checkpoint().thread(), again.thread());
+  EXPECT_TRUE(std::prev(asked)->has_start()) << "the worker knows the thread when it is asked";
+}
+
+// A thread that reads the clock and never says anything else.
+class ClockReader : public AtHost {
+ protected:
+  ClockReader() {
+    load();
+    EXPECT_TRUE(image(ThreadId{assigned_.thread()}, 1, 'a'));
+  }
+  // The worker reports so many readings.
+  void read(std::size_t times) {
+    FromWorker frame;
+    frame.mutable_determinants()->set_thread(assigned_.thread());
+    frame.mutable_determinants()->set_epoch(1);
+    for (std::size_t i = 0; i < times; ++i) frame.mutable_determinants()->add_determinants()->set_index(next_++);
+    ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  }
+  void keep_all() { kept(ThreadId{assigned_.thread()}, next_, std::nullopt); }
+  void fail_save() {
+    FromWorker frame;
+    frame.mutable_failed()->set_thread(assigned_.thread());
+    frame.mutable_failed()->set_epoch(1);
+    ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  }
+  std::size_t checkpoints() {
+    take();
+    return static_cast<std::size_t>(std::ranges::count_if(disk_.frames, &wire::pb::ToWorker::has_checkpoint));
+  }
+  void pass_retry() {
+    now_ += HostedThread::Config().retry;
+    host_->on_tick(now_, out_);
+  }
+
+  const JobMessage::Assign assigned_ = assign(0);
+  std::size_t next_ = 0;
+};
+
+TEST_F(ClockReader, IsCheckpointedSoonAfterADiskThatWasFullHasRoom) {
+  blobs_.set_disk_full(true);
+  read(HostedThread::Config().determinants);
+  keep_all();
+  EXPECT_EQ(checkpoints(), 0u);
+  blobs_.set_disk_full(false);
+  pass_retry();
+  EXPECT_EQ(checkpoints(), 1u);
+}
+
+TEST_F(ClockReader, IsAskedAgainForAnImageThatItWaitsForAndThatCouldNotBeSaved) {
+  read(HostedThread::Config().determinants);
+  EXPECT_EQ(checkpoints(), 1u);
+  keep_all();
+  fail_save();
+  pass_retry();
+  EXPECT_EQ(checkpoints(), 2u);
+}
+
 TEST_F(AtHost, ATaskThatTheManifestDoesNotHaveIsRefused) {
   JobMessage::Assign assign = assignment(0);
   assign.set_thread(99);

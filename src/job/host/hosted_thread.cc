@@ -164,6 +164,7 @@ void HostedThread::start(Time now, Actions& out) {
   }
   run(now, std::move(from), out);
   environment_.code.tell(std::move(frame), std::move(beside), out);
+  if (waits_for_image()) maybe_checkpoint(now, out);
 }
 
 void HostedThread::adopt(Time now, Actions& out) {
@@ -321,10 +322,10 @@ Status HostedThread::on_determinants(Time now, const FromWorker::Determinants& f
   return ok();
 }
 
-bool HostedThread::exhausted() const {
-  return running() != nullptr && running()->cannot_checkpoint && running()->images.log().size() >= environment_.config.determinants &&
-         !GW_BUG(55);
-}
+// The gate of the thread records nothing more before an image is stable.
+bool HostedThread::waits_for_image() const { return running()->images.log().size() >= environment_.config.determinants; }
+
+bool HostedThread::exhausted() const { return running() != nullptr && running()->cannot_checkpoint && waits_for_image() && !GW_BUG(55); }
 
 void HostedThread::tell_progress(const ImageReplicator::Progress& progress, Actions& out) const {
   if (progress.image) {
@@ -364,11 +365,11 @@ void HostedThread::plan_checkpoint(Time now) {
 void HostedThread::maybe_checkpoint(Time now, Actions& out) {
   Running& run = *running();
   const Config& config = environment_.config;
-  const bool due =
-      now >= run.checkpoint_at || run.images.log().size() > config.checkpoint_determinants || run.input_bytes > config.checkpoint_input;
+  const bool due = now >= run.checkpoint_at || run.images.log().size() > config.checkpoint_determinants || waits_for_image() ||
+                   run.input_bytes > config.checkpoint_input;
   if (!due || run.checkpointing || run.images.busy() || run.cannot_checkpoint || run.suspension != Suspension::none) return;
   if (environment_.images.disk_full()) {
-    run.checkpoint_at = std::max(run.checkpoint_at, now + config.retry);
+    run.checkpoint_at = now + config.retry;  // the thread may wait for this image, and then nothing else causes a checkpoint
     return;
   }
   run.checkpointing = true;
@@ -379,10 +380,11 @@ void HostedThread::maybe_checkpoint(Time now, Actions& out) {
   environment_.code.tell(std::move(frame), {}, out);
 }
 
-void HostedThread::on_save_failed(bool never) {
+void HostedThread::on_save_failed(Time now, bool never) {
   if (running() == nullptr) return;
   running()->checkpointing = false;
   if (running()->suspension == Suspension::asked) running()->suspension = Suspension::none;  // until the next request
+  if (waits_for_image()) running()->checkpoint_at = now + environment_.config.retry;
   if (!never) return;
   running()->cannot_checkpoint = true;
   running()->checkpoint_at = kNever;

@@ -26,10 +26,11 @@ class HostedThread {
  public:
   struct Config {
     Time retry = std::chrono::milliseconds(800);
-    Time keeper_patience = std::chrono::seconds(15);    // before home hears that a keeper does not answer
-    std::size_t checkpoint_determinants = 4096;         // a checkpoint before its time, so that a replay stays short
-    std::size_t determinants = wire::kMaxDeterminants;  // since its last image: no keeper takes more
-    std::size_t checkpoint_input = 16u << 20;           // likewise, after so many bytes of standard input, which home has to keep
+    Time keeper_patience = std::chrono::seconds(15);  // before home hears that a keeper does not answer
+    std::size_t checkpoint_determinants = 4096;       // a checkpoint before its time, so that a replay stays short
+    // Since its last image: the gate of the thread waits for the next image, because no keeper takes many more.
+    std::size_t determinants = kMaxDeterminantsAfterImage;
+    std::size_t checkpoint_input = 16u << 20;  // likewise, after so many bytes of standard input, which home has to keep
   };
   struct Environment {  // outlives it
     const Config& config;
@@ -141,7 +142,7 @@ class HostedThread {
   // The thread has recorded as many determinants since its last image as a keeper takes, and no image will come.
   bool exhausted() const;
   // An image could not be saved; `never`: each one would fail.
-  void on_save_failed(bool never);
+  void on_save_failed(Time now, bool never);
   // Asks the worker for its last image; home is told when that is stable and all effects before it are stored. REQUIRES: it runs.
   void suspend(Actions& out);
   // True: it has ended.
@@ -152,6 +153,8 @@ class HostedThread {
  private:
   ImageReplicator replicator(ImageReplicator::Restored from) const;
   void run(Time now, ImageReplicator::Restored from, Actions& out);
+  // REQUIRES: it runs.
+  bool waits_for_image() const;
   void plan_checkpoint(Time now);
   void maybe_checkpoint(Time now, Actions& out);
   void ask_input(Time now, Actions& out);

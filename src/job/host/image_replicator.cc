@@ -106,9 +106,9 @@ Status ImageReplicator::add_determinant(const Determinant& determinant) {
   if (determinant.index() != recorded())
     return fail(Kind::invalid, "the worker sent determinant {} of thread {} where {} is next", determinant.index(), name_.thread.value(),
                 recorded());
-  // A keeper takes kMaxDeterminants after an image, and a gate waits when as many more are not stable.
-  if (log_.size() >= 3 * static_cast<std::size_t>(wire::kMaxDeterminants))
-    return fail(Kind::invalid, "the worker sent determinant {} of thread {} without waiting for the keeper", determinant.index(),
+  // A keeper takes kMaxDeterminants after an image, and a gate waits for the next image before.
+  if (log_.size() >= static_cast<std::size_t>(wire::kMaxDeterminants))
+    return fail(Kind::invalid, "the worker sent determinant {} of thread {} without waiting for an image", determinant.index(),
                 name_.thread.value());
   log_.push_back(determinant);
   return ok();

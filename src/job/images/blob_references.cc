@@ -81,14 +81,26 @@ void BlobReferences::add_source(Entry& entry, const Partner& from) const {
   if (entry.sources.size() > std::max(config_.sources, config_.holders)) entry.sources.pop_back();
 }
 
-void BlobReferences::add_holders(Entry& entry) const {
-  for (const Need& need : entry.needs) {
-    for (const PeerId& peer : holders_(need.job)) {
-      if (entry.sources.size() >= config_.holders) return;
-      if (std::ranges::find(entry.sources, Partner{peer, need.job}, &Source::partner) == entry.sources.end())
-        entry.sources.push_back({{peer, need.job}});
-    }
+// Makes all members of the jobs that need the blob its sources. A peer that was a member and has left is asked no more: it does not know
+// the job any longer, and may never answer.
+void BlobReferences::update_holders(const Hash256& hash, Entry& entry) {
+  std::vector<Partner> members;
+  for (const Need& need : entry.needs)
+    for (const PeerId& peer : holders_(need.job)) members.push_back({peer, need.job});
+  const auto is_member = [&](const Source& source) { return std::ranges::find(members, source.partner) != members.end(); };
+  const std::optional<Partner> first = entry.sources.empty() ? std::nullopt : std::optional(entry.sources.front().partner);
+  const auto has_left = [&](const Source& source) { return source.member && !is_member(source); };
+  const bool any_left = std::erase_if(entry.sources, has_left) > 0;
+  for (Source& source : entry.sources) source.member = is_member(source);
+  for (const Partner& member : members) {
+    if (entry.sources.size() >= config_.holders) break;
+    if (std::ranges::find(entry.sources, member, &Source::partner) == entry.sources.end())
+      entry.sources.push_back({.partner = member, .member = true});
   }
+  if (!any_left) return;
+  GW_REACHED("blobs: a peer that was asked for one has left the job");
+  entry.was_asked = entry.was_asked && !entry.sources.empty() && entry.sources.front().partner == first;
+  if (entry.turn == Turn::queued) entry.sources.empty() ? leave_turn(hash, entry) : enqueue(hash, entry);
 }
 
 void BlobReferences::on_lost(Time now, const Hash256& hash) {
@@ -100,7 +112,7 @@ void BlobReferences::on_lost(Time now, const Hash256& hash) {
   entry.damaged = true;
   entry.sources.clear();
   entry.was_asked = false;
-  add_holders(entry);
+  update_holders(hash, entry);
   if (entry.sources.empty()) return give_up_for_now(now, hash, entry);
   rest(hash, entry, now);
 }
@@ -110,7 +122,7 @@ void BlobReferences::give_up_for_now(Time now, const Hash256& hash, Entry& entry
   GW_REACHED("blobs: nobody has one");
   lost_.push_back(hash);
   for (Source& source : entry.sources) source.lacks = false;
-  add_holders(entry);
+  update_holders(hash, entry);
   rest(hash, entry, now + config_.ask_all_again);
 }
 
@@ -162,7 +174,7 @@ Status BlobReferences::on_blob(Time now, const PeerId& from, const JobMessage::B
   if (message.missing()) {
     GW_REACHED("blobs: the peer did not have it");
     for (Source& one : entry.sources) one.lacks |= one.partner.peer == from;
-    add_holders(entry);
+    update_holders(hash, entry);
     if (std::ranges::all_of(entry.sources, &Source::lacks)) {
       give_up_for_now(now, hash, entry);
     } else if (entry.turn == Turn::in_flight && entry.asked == from) {
@@ -280,8 +292,9 @@ void BlobReferences::on_tick(Time now, Actions& out) {
   if (disk_full_) return;
   while (const auto hash = deadlines_.take_due(now)) {
     Entry& entry = blobs_.at(*hash);
-    if (entry.sources.empty()) add_holders(entry);
-    if (entry.sources.empty()) {
+    const bool looks_for_holders = entry.sources.empty() || std::ranges::any_of(entry.sources, &Source::member);
+    if (looks_for_holders) update_holders(*hash, entry);
+    if (looks_for_holders && std::ranges::all_of(entry.sources, &Source::lacks)) {
       give_up_for_now(now, *hash, entry);
     } else {
       ask_next(*hash, entry);

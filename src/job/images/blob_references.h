@@ -22,8 +22,8 @@ struct Blob {
 // Counts which job needs which blob; a blob that no job needs is dropped. A blob that is needed and not here is asked for from its sources
 // (the peers that are said to have it), in turn and repeatedly, and checked against its hash when it comes. If a source lacks it, or the
 // blob was here and is damaged or gone, all other members of the job are asked too. If no member has it, take_lost() returns it: its user
-// gives up, or waits until a member that has it comes back. Each peer is asked for Config::in_flight blobs at a time and has its own queue
-// for the rest, so a peer that never answers delays no other.
+// gives up, or waits until a member that has it comes back. A peer that leaves the job is waited for no longer. Each peer is asked for
+// Config::in_flight blobs at a time and has its own queue for the rest, so a peer that never answers delays no other.
 //
 // Invariants: has(hash) is true only after the disk has confirmed it; a blob is given only to a peer that asks for it in the name of a job
 // that needs it here; a blob that is asked for is in exactly one place: in the queue of its next source, in flight, or at rest until its
@@ -97,7 +97,8 @@ class BlobReferences {
   };
   struct Source {
     Partner partner;
-    bool lacks = false;  // the peer said so
+    bool lacks = false;   // the peer said so
+    bool member = false;  // of the job, when that was looked at last
   };
   struct Need {
     JobId job;
@@ -122,7 +123,7 @@ class BlobReferences {
 
   static void add_need(Entry& entry, const JobId& job);
   void add_source(Entry& entry, const Partner& from) const;
-  void add_holders(Entry& entry) const;
+  void update_holders(const Hash256& hash, Entry& entry);
   void give_up_for_now(Time now, const Hash256& hash, Entry& entry);
   void leave_turn(const Hash256& hash, Entry& entry);
   void rest(const Hash256& hash, Entry& entry, Time until);

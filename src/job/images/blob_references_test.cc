@@ -167,6 +167,39 @@ TEST_F(Blobs, ABlobThatNoMemberHasIsReportedAndAskedForAgain) {
   EXPECT_EQ(book_.next_deadline(), Time(1) + BlobReferences::Config{}.ask_all_again);
 }
 
+// A peer that was away for long is no member any more. It does not know the job when it comes back, and so never answers.
+TEST_F(Blobs, APeerThatHasLeftTheJobIsNotWaitedFor) {
+  holders_ = {peer(1), peer(2)};
+  book_.adopt(wanted_, job_);
+  book_.on_lost(Time(0), wanted_);
+  book_.on_tick(Time(0), out_);
+  ASSERT_TRUE(book_.on_blob(Time(1), peer(1), lacking(wanted_), out_));
+  EXPECT_EQ(asked_in(out_), (std::vector{peer(1), peer(2)}));
+  EXPECT_TRUE(book_.take_lost().empty()) << "the other member may come back with it";
+  holders_ = {peer(1)};
+  book_.on_tick(Time(1) + BlobReferences::Config{}.retry, out_);
+  EXPECT_EQ(book_.take_lost(), std::vector{wanted_});
+  EXPECT_EQ(book_.next_deadline(), Time(1) + BlobReferences::Config{}.retry + BlobReferences::Config{}.ask_all_again);
+}
+
+TEST_F(Blobs, APeerThatHasLeftTheJobIsNotAskedForWhatWaitsInItsQueue) {
+  BlobReferences narrow({.in_flight = 1}, [this](const JobId&) { return holders_; });
+  holders_ = {peer(1), peer(2)};
+  const Hash256 second = sha256(as_bytes("second"));
+  for (const Hash256& hash : {wanted_, second}) {
+    narrow.adopt(hash, job_);
+    narrow.on_lost(Time(0), hash);
+  }
+  narrow.on_tick(Time(0), out_);
+  EXPECT_EQ(asked_in(out_), std::vector{peer(1)}) << "the other one waits in its queue";
+  holders_ = {peer(2)};
+  ASSERT_TRUE(narrow.on_blob(Time(1), peer(2), lacking(wanted_), out_));
+  ASSERT_TRUE(narrow.on_blob(Time(1), peer(2), lacking(second), out_));
+  EXPECT_EQ(narrow.take_lost(), (std::vector{wanted_, second}));
+  narrow.on_tick(Time(2), out_);
+  EXPECT_EQ(asked_in(out_), std::vector{peer(1)});
+}
+
 TEST_F(Blobs, IsGivenOnlyInTheNameOfAJobThatNeedsIt) {
   const JobId other{sha256(as_bytes("another job"))};
   book_.adopt(wanted_, job_);

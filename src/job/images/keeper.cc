@@ -9,6 +9,9 @@
 namespace gw::job {
 namespace {
 
+// Else a keeper would refuse what a thread may record between two images, and home would replace it by another that refuses.
+static_assert(kMaxDeterminantsAfterImage + kMaxDeterminantsPerCall <= wire::kMaxDeterminants);
+
 RecordKey kept_key(const Keeper::Name& name) { return {.kind = RecordKind::kept, .job = name.first, .thread = name.second}; }
 RecordKey batch_key(const Keeper::Name& name, std::uint64_t first) {
   return {.kind = RecordKind::determinants, .job = name.first, .thread = name.second, .number = first};
