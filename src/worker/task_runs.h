@@ -87,11 +87,10 @@ class TaskRuns {
   struct Range {
     std::uint32_t first, count;
   };
-  using Frame = wire::pb::FromWorker;
-
   void drop_locked(const Range& dropped);
-  Frame take_gathered_locked();
-  void send(const Frame& frame);
+  // Makes a frame of what has gathered. Encoded with the lock, so that results leave in the order in which they came. True: the loop has to
+  // be woken.
+  bool close_frame_locked();
 
   const std::uint32_t tasks_;
   const Time promote_after_;
@@ -106,7 +105,7 @@ class TaskRuns {
   std::deque<Range> waiting_;  // guarded by mutex_, like all below
   std::size_t in_progress_ = 0;
   std::vector<std::shared_ptr<VirtualThread>> promoted_;
-  Frame gathered_;
+  wire::pb::FromWorker gathered_;
   std::size_t gathered_bytes_ = 0;
   Time gathered_since_{0};
   bool loop_knows_ = false;  // that results gather
