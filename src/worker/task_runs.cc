@@ -49,7 +49,6 @@ Result<TaskRuns::Point> TaskRuns::start_point(const std::function<Result<isolate
 }
 
 std::optional<std::uint32_t> TaskRuns::take() {
-  Frame rest;
   bool wake = false;
   std::optional<std::uint32_t> task;
   {
@@ -57,7 +56,7 @@ std::optional<std::uint32_t> TaskRuns::take() {
     const bool hold = frame_bytes_ > kMaxUnsentBytes;
     held_ = held_ || hold;
     if (waiting_.empty() || hold || in_progress_ + promotions_ >= lanes_) {
-      rest = take_gathered_locked();
+      wake = close_frame_locked();
     } else {
       Range& first = waiting_.front();
       task = first.first++;
@@ -66,13 +65,12 @@ std::optional<std::uint32_t> TaskRuns::take() {
       wake = gathered_bytes_ > 0 && !std::exchange(loop_knows_, true);
     }
   }
-  send(rest);
   if (wake) outgoing_.wake();
   return task;
 }
 
 void TaskRuns::end(std::optional<wire::pb::TaskResult> result) {
-  Frame full;
+  bool wake = false;
   {
     std::lock_guard lock(mutex_);
     in_progress_--;
@@ -82,9 +80,9 @@ void TaskRuns::end(std::optional<wire::pb::TaskResult> result) {
     gathered_bytes_ += result->ByteSizeLong();
     *gathered_.mutable_task_results()->add_results() = *std::move(result);
     const bool due = gathered_bytes_ >= kMostBytes || gathered_.task_results().results_size() >= kMostResults;
-    if (due || now >= gathered_since_ + kLongest) full = take_gathered_locked();
+    if (due || now >= gathered_since_ + kLongest) wake = close_frame_locked();
   }
-  send(full);
+  if (wake) outgoing_.wake();
 }
 
 void TaskRuns::add_promoted(std::shared_ptr<VirtualThread> thread) {
@@ -94,21 +92,15 @@ void TaskRuns::add_promoted(std::shared_ptr<VirtualThread> thread) {
   promoted_.push_back(std::move(thread));
 }
 
-TaskRuns::Frame TaskRuns::take_gathered_locked() {
-  gathered_bytes_ = 0;
-  return std::exchange(gathered_, {});
-}
-
-void TaskRuns::send(const Frame& frame) {
-  if (!frame.has_task_results()) return;
-  auto bytes = wire::encode(frame);
+bool TaskRuns::close_frame_locked() {
+  if (gathered_bytes_ == 0) return false;
+  auto bytes = wire::encode(gathered_);
   GW_ASSERT(bytes.has_value());  // kMostBytes, and one result more
-  {
-    std::lock_guard lock(mutex_);
-    frame_bytes_ += bytes->size();
-    frames_.push_back(*std::move(bytes));
-  }
-  outgoing_.wake();
+  gathered_.Clear();
+  gathered_bytes_ = 0;
+  frame_bytes_ += bytes->size();
+  frames_.push_back(*std::move(bytes));
+  return true;
 }
 
 // --- the loop
@@ -171,13 +163,13 @@ std::optional<TaskRuns::Time> TaskRuns::next() const {
 }
 
 void TaskRuns::on_tick(Time now) {
-  Frame due;
+  bool wake = false;
   {
     std::lock_guard lock(mutex_);
-    if (gathered_bytes_ > 0 && now >= gathered_since_ + kLongest) due = take_gathered_locked();
+    if (now >= gathered_since_ + kLongest) wake = close_frame_locked();
     loop_knows_ = gathered_bytes_ > 0;
   }
-  send(due);
+  if (wake) outgoing_.wake();
 }
 
 std::optional<Bytes> TaskRuns::take_frame() {

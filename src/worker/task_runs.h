@@ -89,11 +89,10 @@ class TaskRuns {
   struct Range {
     std::uint32_t first, count;
   };
-  using Frame = wire::pb::FromWorker;
-
   void drop_locked(const Range& dropped);
-  Frame take_gathered_locked();
-  void send(const Frame& frame);
+  // Makes a frame of what has gathered. Encoded with the lock, so that results leave in the order in which they came. True: the loop has to
+  // be woken.
+  bool close_frame_locked();
 
   const std::uint32_t tasks_;
   const Time promote_after_;
@@ -110,7 +109,7 @@ class TaskRuns {
   std::uint64_t lanes_ = 0;       // with the promotions that the parent has heard of
   std::uint64_t promotions_ = 0;  // of all tasks
   std::vector<std::shared_ptr<VirtualThread>> promoted_;
-  Frame gathered_;
+  wire::pb::FromWorker gathered_;
   std::size_t gathered_bytes_ = 0;
   Time gathered_since_{0};
   bool loop_knows_ = false;  // that results gather
