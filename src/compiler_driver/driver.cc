@@ -10,9 +10,10 @@
 #include <fmt/format.h>
 
 #include "os/files/file.h"
+#include "toolchain/bitcode.h"
 #include "toolchain/guest_runtime.h"
-#include "toolchain/handler_fix.h"
 #include "toolchain/launcher.h"
+#include "toolchain/thread_locals.h"
 
 namespace gw::compiler_driver {
 namespace {
@@ -64,20 +65,29 @@ class Driver {
   }
 
   Status compile(const Arguments::Source& source, const std::string& object) {
-    const bool through_bitcode = source.language == Language::cxx && exceptions_ == Exceptions::on;
     const std::string bitcode = (folder_.path() / "source.bc").string();
     Words command = toolchain::compile_command(source.language, exceptions_, toolchain::sdk_headers(folder_.path()));
     append(command, arguments_.compile);
+    append(command, {"-x", source.language == Language::cxx ? "c++" : "c"});
+    const bool through_bitcode = source.language == Language::cxx || mentions_thread_locals(source, command);
     append(command, dependency_flags(object));
-    append(command, {"-x", source.language == Language::cxx ? "c++" : "c", "-c", source.path});
-    append(command, through_bitcode ? Words{"-emit-llvm", "-o", bitcode} : Words{"-o", object});
+    append(command, {"-c", source.path});
+    if (through_bitcode) append(command, toolchain::bitcode_flags(source.language));
+    append(command, {"-o", through_bitcode ? bitcode : object});
     GW_TRY_VOID(run(std::move(command)));
     if (!through_bitcode) return ok();
-    GW_TRY_VOID(toolchain::fix_handlers({bitcode}));
-    Words generate = toolchain::generate_command();
+    GW_TRY_VOID(toolchain::rewrite_bitcode({bitcode}));
+    Words generate = toolchain::generate_command(exceptions_);
     append(generate, arguments_.compile);
     append(generate, {"-w", "-c", bitcode, "-o", object});
     return run(std::move(generate));
+  }
+
+  // A source that cannot be expanded is said to have none: what is wrong with it shows when it is compiled.
+  static bool mentions_thread_locals(const Arguments::Source& source, Words command) {
+    append(command, {"-w", "-E", "-P", source.path, "-o", "-"});
+    const auto expanded = toolchain::run_tool(std::move(command), {}, "");
+    return expanded && toolchain::mentions_thread_locals(expanded->out);
   }
 
   // The list of headers is named after the object, not after the bitcode on the way to it.

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "prep/analysis/known_targets.h"
+#include "prep/mobility/guest_threads.h"
 #include "prep/mobility/mobility.h"
 #include "prep/mobility/two_bodies.h"
 #include "prep/passes/bulk_memory.h"
@@ -97,6 +98,7 @@ Result<Output> process(ByteView wasm, const Options& options) {
   GW_TRY(auto names, wire::read_function_names(wasm));
   const bool has_names = !names.empty();  // a stripped module stays one
   GW_TRY(auto source, SourceModule::parse(wasm, options.level));
+  GW_TRY_VOID(check_thread_imports(source.ref(), options.level));
   Output output;
   output.report.bytes_before = wasm.size();
   count_functions(source.ref(), output.report);

@@ -61,7 +61,7 @@ Status check_imports(ByteView wasm) {
     if (import.kind != ExternKind::function) {
       return fail(Kind::invalid, "the module imports a {} ({}.{}): it must define its own", name(import.kind), import.module, import.name);
     }
-    if (wire::find_host_function(import.module, import.name) == nullptr) unknown += fmt::format(" {}.{}", import.module, import.name);
+    if (wire::find_importable(import.module, import.name) == nullptr) unknown += fmt::format(" {}.{}", import.module, import.name);
   }
   if (unknown.empty()) return ok();
   return fail(Kind::invalid, "the module imports functions no host provides:{}; only WASI preview 1 and godwit.checkpoint are available",

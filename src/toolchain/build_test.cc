@@ -227,7 +227,6 @@ TEST_F(BuildTest, RefusesBadInputWithTheReasonAndWritesNothing) {
       {"broken.c", "int main(void) { return }", {}, "expected expression"},
       {"lost.c", "#include <no/such/header.h>\nint main(void) {}", {}, "no/such/header.h"},
       {"host.c", "#include <sys/epoll.h>\nint main(void) {}", {}, "sys/epoll.h"},
-      {"thread.cc", "#include <thread>\nint main() { std::thread t([] {}); t.join(); }", {}, "thread"},
       {"library.c", "int twice(int n) { return 2 * n; }", {}, "undefined symbol: main"},
       {"import.c", "__attribute__((import_module(\"env\"), import_name(\"f\"))) void f(void);\nint main(void) { f(); }", {}, "env.f"},
       {"notes.txt", "hello", {}, "neither a wasm module nor C or C++"},

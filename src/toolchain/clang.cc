@@ -25,6 +25,9 @@ constexpr const char* kCxxHeaders = "/usr/include/wasm32-wasi/c++/v1";
 // The flags of every step that generates code. setjmp is done with wasm exceptions; code without setjmp is not changed by that.
 const Words kTarget = {"--target=wasm32-wasi", "-O3", "-msimd128", "-mllvm", "-wasm-enable-sjlj"};
 const Words kThrowing = {"-fwasm-exceptions"};
+// Clang makes static objects safe for threads only where the target has atomic instructions. Guest threads need none, so they are hidden
+// from programs here and from the second half of clang in bitcode.cc; the optimiser goes on as for one thread.
+const Words kThreadSafe = {"-matomics", "-mbulk-memory", "-mthread-model", "single", "-U__wasm_atomics__", "-U__wasm_bulk_memory__"};
 // Programs that call clock(), mmap() or getpid() build: wasi-libc has a stand-in for each, which must be asked for. Signals are ours
 // (sdk/guest/runtime/signals.c).
 const Words kStandInMacros = {"-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_PROCESS_CLOCKS", "-D_WASI_EMULATED_MMAN",
@@ -76,10 +79,16 @@ Words compile_command(Language language, Exceptions exceptions, const fs::path& 
   return command;
 }
 
-Words generate_command() {
+Words bitcode_flags(Language language) {
+  Words flags = language == Language::cxx ? kThreadSafe : Words{};
+  flags.emplace_back("-emit-llvm");
+  return flags;
+}
+
+Words generate_command(Exceptions exceptions) {
   Words command = {kCxxDriver};
   append(command, kTarget);
-  append(command, kThrowing);
+  if (exceptions == Exceptions::on) append(command, kThrowing);
   append(command, {"-Xclang", "-disable-llvm-passes", "-Wno-unused-command-line-argument"});
   return command;
 }

@@ -25,8 +25,10 @@ Result<os::ProcessResult> run_tool(Words argv, const std::filesystem::path& work
 std::string driver_of(Language language);
 // The driver and all flags up to the user's.
 Words compile_command(Language language, Exceptions exceptions, const std::filesystem::path& sdk_headers);
-// From LLVM bitcode, optimised already, to an object file.
-Words generate_command();
+// For a source that is compiled to bitcode, which rewrite_bitcode() (bitcode.h) changes before generate_command() makes an object file of
+// it. All of C++ goes this way.
+Words bitcode_flags(Language language);
+Words generate_command(Exceptions exceptions);
 // Without objects and output; `link_tail` comes behind the objects and the user's flags.
 Words link_command(Language language, Exceptions exceptions);
 Words link_tail();

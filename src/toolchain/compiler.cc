@@ -7,9 +7,10 @@
 
 #include "base/check.h"
 #include "os/process/process.h"
+#include "toolchain/bitcode.h"
 #include "toolchain/guest_runtime.h"
-#include "toolchain/handler_fix.h"
 #include "toolchain/parallel.h"
+#include "toolchain/thread_locals.h"
 
 namespace gw::toolchain {
 namespace {
@@ -49,6 +50,7 @@ Result<Compilation> Compilation::start(std::vector<Source> sources, Words extra_
   GW_TRY(os::TempDir dir, os::TempDir::make());
   Compilation compilation(std::move(dir), std::move(sources));
   for (std::string& flag : extra_flags) {
+    if (flag == "-pthread") continue;  // guest threads need no flag, and clang would use the instructions of wasm threads
     GW_TRY_VOID(check_flag(flag));
     (is_link_flag(flag) ? compilation.link_flags_ : compilation.compile_flags_).push_back(std::move(flag));
   }
@@ -69,11 +71,13 @@ LibraryUse Compilation::library_use() const {
   const auto includes = [&](std::string_view header) {
     return std::ranges::any_of(files_, [&](const fs::path& file) { return file.native().ends_with(header); });
   };
-  return {.file_streams = includes("/c++/v1/fstream"), .file_system = includes("/c++/v1/__filesystem/operations.h")};
+  return {.file_streams = includes("/c++/v1/fstream"),
+          .file_system = includes("/c++/v1/__filesystem/operations.h"),
+          .threads = includes("/c++/v1/__mutex/mutex.h") || includes("/c++/v1/__atomic/atomic_sync.h")};
 }
 
 bool Compilation::goes_through_bitcode(std::size_t index) const {
-  return sources_[index].language == Language::cxx && exceptions_ == Exceptions::on;
+  return sources_[index].language == Language::cxx || mentions_thread_locals_[index];
 }
 
 Words Compilation::command_for(Language language, Step step) const {
@@ -96,7 +100,7 @@ Result<Compilation::Expanded> Compilation::preprocess_source(std::size_t index) 
   std::string portable(as_text(text));
   const std::string here = dir_.path().string();
   for (std::size_t at = portable.find(here); at != std::string::npos; at = portable.find(here, at)) portable.erase(at, here.size());
-  Expanded result{sha256(as_bytes(portable)), files_in(as_text(text), here)};
+  Expanded result{sha256(as_bytes(portable)), files_in(as_text(text), here), mentions_thread_locals(portable)};
   result.files.insert(source.path.string());
   return result;
 }
@@ -108,7 +112,11 @@ Result<Hash256> Compilation::preprocess() {
     return ok();
   }));
   std::set<std::string> files;
-  for (Expanded& one : expanded) files.merge(one.files);
+  mentions_thread_locals_.clear();
+  for (Expanded& one : expanded) {
+    files.merge(one.files);
+    mentions_thread_locals_.push_back(one.mentions_thread_locals);
+  }
   files_.assign(files.begin(), files.end());
   Sha256 all;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -122,13 +130,14 @@ Result<std::string> Compilation::compile_source(std::size_t index) const {
   const Source& source = sources_[index];
   Words command = command_for(source.language, Step::compile);
   append(command, {expanded_name(index), "-c"});
-  append(command, goes_through_bitcode(index) ? Words{"-emit-llvm", "-o", bitcode_name(index)} : Words{"-o", object_name(index)});
+  if (goes_through_bitcode(index)) append(command, bitcode_flags(source.language));
+  append(command, {"-o", goes_through_bitcode(index) ? bitcode_name(index) : object_name(index)});
   GW_TRY(auto result, run_tool(std::move(command), dir_.path(), fmt::format("{} does not compile", source.path.string())));
   return std::move(result.err);
 }
 
 Status Compilation::generate_object(std::size_t index) const {
-  Words command = generate_command();
+  Words command = generate_command(exceptions_);
   append(command, compile_flags_);
   append(command, {"-c", bitcode_name(index), "-o", object_name(index)});
   GW_TRY_VOID(run_tool(std::move(command), dir_.path(), fmt::format("{} does not compile", sources_[index].path.string())));
@@ -167,7 +176,7 @@ Result<Compilation::Linked> Compilation::compile_and_link(const BuildCache& cach
     through_bitcode.push_back(i);
     bitcode.push_back(dir_.path() / bitcode_name(i));
   }
-  GW_TRY_VOID(fix_handlers(bitcode));
+  GW_TRY_VOID(rewrite_bitcode(bitcode));
   GW_TRY_VOID(for_each_in_parallel(through_bitcode.size(), [&](std::size_t i) { return generate_object(through_bitcode[i]); }));
   GW_TRY(Bytes wasm, link());
   return Linked{std::move(wasm), fmt::format("{}", fmt::join(warnings, ""))};

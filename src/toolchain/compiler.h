@@ -23,8 +23,8 @@ struct Source {
 // Sources on their way to one linked module, in a folder of their own. Steps in this order: preprocess, compile_and_link.
 //
 // Preprocessing only expands the includes. Its result is the whole input of the compiler: the cache key is taken from it, and it alone is
-// compiled, so a header that changes in between cannot give a wrong cache entry. Sources are handled several at a time. C++ that may throw
-// is compiled in two halves with LLVM bitcode in between, which handler_fix.h corrects.
+// compiled, so a header that changes in between cannot give a wrong cache entry. Sources are handled several at a time. C++, and
+// what has thread_local variables, is compiled in two halves with LLVM bitcode in between, which bitcode.h rewrites.
 class Compilation {
  public:
   static constexpr std::size_t kMaxSources = 4096;
@@ -51,14 +51,15 @@ class Compilation {
  private:
   Compilation(os::TempDir dir, std::vector<Source> sources) : dir_(std::move(dir)), sources_(std::move(sources)) {}
 
-  Language language() const;       // C++ if any source is
-  LibraryUse library_use() const;  // REQUIRES: preprocess() has succeeded
-  bool goes_through_bitcode(std::size_t index) const;
+  Language language() const;                           // C++ if any source is
+  LibraryUse library_use() const;                      // REQUIRES: preprocess() has succeeded
+  bool goes_through_bitcode(std::size_t index) const;  // REQUIRES: preprocess() has succeeded
   enum class Step { expand, compile };
   Words command_for(Language language, Step step) const;  // up to the name of the source
   struct Expanded {
     Hash256 hash;
     std::set<std::string> files;
+    bool mentions_thread_locals = false;
   };
   Result<Expanded> preprocess_source(std::size_t index) const;
   Result<std::string> compile_source(std::size_t index) const;
@@ -73,6 +74,7 @@ class Compilation {
   std::string compiler_version_;
   std::string settings_;
   std::vector<std::filesystem::path> files_;
+  std::vector<bool> mentions_thread_locals_;  // by source
 };
 
 }  // namespace gw::toolchain

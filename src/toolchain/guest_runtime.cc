@@ -17,8 +17,11 @@ constexpr std::size_t kMaxObjectBytes = 64u << 20;
 // Part of every program, C++ programs that throw, and what is linked only if the program calls it.
 const Words kAlways = {"runtime/godwit_runtime.c"};
 const Words kAlwaysThrowing = {"runtime/exceptions.cc"};
-const Words kOnDemand = {"runtime/setjmp.c", "runtime/signals.c", "runtime/system.c"};
-const Words kOnDemandCxx = {"runtime/file_streams.cc"};
+const Words kOnDemand = {"runtime/setjmp.c",      "runtime/signals.c", "runtime/system.c", "runtime/locks.c",
+                         "runtime/thread_data.c", "runtime/threads.c", "runtime/waiting.c"};
+const Words kOnDemandCxx = {"runtime/once.cc"};
+const Words kFileStreams = {"runtime/file_streams.cc"};
+const Words kThreads = {"runtime/std_thread.cc", "runtime/thread_library.cc"};
 const Words kOnDemandThrowing = {"runtime/type_names.c", "runtime/library_exceptions.cc"};
 
 // Parts of libc++ that tools/fetch_libcxx has fetched, if it has.
@@ -41,7 +44,9 @@ Status write_guest_sdk(const fs::path& folder) {
 RuntimeParts runtime_parts(Language language, Exceptions exceptions, LibraryUse use) {
   RuntimeParts parts{kAlways, kOnDemand};
   if (language == Language::c) return parts;
-  if (use.file_streams) append(parts.on_demand, kOnDemandCxx);
+  append(parts.on_demand, kOnDemandCxx);
+  if (use.file_streams) append(parts.on_demand, kFileStreams);
+  if (use.threads) append(parts.on_demand, kThreads);
   if (exceptions == Exceptions::off) return parts;
   append(parts.always, kAlwaysThrowing);
   append(parts.on_demand, kOnDemandThrowing);

@@ -33,6 +33,7 @@ struct RuntimeParts {
 struct LibraryUse {
   bool file_streams = true;
   bool file_system = true;
+  bool threads = true;
 };
 RuntimeParts runtime_parts(Language language, Exceptions exceptions, LibraryUse use = {});
 // Does what the linker says ask for std::filesystem, and this program has none (tools/fetch_libcxx)?

@@ -10,23 +10,15 @@
 
 #include "toolchain/handler_fix.h"
 
-#include <chrono>
 #include <map>
-#include <string>
 #include <utility>
-
-#include "base/bytes.h"
-#include "os/process/process.h"
-#include "toolchain/llvm_library.h"
+#include <vector>
 
 namespace gw::toolchain {
 namespace {
 
 using Block = LlvmLibrary::Block;
 using Value = LlvmLibrary::Value;
-
-constexpr std::chrono::minutes kFixTimeout{10};
-constexpr std::size_t kMaxMessageBytes = 1u << 20;
 
 class HandlerFix {
  public:
@@ -99,48 +91,13 @@ class HandlerFix {
   std::map<std::pair<Value, Block>, Value> copies_;  // nodes stay where they are while others are added
 };
 
-// LLVM's own would print the message and end the process.
-void ignore_diagnostic(void* /*diagnostic*/, void* /*context*/) {}
+}  // namespace
 
-Status fix_file(const LlvmLibrary& llvm, const std::string& path) {
-  LlvmLibrary::Context context = llvm.ContextCreate();
-  llvm.ContextSetDiagnosticHandler(context, ignore_diagnostic, nullptr);
-  LlvmLibrary::Buffer buffer = nullptr;
-  LlvmLibrary::Module module = nullptr;
-  char* error = nullptr;
-  if (llvm.CreateMemoryBufferWithContentsOfFile(path.c_str(), &buffer, &error) != 0) return fail(Kind::internal, "cannot read {}", path);
-  if (llvm.ParseBitcodeInContext2(context, buffer, &module) != 0) return fail(Kind::corrupt, "{} is not LLVM bitcode", path);
-  LlvmLibrary::Builder builder = llvm.CreateBuilderInContext(context);
+bool fix_handlers(const LlvmLibrary& llvm, LlvmLibrary::Builder builder, LlvmLibrary::Module module) {
   std::size_t copies = 0;
   for (Value f = llvm.GetFirstFunction(module); f; f = llvm.GetNextFunction(f))
     if (llvm.GetFirstBasicBlock(f)) copies += HandlerFix(llvm, builder, f).run();
-  if (copies > 0 && llvm.WriteBitcodeToFile(module, path.c_str()) != 0) return fail(Kind::internal, "cannot write {}", path);
-  return ok();
-}
-
-Status fix_files(const std::vector<std::filesystem::path>& files) {
-  GW_TRY(const LlvmLibrary llvm, LlvmLibrary::load());
-  for (const auto& file : files) GW_TRY_VOID(fix_file(llvm, file.string()));
-  return ok();
-}
-
-}  // namespace
-
-Status fix_handlers(const std::vector<std::filesystem::path>& bitcode) {
-  if (bitcode.empty()) return ok();
-  // The child answers with the sentence that says what went wrong, or with nothing.
-  auto child = os::run_forked(
-      [&] {
-        const Status status = fix_files(bitcode);
-        return status ? Bytes() : Bytes(status.error().detail.begin(), status.error().detail.end());
-      },
-      kFixTimeout, kMaxMessageBytes);
-  if (!child) return fail(child.error().kind, "the correction of exception handlers {}", child.error().detail);
-  if (!child->succeeded())
-    return fail(Kind::internal, "the correction of exception handlers ended with code {}, signal {}:\n{}", child->exit_code, child->signal,
-                child->err);
-  if (!child->out.empty()) return fail(Kind::internal, "the correction of exception handlers failed: {}", child->out);
-  return ok();
+  return copies > 0;
 }
 
 }  // namespace gw::toolchain

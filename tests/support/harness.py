@@ -93,7 +93,7 @@ def native(source: Path) -> Path:
     if not target.exists():
         compiler = ["clang-19", "-std=c17"] if source.suffix == ".c" else ["clang++-19", "-std=c++20"]
         building = target.with_name(f"{target.name}.{os.getpid()}")
-        run([*compiler, "-O3", "-w", source, "-o", building, "-lm"], check=True)
+        run([*compiler, "-O3", "-w", "-pthread", source, "-o", building, "-lm"], check=True)
         building.rename(target)
     return target
 

@@ -287,5 +287,41 @@ TEST_F(Behaviour, AnExceptionThroughTheTableIsCaught) {
   }
 }
 
+// Two threads take turns three times each. Between a switch and thread_frames the memory grows.
+TEST_F(Behaviour, ThreadsOfTheGuestTakeTurns) {
+  const std::string program = R"(
+    (import "godwit" "thread_run" (func $run (param i32 i32 i32 i32) (result i32)))
+    (import "godwit" "thread_switch" (func $switch))
+    (import "godwit" "thread_frames" (func $frames (param i32)))
+    (table $t 3 3 funcref)
+    (elem (i32.const 1) $thread)
+    (func $deeper (param $id i32) (param $i i32)
+      (call $switch)
+      (call $show (i64.extend_i32_u (i32.add (i32.mul (local.get $id) (i32.const 16)) (local.get $i)))))
+    (func $thread (param $id i32) (local $i i32)
+      (loop $next
+        (call $deeper (local.get $id) (local.get $i))
+        (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 3)))))
+    (func $turn (param $id i32) (result i32) (local $at i32) (local $bytes i32)
+      (local.set $at (i32.shl (local.get $id) (i32.const 12)))
+      (local.set $bytes
+        (call $run (i32.const 1) (local.get $id) (i32.add (local.get $at) (i32.const 4)) (i32.load (local.get $at))))
+      (i32.store (local.get $at) (local.get $bytes))
+      (drop (memory.grow (i32.const 1)))
+      (call $frames (i32.add (local.get $at) (i32.const 4)))
+      (i32.ne (local.get $bytes) (i32.const 0)))
+    (func $start (local $alive i32)
+      (loop $next
+        (local.set $alive (call $turn (i32.const 1)))
+        (br_if $next (i32.or (call $turn (i32.const 2)) (local.get $alive))))
+      (call $show (i64.extend_i32_u (memory.size)))))";
+  const std::string expected = run(program, {.level = Level::coarse});
+  for (const char* shown : {"10", "20", "11", "21", "12", "22", "48"})  // the last one: 64 pages and eight turns
+    EXPECT_NE(expected.find(fmt::format("{}00000000000000 ", shown)), std::string::npos) << expected;
+  EXPECT_EQ(run(program, {}), expected);
+  EXPECT_EQ(run(program, {}, Moved::at_every_poll), expected);
+  EXPECT_EQ(run(program, {.verify = Verify::yes}, Moved::at_every_poll), expected);
+}
+
 }  // namespace
 }  // namespace gw::transform

@@ -371,9 +371,13 @@ TEST(Worker, HandsOutFilesBeforeTheEnd) {
   EXPECT_TRUE(file.file().last());
 }
 
-TEST(Worker, CarriesOutTasksEachFromTheSameState) {
+// With and without threads in the guest.
+class WorkerOfTasks : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Guests, WorkerOfTasks, ::testing::Values("square_task", "threads_task"));
+
+TEST_P(WorkerOfTasks, CarriesOutTasksEachFromTheSameState) {
   WorkerDriver driver;
-  driver.load(build_guest("square_task"));
+  driver.load(build_guest(GetParam()));
   driver.start_tasks(1);
   ASSERT_TRUE(driver.run_until([&] { return !driver.output(1).empty(); }));
   for (int number = 1; number <= 3; number++) {

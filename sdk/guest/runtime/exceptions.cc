@@ -56,11 +56,21 @@ struct alignas(16) Throw {
 
 Throw* from_object(void* object) { return static_cast<Throw*>(object) - 1; }
 
-struct {
+struct State {
   Throw* in_flight;  // the last thrown first
   Throw* caught;     // the innermost clause first
   unsigned uncaught;
-} state;
+};
+
+}  // namespace
+
+// Of the thread that runs: threads.c knows it as three words, and keeps those of the others.
+extern "C" State godwit_exceptions;
+State godwit_exceptions;
+
+namespace {
+
+State& state = godwit_exceptions;
 
 // Room for exceptions when memory has run out, std::bad_alloc first of all.
 class Reserve {
@@ -309,6 +319,9 @@ void godwit_run_program() noexcept {
   __wasm_call_ctors();
   exit(__original_main());
 }
+
+// The same for the first function of a thread (threads.c).
+void* godwit_call_thread(void* (*start)(void*), void* argument) noexcept { return start(argument); }
 
 }  // extern "C"
 

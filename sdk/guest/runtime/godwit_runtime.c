@@ -20,7 +20,8 @@ __attribute__((weak)) void godwit_run_program(void) {
   exit(__original_main());
 }
 
-__attribute__((export_name("_start"))) void _start(void) { godwit_run_program(); }
+// That of threads.c takes precedence, in programs that make threads.
+__attribute__((weak, export_name("_start"))) void _start(void) { godwit_run_program(); }
 
 // Debian built some of the compiler's own functions (128-bit division) with stack protectors, which wasi-libc does not have. The value is
 // not secret: a guest's stack overwrites nothing that is not the guest's own.

@@ -1,8 +1,8 @@
 // Makes libc++.a and libc++abi.a throw. Debian built both without exceptions: where they would throw, they call one of two functions that
 // print a text and end the program, and the text begins with the name of the exception. Here these functions throw it.
 //
-// The frames of the library are left without their destructors being run: temporary strings leak. Two functions that would also leave
-// something wrong behind are replaced at the end of this file.
+// The frames of the library are left without their destructors being run: temporary strings leak. One function that would also leave
+// something wrong behind is replaced at the end of this file, another one in once.cc.
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,21 +93,6 @@ extern "C" [[noreturn]] void godwit_verbose_abort(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   throw_or_end(format, arguments);
-}
-
-// std::__call_once. That of libc++.a leaves the flag set when the function throws.
-extern "C" void godwit_call_once(volatile unsigned long& flag, void* argument,
-                                 void (*function)(void*)) __asm__("_ZNSt3__211__call_onceERVmPvPFvS2_E");
-extern "C" void godwit_call_once(volatile unsigned long& flag, void* argument, void (*function)(void*)) {
-  if (flag != 0) return;
-  flag = 1;
-  try {
-    function(argument);
-  } catch (...) {
-    flag = 0;
-    throw;
-  }
-  flag = ~0ul;
 }
 
 // std::ios_base::__set_badbit_and_consider_rethrow. That of libc++.a never throws again; it is in one object file with other functions, so

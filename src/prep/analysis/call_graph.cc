@@ -53,8 +53,7 @@ CallGraph::CallGraph(BinaryenModuleRef module) {
     const std::string_view import_module = BinaryenFunctionImportGetModule(ref);
     function.imported = !import_module.empty();
     function.is_poll_marker = function.name == kPollMarker;
-    const wire::HostFunction* host =
-        function.imported ? wire::find_host_function(import_module, BinaryenFunctionImportGetBase(ref)) : nullptr;
+    const wire::HostFunction* host = function.imported ? wire::find_importable(import_module, BinaryenFunctionImportGetBase(ref)) : nullptr;
     function.blocking_import = host && host->blocking == wire::Blocking::maybe;
     by_name_[function.name] = static_cast<Index>(functions_.size());
     functions_.push_back(std::move(function));

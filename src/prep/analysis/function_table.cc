@@ -18,7 +18,7 @@ bool is_blocking_import(BinaryenModuleRef module, const std::string& name) {
   BinaryenFunctionRef function = BinaryenGetFunction(module, name.c_str());
   const std::string_view import_module = BinaryenFunctionImportGetModule(function);
   if (import_module.empty()) return false;
-  const wire::HostFunction* host = wire::find_host_function(import_module, BinaryenFunctionImportGetBase(function));
+  const wire::HostFunction* host = wire::find_importable(import_module, BinaryenFunctionImportGetBase(function));
   return host && host->blocking == wire::Blocking::maybe;
 }
 

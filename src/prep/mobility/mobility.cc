@@ -10,6 +10,7 @@
 #include "prep/analysis/call_graph.h"
 #include "prep/analysis/function_table.h"
 #include "prep/exceptions/exceptions.h"
+#include "prep/mobility/guest_threads.h"
 #include "prep/mobility/two_bodies.h"
 #include "prep/passes/lift.h"
 
@@ -82,6 +83,7 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   const Builder build(module);
   wrap_addressed_imports(build);
   confine_indirect_calls(build);
+  const GuestThreads threads(build);
   const CallGraph graph(module);
   const SiteRules rules = make_rules(graph);
   if (plan.poll == wire::Poll::counter) BinaryenAddGlobal(module, kCounter, BinaryenTypeInt32(), true, build.i32(INT32_MAX));
@@ -91,7 +93,7 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   };
   const MobilityContext context{build, rules, stack, condition, table_size(module)};
   for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
-    if (graph.functions()[f].imported || !rules.may_suspend(f)) continue;
+    if (graph.functions()[f].imported || !rules.may_suspend(f) || threads.is_run(graph.functions()[f].name)) continue;
     FunctionDraft draft = build.take(graph.functions()[f].name);
     lift_sites(draft, rules, build);
     const TwoBodies bodies = make_two_bodies(std::move(draft), context);
@@ -100,10 +102,11 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
     ++report.instrumented;
     report.sites += bodies.sites;
   }
+  threads.add_code(stack, context.table_half);
   add_rewind_entries(build, graph, rules);
   dispatch_exports(build, graph, rules);
   if (BinaryenGetFunction(module, kPollMarker)) BinaryenRemoveFunction(module, kPollMarker);
-  stack.hide_area();
+  stack.hide_area(threads.used() ? UnwindStack::Content::frames : UnwindStack::Content::none);
   export_controls(build, plan);
 }
 
@@ -113,7 +116,7 @@ std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module) {
   for (BinaryenIndex i = 0; i < BinaryenGetNumGlobals(module); ++i) {
     BinaryenGlobalRef global = BinaryenGetGlobalByIndex(module, i);
     const std::string name = BinaryenGlobalGetName(global);
-    if (!BinaryenGlobalIsMutable(global) || name == kUnwinding || name == kRewinding || name == kCounter) continue;
+    if (!BinaryenGlobalIsMutable(global) || name == kUnwinding || name == kRewinding || name == kCounter || name == kSwitching) continue;
     if (name.starts_with(kPayloadPrefix)) continue;
     state.push_back(name);
     types.push_back(value_type(BinaryenGlobalGetType(global)));

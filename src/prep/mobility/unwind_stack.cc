@@ -117,7 +117,31 @@ std::vector<Expr> UnwindStack::pop(const std::vector<std::pair<Local, Type>>& lo
   return statements;
 }
 
-void UnwindStack::hide_area() {
+Expr UnwindStack::used_bytes() const { return build_.binary(BinaryenSubInt32(), build_.global(kStackPointer), build_.global(kStackBase)); }
+
+std::vector<Expr> UnwindStack::fill(Expr from, Expr bytes) const {
+  Expr too_many = build_.binary(BinaryenGtUInt32(), build_.copy(bytes), build_.i32(static_cast<std::int32_t>(area_.bytes)));
+  Expr top = build_.binary(BinaryenAddInt32(), build_.global(kStackBase), build_.copy(bytes));
+  return {build_.if_else(build_.binary(BinaryenOrInt32(), used_bytes(), too_many), build_.unreachable()),
+          BinaryenMemoryCopy(build_.module(), build_.global(kStackBase), from, bytes), build_.set_global(kStackPointer, top)};
+}
+
+Expr UnwindStack::empty_into(Expr to) const {
+  return build_.sequence({build_.if_else(build_.copy(to), BinaryenMemoryCopy(build_.module(), to, build_.global(kStackBase), used_bytes())),
+                          BinaryenMemoryFill(build_.module(), build_.global(kStackBase), build_.i32(0), used_bytes()),
+                          build_.set_global(kStackPointer, build_.global(kStackBase))});
+}
+
+// Statements that move the content of the stack up by `by` bytes and leave zeros where it was, which is now the guest's memory.
+std::vector<Expr> UnwindStack::move_content(Local by) const {
+  Expr to = build_.binary(BinaryenAddInt32(), build_.global(kStackBase), build_.get_i32(by));
+  Expr apart = build_.binary(BinaryenLtUInt32(), used_bytes(), build_.get_i32(by));
+  Expr left_behind = BinaryenSelect(build_.module(), apart, used_bytes(), build_.get_i32(by), BinaryenTypeInt32());
+  return {BinaryenMemoryCopy(build_.module(), to, build_.global(kStackBase), used_bytes()),
+          BinaryenMemoryFill(build_.module(), build_.global(kStackBase), build_.i32(0), left_behind)};
+}
+
+void UnwindStack::hide_area(Content content) {
   constexpr const char* kSize = "gw$memory_size";
   constexpr const char* kGrow = "gw$memory_grow";
   constexpr std::int32_t kPageShift = 16;
@@ -138,11 +162,23 @@ void UnwindStack::hide_area() {
   const Local pages = 0;
   const Local before = grow.add_local(BinaryenTypeInt32());
   Expr refused = build_.binary(BinaryenEqInt32(), BinaryenMemoryGrow(module, build_.get_i32(pages)), build_.i32(-1));
-  Expr moved = build_.binary(BinaryenAddInt32(), build_.global(kStackBase),
-                             build_.binary(BinaryenShlInt32(), build_.get_i32(pages), build_.i32(kPageShift)));
-  grow.body = build_.sequence({build_.if_else(refused, build_.ret(build_.i32(-1))), build_.set(before, base_page()),
-                               build_.set_global(kStackBase, moved), build_.set_global(kStackPointer, build_.global(kStackBase)),
-                               build_.get_i32(before)});
+  const auto moved = [&](const char* address) {
+    return build_.binary(BinaryenAddInt32(), build_.global(address),
+                         build_.binary(BinaryenShlInt32(), build_.get_i32(pages), build_.i32(kPageShift)));
+  };
+  std::vector<Expr> body{build_.if_else(refused, build_.ret(build_.i32(-1))), build_.set(before, base_page())};
+  if (content == Content::frames) {
+    const Local bytes = grow.add_local(BinaryenTypeInt32());
+    body.push_back(build_.set(bytes, build_.binary(BinaryenShlInt32(), build_.get_i32(pages), build_.i32(kPageShift))));
+    std::ranges::copy(move_content(bytes), std::back_inserter(body));
+    body.push_back(build_.set_global(kStackPointer, moved(kStackPointer)));
+    body.push_back(build_.set_global(kStackBase, moved(kStackBase)));
+  } else {
+    body.push_back(build_.set_global(kStackBase, moved(kStackBase)));
+    body.push_back(build_.set_global(kStackPointer, build_.global(kStackBase)));
+  }
+  body.push_back(build_.get_i32(before));
+  grow.body = build_.sequence(std::move(body));
   build_.add(grow);
 }
 

@@ -37,13 +37,21 @@ class UnwindStack {
   // Statements that undo push(), number excepted.
   std::vector<Expr> pop(const std::vector<std::pair<Local, Type>>& locals);
 
-  // Makes memory.size and memory.grow speak of the guest's memory only.
-  void hide_area();
+  // For the frames of a thread of the guest (guest_threads.h): how many bytes the stack holds; statements that put saved frames on the
+  // empty stack; a statement that moves its content to an address, or drops it if that is 0.
+  Expr used_bytes() const;
+  std::vector<Expr> fill(Expr from, Expr bytes) const;
+  Expr empty_into(Expr to) const;
+
+  // Makes memory.size and memory.grow speak of the guest's memory only. `content`: may the stack hold something when the memory grows?
+  enum class Content : std::uint8_t { none, frames };
+  void hide_area(Content content);
 
  private:
   std::string push_function(Type type, unsigned count);
   Expr pop(Type type);
   Expr stack_limit() const;
+  std::vector<Expr> move_content(Local by) const;
   void add_globals();
   void add_begin_unwind();
 

@@ -84,7 +84,7 @@ constexpr const char* kLooksAtItsMemory = R"((module (memory 32)
 TEST(UnwindStack, AnAreaBehindTheMemoryIsHidden) {
   const test::TextModule module(kLooksAtItsMemory);
   const Builder build(module.ref());
-  UnwindStack(build, kArea, Verify::no).hide_area();
+  UnwindStack(build, kArea, Verify::no).hide_area(UnwindStack::Content::none);
   EXPECT_EQ(test::count(module.body("f"), Node::memory_size), 0u);
   EXPECT_EQ(test::count(module.body("f"), Node::memory_grow), 0u);
   EXPECT_EQ(test::count(module.body("f"), Node::call), 2u);

@@ -65,18 +65,30 @@ constexpr std::array kHostFunctions = {
     HostFunction{kWasiModule, "sock_shutdown", never},
 };
 
+constexpr std::array kReplacedFunctions = {
+    HostFunction{kGodwitModule, "thread_frames", never},
+    HostFunction{kGodwitModule, "thread_run", never},  // calls a function, and is left and entered again like one
+    HostFunction{kGodwitModule, "thread_switch", maybe},
+};
+
 constexpr bool before(const HostFunction& a, const HostFunction& b) { return std::tie(a.module, a.name) < std::tie(b.module, b.name); }
 static_assert(std::is_sorted(kHostFunctions.begin(), kHostFunctions.end(), before));
+static_assert(std::is_sorted(kReplacedFunctions.begin(), kReplacedFunctions.end(), before));
+
+const HostFunction* find_in(std::span<const HostFunction> functions, const HostFunction& wanted) {
+  const auto found = std::lower_bound(functions.begin(), functions.end(), wanted, before);
+  return found == functions.end() || before(wanted, *found) ? nullptr : &*found;
+}
 
 }  // namespace
 
 std::span<const HostFunction> host_functions() { return kHostFunctions; }
+std::span<const HostFunction> replaced_functions() { return kReplacedFunctions; }
 
-const HostFunction* find_host_function(std::string_view module, std::string_view name) {
+const HostFunction* find_importable(std::string_view module, std::string_view name) {
   const HostFunction wanted{module, name, never};
-  const auto found = std::lower_bound(kHostFunctions.begin(), kHostFunctions.end(), wanted, before);
-  if (found == kHostFunctions.end() || found->module != module || found->name != name) return nullptr;
-  return &*found;
+  const HostFunction* host = find_in(kHostFunctions, wanted);
+  return host ? host : find_in(kReplacedFunctions, wanted);
 }
 
 }  // namespace gw::wire

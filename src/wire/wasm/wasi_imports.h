@@ -21,7 +21,10 @@ struct HostFunction {
 // Sorted by module, then name.
 std::span<const HostFunction> host_functions();
 
-// Null if guests may not import it.
-const HostFunction* find_host_function(std::string_view module, std::string_view name);
+// Functions of the module `godwit` that the pre-processor replaces by code: a guest may import them, no host has them.
+std::span<const HostFunction> replaced_functions();
+
+// Of the functions above. Null if guests may not import it.
+const HostFunction* find_importable(std::string_view module, std::string_view name);
 
 }  // namespace gw::wire

@@ -41,14 +41,33 @@ void __wasm_call_ctors(void);
 #define GODWIT_NOEXCEPT
 #endif
 
-__attribute__((weak, export_name("godwit_task_init"))) void godwit_task_init(void) GODWIT_NOEXCEPT { __wasm_call_ctors(); }
+/* In programs that make threads: threads of a task end with it. */
+void godwit_threads_run(void (*body)(void)) __attribute__((weak));
 
-__attribute__((weak, export_name("godwit_task_run"))) void godwit_task_run(void) GODWIT_NOEXCEPT {
+__attribute__((weak)) void godwit_task_body(void) GODWIT_NOEXCEPT {
   uint32_t function = 0, size = 0;
   if (godwit_task_next(&function, &size) != 0) abort();
   void* argument = size == 0 ? NULL : malloc(size);
   if (size != 0 && (argument == NULL || godwit_task_argument(argument, size) != 0)) abort();
   ((godwit_task_function*)(uintptr_t)function)(argument, size);
+}
+
+__attribute__((weak)) void godwit_task_constructors(void) GODWIT_NOEXCEPT { __wasm_call_ctors(); }
+
+__attribute__((weak, export_name("godwit_task_init"))) void godwit_task_init(void) {
+  if (godwit_threads_run) {
+    godwit_threads_run(godwit_task_constructors);
+  } else {
+    godwit_task_constructors();
+  }
+}
+
+__attribute__((weak, export_name("godwit_task_run"))) void godwit_task_run(void) {
+  if (godwit_threads_run) {
+    godwit_threads_run(godwit_task_body);
+  } else {
+    godwit_task_body();
+  }
 }
 
 #ifdef __cplusplus
