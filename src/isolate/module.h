@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -33,10 +32,6 @@ class Module {
   ByteView wasm() const { return wasm_; }
   CodeSource code_source() const { return code_source_; }
   bool mobile() const { return info_.level != wire::Level::off; }
-
-  // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]". Reads
-  // the whole section each time: names are needed once, if ever, and reading them takes as long as loading the rest from the cache.
-  std::string function_name(std::uint32_t index) const;
 
  private:
   friend class Engine;
