@@ -17,6 +17,7 @@ constexpr std::size_t kMaxObjectBytes = 64u << 20;
 // Part of every program, C++ programs that throw, and what is linked only if the program calls it.
 const Words kAlways = {"runtime/godwit_runtime.c"};
 const Words kAlwaysThrowing = {"runtime/exceptions.cc"};
+const Words kThrowMarks = {"runtime/throw_marks.c"};
 const Words kOnDemand = {"runtime/setjmp.c", "runtime/signals.c", "runtime/system.c"};
 const Words kOnDemandCxx = {"runtime/file_streams.cc"};
 const Words kOnDemandThrowing = {"runtime/type_names.c", "runtime/library_exceptions.cc"};
@@ -44,6 +45,7 @@ RuntimeParts runtime_parts(Language language, Exceptions exceptions, LibraryUse 
   if (use.file_streams) append(parts.on_demand, kOnDemandCxx);
   if (exceptions == Exceptions::off) return parts;
   append(parts.always, kAlwaysThrowing);
+  if (use.throw_marks) append(parts.always, kThrowMarks);
   append(parts.on_demand, kOnDemandThrowing);
   if (!use.file_system) return parts;
   for (const EmbeddedFile& file : guest_sdk())
