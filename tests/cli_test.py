@@ -54,6 +54,12 @@ class CommandLine(EndToEnd):
         self.assertTrue(done.err.startswith("godwit: "), done)
         self.assertIn(expected, done.err)
 
+    def assert_crash(self, done: Finished, code: int, expected: str):
+        """One sentence and a backtrace, which is indented."""
+        sentence, *backtrace = done.err.splitlines()
+        self.assert_one_sentence(Finished(done.command, done.code, done.out, sentence), code, expected)
+        self.assertTrue(backtrace and all(line.startswith("  ") for line in backtrace), done)
+
 
 class Programs(CommandLine):
     def test_exit_codes_are_passed_through(self):
@@ -83,8 +89,8 @@ class Programs(CommandLine):
         self.assertEqual(self.probe("env", "HOME").out, b"(none)\n")
 
     def test_a_trap_and_limits_have_codes_of_their_own(self):
-        self.assert_one_sentence(self.probe("trap"), FAILED, "trapped")
-        self.assert_one_sentence(self.probe("grow", options=("--memory", "16M")), LIMIT, "memory")
+        self.assert_crash(self.probe("trap"), FAILED, "trapped")
+        self.assert_crash(self.probe("grow", options=("--memory", "16M")), LIMIT, "memory")
         done = self.probe("spin", options=("--time-limit", "200ms"))
         self.assertEqual(done.code, LIMIT, done)
 

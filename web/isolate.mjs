@@ -1,5 +1,6 @@
 // A running program that can be stopped, saved and continued elsewhere: the host's half of the protocol in
 // docs/design/000-mobile-isolates.md, on the engine of this Node or browser.
+import { backtrace, withFrames } from "./backtrace.mjs";
 import { equalBytes, sha256 } from "./bytes.mjs";
 import { refuse } from "./errors.mjs";
 import { decodeImage, encodeImage, kFirstFilePage, kPageBytes, withoutEndZeros } from "./image.mjs";
@@ -15,7 +16,8 @@ const kPollsBetweenLooksAtTheClock = 20000;
 // Calls that the guest repeats after a suspension, so that it can be suspended inside them (src/wire/wasm/wasi_imports.cc).
 const kRepeatable = new Set(["fd_pread", "fd_read", "fd_write", "poll_oneoff", "sched_yield"]);
 
-// Why resume() came back: {kind: "suspended"}, {kind: "parked", call, milliseconds?, hash?}, {kind: "exited", code}, {kind: "trapped", message}.
+// Why resume() came back: {kind: "suspended"}, {kind: "parked", call, milliseconds?, hash?}, {kind: "exited", code},
+// {kind: "trapped", message, backtrace}.
 export class Isolate {
   #module;
   #wasm;
@@ -183,14 +185,22 @@ export class Isolate {
     if (this.#info.poll === "counter") this.#exports["godwit.counter"].value = polls;
     if (this.#phase === "suspended") this.#exports["godwit.rewinding"].value = 1;
     try {
-      this.#exports._start();
+      withFrames(() => this.#exports._start());
     } catch (error) {
-      return ended(error);
+      return this.#ended(error);
     }
     if (this.#exports["godwit.unwinding"].value === 0) return { kind: "exited", code: 0 };
     this.#exports["godwit.unwinding"].value = 0;
     this.#phase = "suspended";
     return this.#whyUnwound();
+  }
+
+  #ended(error) {
+    if (error instanceof Exit) return { kind: "exited", code: error.code };
+    const trapped = error instanceof WebAssembly.RuntimeError;
+    if (!trapped && !(error instanceof RangeError)) throw error;
+    const message = trapped ? error.message : "the stack of this engine is too small for the depth of the program";
+    return { kind: "trapped", message, backtrace: backtrace(error, this.#wasm, this.#module) };
   }
 
   #whyUnwound() {
@@ -225,13 +235,6 @@ function putFiles(files, image) {
     content.pages[index] = new Uint8Array(kPageBytes);
     content.pages[index].set(page.bytes);
   }
-}
-
-function ended(error) {
-  if (error instanceof Exit) return { kind: "exited", code: error.code };
-  if (error instanceof WebAssembly.RuntimeError) return { kind: "trapped", message: error.message };
-  if (error instanceof RangeError) return { kind: "trapped", message: "the stack of this engine is too small for the depth of the program" };
-  throw error;
 }
 
 const kSetters = { i32: "setInt32", i64: "setBigInt64", f32: "setFloat32", f64: "setFloat64" };

@@ -107,7 +107,7 @@ async function main() {
       writeFileAtomic(options.image, await isolate.save());
       return kExitSuspended;
     default:
-      process.stderr.write(`godwit: the program ended: ${stop.message}\n`);
+      process.stderr.write(`godwit: the program ended: ${stop.message}\n${stop.backtrace.map((line) => `  ${line}\n`).join("")}`);
       return kExitTrapped;
   }
 }

@@ -127,6 +127,7 @@ export class Wasi {
     const unavailable = () => Errno.notsup;
     return {
       fork: this.#guarded((child) => this.#fork(child)),
+      mark_throw: () => {},
       report: unavailable,
       task_argument: unavailable,
       task_next: unavailable,

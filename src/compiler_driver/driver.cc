@@ -45,7 +45,7 @@ class Driver {
     }
     GW_TRY(const Words runtime, compile_runtime());
     const fs::path module = folder_.path() / "linked.wasm";
-    Words command = toolchain::link_command(driver_, exceptions_);
+    Words command = toolchain::link_command(driver_, exceptions_, toolchain::DebugInfo::off);
     append(command, objects);
     append(command, arguments_.link);
     append(command, runtime);

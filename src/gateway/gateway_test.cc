@@ -223,7 +223,7 @@ TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
     numbers.push_back(event.number);
     if (numbers.size() == 1)
       on_node([this] {
-        for (int i = 0; i < 1000; ++i) control.note(kJob, JobEvent::ThreadEnded{job::ThreadId(1), 0});
+        for (int i = 0; i < 1000; ++i) control.note(kJob, JobEvent::ThreadEnded{job::ThreadId(1), 0, ""});
         control.end(kJob, 3);
       });
     return Client::StreamControl::proceed;

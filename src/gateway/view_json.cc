@@ -192,7 +192,7 @@ struct EventFields {
   Json operator()(const Event::OutputGrew& e) const { return {{"event", "output_grew"}, {"stream", name(e.stream)}, {"size", e.size}}; }
   Json operator()(const Event::InputWanted& e) const { return {{"event", "input_wanted"}, {"piece", e.piece}}; }
   Json operator()(const Event::ThreadEnded& e) const {
-    return {{"event", "thread_ended"}, {"thread", thread_text(e.thread)}, {"exit_code", e.exit_code}};
+    return {{"event", "thread_ended"}, {"thread", thread_text(e.thread)}, {"exit_code", e.exit_code}, {"sentence", e.sentence}};
   }
   Json operator()(const Event::ThreadFailed& e) const {
     return {{"event", "thread_failed"}, {"thread", thread_text(e.thread)}, {"sentence", e.sentence}};

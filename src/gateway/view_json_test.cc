@@ -108,7 +108,7 @@ TEST(ViewJson, EveryEventIsReadBack) {
                                             JobEvent::PeerLost{host, 4},
                                             JobEvent::OutputGrew{node::Stream::errors, 5},
                                             JobEvent::InputWanted{3},
-                                            JobEvent::ThreadEnded{thread, 6},
+                                            JobEvent::ThreadEnded{thread, 6, "exited with code 134 (SIGABRT)\n  at abort"},
                                             JobEvent::ThreadFailed{thread, "why"},
                                             JobEvent::Report{thread, std::string("\0\xff", 2)},
                                             JobEvent::Suspended{},

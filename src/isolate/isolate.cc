@@ -1,5 +1,6 @@
 #include "isolate/isolate.h"
 
+#include "isolate/backtrace.h"
 #include "isolate/engine/watchdog.h"
 #include "isolate/files/file_tree_builder.h"
 #include "isolate/memory/memory_history.h"
@@ -124,7 +125,7 @@ Stop Isolate::run(const ResumeOptions& options) {
   if (Status prepared = prepare(options)) {
     stop = stop_of(instance_->call(entry_));
   } else {
-    stop = Trapped{TrapKind::host_failure, "", prepared.error().detail};
+    stop = Trapped{TrapKind::host_failure, "", prepared.error().detail, ""};
   }
   engine_.watchdog().forget(*control_);
   bool stays = can_resume(stop) || returned_from_export(stop);
@@ -165,8 +166,9 @@ Stop Isolate::stop_of(const CallOutcome& outcome) {
   if (std::holds_alternative<Returned>(outcome)) return stop_after_return();
   const TrapReport& trap = std::get<TrapReport>(outcome);
   const bool overflow = trap.kind == TrapKind::memory_out_of_bounds && stack_pointer_is_outside();
-  return Trapped{overflow ? TrapKind::memory_stack_overflow : trap.kind, trap.function ? module_->function_name(*trap.function) : "",
-                 trap.message};
+  Backtrace backtrace = backtrace_of(*module_, trap.frames);
+  return Trapped{overflow ? TrapKind::memory_stack_overflow : trap.kind, std::move(backtrace.function), trap.message,
+                 std::move(backtrace.lines)};
 }
 
 // Linkers put the stack first and its pointer into the first global: a stack that overflows makes it wrap around.
@@ -178,11 +180,11 @@ bool Isolate::stack_pointer_is_outside() const {
 }
 
 Stop Isolate::stop_after_return() {
-  if (!module_->mobile()) return Exited{0};
+  if (!module_->mobile()) return Exited{};
   auto unwinding = instance_->global("godwit.unwinding", wire::ValueType::i32);
-  if (!unwinding) return Trapped{TrapKind::host_failure, "", unwinding.error().detail};
-  if (*unwinding == i32_value(0)) return Exited{0};
-  if (Status cleared = set_i32("godwit.unwinding", 0); !cleared) return Trapped{TrapKind::host_failure, "", cleared.error().detail};
+  if (!unwinding) return Trapped{TrapKind::host_failure, "", unwinding.error().detail, ""};
+  if (*unwinding == i32_value(0)) return Exited{};
+  if (Status cleared = set_i32("godwit.unwinding", 0); !cleared) return Trapped{TrapKind::host_failure, "", cleared.error().detail, ""};
   phase_ = wire::Phase::suspended;
   return unwinding_for_.value_or(Suspended{});
 }
@@ -192,7 +194,7 @@ Stop Isolate::end_stop() const {
   auto reason = control_->end_reason();
   if (reason && std::holds_alternative<LimitKind>(*reason)) {
     LimitKind which = std::get<LimitKind>(*reason);
-    return LimitReached{which, describe(which, limits_)};
+    return LimitReached{which, describe(which, limits_), limit_backtrace_};
   }
   return Terminated{};
 }
@@ -200,17 +202,23 @@ Stop Isolate::end_stop() const {
 // --- host calls ---
 
 CallResult Isolate::on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) {
-  if (memory.size() > memory_limit_bytes(limits_, module_->info())) return end(LimitReached{LimitKind::memory, ""});
+  if (memory.size() > memory_limit_bytes(limits_, module_->info())) return end(LimitReached{LimitKind::memory, "", ""});
   bool can_unwind = module_->mobile() && import.blocking == wire::Blocking::maybe && entry_ == kStart;
   // The call has not begun, so it can as well happen after the move. This is where coarse programs are suspended.
   if (can_unwind && control_->suspend_requested()) return unwind(Suspended{});
   for (;;) {
     CallResult result = import.call(wasi_, memory, args);
+    if (const auto mark = wasi_.take_throw_mark()) note_throw(*mark);
     if (result.after == After::proceed) return result;
     if (result.after == After::end) return end(wasi_.ending());
     if (can_unwind) return unwind(Parked{wasi_.waiting()});
     if (!wait_in_place(wasi_.waiting())) return end(end_stop());
   }
+}
+
+void Isolate::note_throw(ThrowMark mark) {
+  uncaught_ = mark == ThrowMark::uncaught && !throw_frames_.empty();
+  if (mark == ThrowMark::thrown) throw_frames_ = instance_->frames();
 }
 
 CallResult Isolate::unwind(Stop reason) {
@@ -221,7 +229,13 @@ CallResult Isolate::unwind(Stop reason) {
 }
 
 CallResult Isolate::end(Stop stop) {
-  if (auto* limit = std::get_if<LimitReached>(&stop)) limit->sentence = describe(limit->which, limits_);
+  if (auto* limit = std::get_if<LimitReached>(&stop)) {
+    limit->sentence = describe(limit->which, limits_);
+    limit->backtrace = backtrace_of(*module_, instance_->frames()).lines;
+  }
+  if (auto* exited = std::get_if<Exited>(&stop); exited != nullptr && !fatal_signal(exited->code).empty())
+    exited->backtrace = uncaught_ ? backtrace_of(*module_, throw_frames_, InnerFrames::throw_).lines
+                                  : backtrace_of(*module_, instance_->frames(), InnerFrames::abort).lines;
   ended_ = std::move(stop);
   return After::end;
 }
@@ -250,8 +264,9 @@ bool Isolate::wait_in_place(const Wait& wait) {
 }
 
 void Isolate::on_interrupt() {
+  if (control_->take_trace_request()) limit_backtrace_ = backtrace_of(*module_, instance_->frames()).lines;
   if (control_->take_counter_request()) {
-    if (Status set = set_i32("godwit.counter", 0); !set) ended_ = Trapped{TrapKind::host_failure, "", set.error().detail};
+    if (Status set = set_i32("godwit.counter", 0); !set) ended_ = Trapped{TrapKind::host_failure, "", set.error().detail, ""};
   }
   control_->hold_while_paused();
 }

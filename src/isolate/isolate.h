@@ -182,6 +182,7 @@ class Isolate final : private ImportHost {
   CallResult on_import(const HostImport& import, GuestMemory memory, const std::uint64_t* args) override;
   void on_interrupt() override;
   CallResult unwind(Stop reason);
+  void note_throw(ThrowMark mark);
   CallResult end(Stop stop);
   bool wait_in_place(const Wait& wait);
 
@@ -221,6 +222,9 @@ class Isolate final : private ImportHost {
   std::optional<Stop> unwinding_for_;               // set while a host call makes the guest unwind
   std::optional<Stop> ended_;                       // how a host call has ended the guest
   std::optional<Stop> last_stop_;                   // none: it has never run
+  std::vector<CodePosition> throw_frames_;          // of the last exception, if the guest marks them
+  bool uncaught_ = false;                           // the guest ends because of that one
+  std::string limit_backtrace_;                     // where the guest was when it reached a limit, if that could be seen
 };
 
 }  // namespace gw::isolate

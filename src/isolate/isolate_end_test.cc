@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isolate/backtrace.h"
 #include "isolate/isolate.h"
 #include "isolate/test/guests.h"
 
@@ -49,6 +50,77 @@ INSTANTIATE_TEST_SUITE_P(
         TrapCase{"Stack", "(call $_Z4workv)", "trapped in work(): call stack exhausted"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Backtrace, NamesTheCallsFromTheInnermostToMain) {
+  World world;
+  auto isolate = world.make(test::load(test::plain_guest(R"(
+      (memory (export "memory") 1)
+      (func $_Z6divideii (param i32 i32) (result i32) (i32.div_s (local.get 0) (local.get 1)))
+      (func $middle (drop (call $_Z6divideii (i32.const 1) (i32.const 0))))
+      (func $__main_argc_argv (call $middle))
+      (func $__original_main (call $__main_argc_argv))
+      (func $_start (export "_start") (call $__original_main)))")));
+  EXPECT_EQ(explain(isolate->resume()),
+            "trapped in divide(int, int): integer divide by zero\n  at divide(int, int)\n  at middle\n  at main"
+            "\n  Build with --debug to see files and lines.");
+}
+
+TEST(Backtrace, SaysHowOftenACallRepeats) {
+  World world;
+  auto isolate = world.make(test::load(test::plain_guest(R"(
+      (memory (export "memory") 1)
+      (func $down (param i32) (if (i32.eqz (local.get 0)) (then unreachable)) (call $down (i32.sub (local.get 0) (i32.const 1))))
+      (func $_start (export "_start") (call $down (i32.const 99))))")));
+  EXPECT_EQ(explain(isolate->resume()),
+            "trapped in down: unreachable code executed\n  at down, 100 times\n  at _start"
+            "\n  Build with --debug to see files and lines.");
+}
+
+// Functions 0 to n - 1, of which each calls the next.
+std::string chain_of(unsigned n, const std::string& suffix = "") {
+  std::string guest = R"((memory (export "memory") 1) (func $_start (export "_start") (call $f0)" + suffix + "))";
+  for (unsigned i = 0; i < n; ++i)
+    guest += fmt::format("(func $f{}{} {})", i, suffix, i + 1 == n ? "unreachable" : fmt::format("(call $f{}{})", i + 1, suffix));
+  return guest;
+}
+
+TEST(Backtrace, OfADeepStackHasBothEnds) {
+  World world;
+  const std::string text = explain(world.make(test::load(test::plain_guest(chain_of(100))))->resume());
+  EXPECT_NE(text.find("\n  at f99\n  at f98"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  at f68\n  ...\n  at f6"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  at f0\n  at _start"), std::string::npos) << text;
+}
+
+TEST(Backtrace, OfLongNamesIsBounded) {
+  World world;
+  const std::string text = explain(world.make(test::load(test::plain_guest(chain_of(100, std::string(3000, 'n')))))->resume());
+  EXPECT_LT(text.size(), kMaxBacktraceBytes + 512);
+  EXPECT_NE(text.find("\n  ..."), std::string::npos) << text;
+}
+
+TEST(Backtrace, OfEndlessRecursionSaysThatThereIsMore) {
+  World world;
+  const std::string text = explain(world
+                                       .make(test::load(test::plain_guest(R"(
+      (memory (export "memory") 1) (func $a (call $b)) (func $b (call $a)) (func $_start (export "_start") (call $a)))")))
+                                       ->resume());
+  EXPECT_EQ(text.find("trapped in "), 0u) << text;
+  EXPECT_NE(text.find(": call stack exhausted\n  at "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  and more"), std::string::npos) << text;
+}
+
+TEST(Backtrace, OfAnExitByASignal) {
+  constexpr std::string_view kAborts = R"(
+      (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+      (memory (export "memory") 1)
+      (func $abort (call $exit (i32.const {})) unreachable)
+      (func $_start (export "_start") (call $abort)))";
+  World world;
+  EXPECT_EQ(explain(world.make(test::load(test::plain_guest(fmt::format(kAborts, 134))))->resume()),
+            "exited with code 134 (SIGABRT)\n  at abort\n  at _start\n  Build with --debug to see files and lines.");
+  EXPECT_EQ(explain(world.make(test::load(test::plain_guest(fmt::format(kAborts, 3))))->resume()), "");
+}
+
 TEST(Trap, NamesTheIndexInAModuleWithoutNames) {
   Bytes wasm = test::plain_guest(R"((memory (export "memory") 1) (func (export "_start") unreachable))");
   auto sections = wire::read_sections(wasm);
@@ -76,6 +148,13 @@ Stop run_with(std::string_view guest, Limits limits) {
 }
 
 TEST(Limit, CpuTime) { EXPECT_EQ(describe(run_with(kEndless, {.cpu_time = 50ms})), "ended: it has used its CPU time of 0.05 s"); }
+
+TEST(Limit, CpuTimeSaysWhereTheLoopIs) {
+  constexpr std::string_view kSpins = R"(
+    (memory (export "memory") 1) (func $spin (loop $l (br $l))) (func $_start (export "_start") (call $spin)))";
+  EXPECT_EQ(explain(run_with(kSpins, {.cpu_time = 50ms})),
+            "ended: it has used its CPU time of 0.05 s\n  at spin\n  at _start\n  Build with --debug to see files and lines.");
+}
 
 TEST(Limit, WallTime) { EXPECT_EQ(describe(run_with(kEndless, {.wall_time = 50ms})), "ended: it has run for its wall time of 0.05 s"); }
 

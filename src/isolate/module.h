@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -35,10 +34,6 @@ class Module {
   bool mobile() const { return info_.level != wire::Level::off; }
   // Memory and exported globals are all the state of an instance: an instance whose memory and globals are put back is like a new one.
   bool restartable() const { return restartable_; }
-
-  // For messages: "sort(int*, int)" from the name section, demangled and without the suffix of a rewind body; else "function[12]". Reads
-  // the whole section each time: names are needed once, if ever, and reading them takes as long as loading the rest from the cache.
-  std::string function_name(std::uint32_t index) const;
 
  private:
   friend class Engine;

@@ -94,7 +94,13 @@ bool RunControl::suspend_requested() const {
 void RunControl::on_tick(nanoseconds now) {
   std::lock_guard lock(mutex_);
   if (!in_run()) return;
-  if (auto limit = limit_reached(now)) return end_locked(*limit);
+  if (auto limit = limit_reached(now)) {
+    // One tick more, in which the guest notes where it is: for people the most important thing about an endless loop.
+    const bool can_wait = *limit != LimitKind::memory && state_ == RunState::running && !std::exchange(trace_asked_, true);
+    if (!can_wait) return end_locked(*limit);
+    trace_requested_ = true;
+    return target_.heap.interrupt();
+  }
   if (state_ == RunState::running && patience_ends_ && now >= *patience_ends_) {
     patience_ends_.reset();
     hold_ = true;
@@ -141,7 +147,7 @@ RunState RunControl::end_run(RunState next) {
   GW_ASSERT(in_run());
   cpu_used_ = cpu_time_locked();
   state_ = end_reason_ ? RunState::ended : next;
-  suspend_requested_ = counter_requested_ = hold_ = false;
+  suspend_requested_ = counter_requested_ = trace_requested_ = hold_ = false;
   patience_ends_.reset();
   store_poll_cell(0);
   target_.heap.forget_termination();
@@ -152,6 +158,11 @@ RunState RunControl::end_run(RunState next) {
 bool RunControl::take_counter_request() {
   std::lock_guard lock(mutex_);
   return std::exchange(counter_requested_, false);
+}
+
+bool RunControl::take_trace_request() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(trace_requested_, false);
 }
 
 void RunControl::hold_while_paused() {

@@ -74,6 +74,8 @@ class RunControl {
 
   // Inside an interrupt: what it was for.
   bool take_counter_request();
+  // Whether the guest is about to end at a limit, and its frames are to be noted. Once.
+  bool take_trace_request();
   void hold_while_paused();
   // Blocks a guest that cannot park, until `deadline` or until it is to end. False: it is to end.
   bool wait_in_place(std::chrono::nanoseconds deadline);
@@ -96,6 +98,8 @@ class RunControl {
   RunState state_ = RunState::stopped;
   bool suspend_requested_ = false;
   bool counter_requested_ = false;  // the suspend request still has to reach the counter
+  bool trace_asked_ = false;        // a limit is reached; the guest gets one tick to note its frames
+  bool trace_requested_ = false;    // ... which it has not done yet
   bool hold_ = false;
   std::optional<std::chrono::nanoseconds> patience_ends_;
   std::optional<EndReason> end_reason_;

@@ -72,4 +72,35 @@ std::string describe(const Stop& stop) {
                     stop);
 }
 
+std::string explain(const Stop& stop) {
+  if (const auto* exited = std::get_if<Exited>(&stop)) {
+    if (exited->backtrace.empty()) return {};
+    return fmt::format("{} ({}){}", describe(stop), fatal_signal(exited->code), exited->backtrace);
+  }
+  const auto* trapped = std::get_if<Trapped>(&stop);
+  const auto* limit = std::get_if<LimitReached>(&stop);
+  return describe(stop) + (trapped ? trapped->backtrace : limit ? limit->backtrace : "");
+}
+
+std::string_view fatal_signal(std::uint32_t exit_code) {
+  switch (exit_code) {
+    case 132:
+      return "SIGILL";
+    case 133:
+      return "SIGTRAP";
+    case 134:
+      return "SIGABRT";
+    case 135:
+      return "SIGBUS";
+    case 136:
+      return "SIGFPE";
+    case 139:
+      return "SIGSEGV";
+    case 159:
+      return "SIGSYS";
+    default:
+      return {};
+  }
+}
+
 }  // namespace gw::isolate

@@ -39,6 +39,7 @@ struct Parked {
 
 struct Exited {
   std::uint32_t code = 0;
+  std::string backtrace;  // as in Trapped, if the code says that a signal ended the program: 128 + SIGABRT and the like
 };
 
 enum class TrapKind : std::uint8_t {
@@ -60,13 +61,15 @@ std::string_view name(TrapKind kind);
 // The guest broke a rule of the machine. Its state is kept for inspection, it cannot be resumed.
 struct Trapped {
   TrapKind kind = TrapKind::other;
-  std::string function;  // innermost guest function: demangled name, or "function[12]" in a module without names; may be empty
-  std::string message;   // of the engine
+  std::string function;   // innermost guest function: demangled name, or "function[12]" in a module without names; may be empty
+  std::string message;    // of the engine
+  std::string backtrace;  // the lines of backtrace.h; may be empty
 };
 
 struct LimitReached {
   LimitKind which;
   std::string sentence;
+  std::string backtrace;  // as in Trapped: where it was at about that time
 };
 
 // Isolate::terminate() ended it.
@@ -79,5 +82,9 @@ bool can_resume(const Stop& stop);
 
 // A sentence without a full stop: "exited with code 3", "trapped in sort(int*): integer divide by zero".
 std::string describe(const Stop& stop);
+// The sentence and the backtrace behind it. Empty for an exit without a backtrace.
+std::string explain(const Stop& stop);
+// "SIGABRT" for 134: the signals that end a program because of an error in it. Empty for other exit codes.
+std::string_view fatal_signal(std::uint32_t exit_code);
 
 }  // namespace gw::isolate

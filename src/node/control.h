@@ -190,6 +190,7 @@ struct JobEvent {
   struct ThreadEnded {
     job::ThreadId thread;
     std::uint32_t exit_code;
+    std::string sentence;  // of an exit that is a crash: SIGABRT and the like; else empty
   };
   struct ThreadFailed {
     job::ThreadId thread;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/hash.h"
 #include "prep/analysis/known_targets.h"
+#include "prep/lines/line_markers.h"
 #include "prep/mobility/guest_threads.h"
 #include "prep/mobility/mobility.h"
 #include "prep/mobility/two_bodies.h"
@@ -59,8 +62,30 @@ void count_functions(BinaryenModuleRef module, Report& report) {
     report.functions += BinaryenFunctionGetBody(BinaryenGetFunctionByIndex(module, i)) ? 1 : 0;
 }
 
-void make_module_mobile(const SourceModule& source, const Options& options, wire::ModuleInfo& info, Report& report) {
-  MobilityPlan plan{.unwind = source.unwind_area(), .verify = options.verify};
+// The global of the line markers, by name, because passes change the order of globals.
+struct MarkerGlobal {
+  std::string name;  // empty: there are no markers
+
+  static MarkerGlobal find(BinaryenModuleRef module, const std::optional<MarkedModule>& marked) {
+    return {marked ? BinaryenGlobalGetName(BinaryenGetGlobalByIndex(module, marked->global)) : ""};
+  }
+  // In the module as it is written: imported globals come first.
+  std::optional<std::uint32_t> index(BinaryenModuleRef module) const {
+    std::uint32_t imported = 0, defined = 0;
+    std::optional<std::uint32_t> place;
+    for (BinaryenIndex i = 0; i < BinaryenGetNumGlobals(module); ++i) {
+      BinaryenGlobalRef global = BinaryenGetGlobalByIndex(module, i);
+      const bool is_import = BinaryenGlobalGetInitExpr(global) == nullptr;
+      if (!is_import && BinaryenGlobalGetName(global) == name) place = defined;
+      ++(is_import ? imported : defined);
+    }
+    return place ? std::optional(imported + *place) : std::nullopt;
+  }
+};
+
+void make_module_mobile(const SourceModule& source, const Options& options, const MarkerGlobal& marker, wire::ModuleInfo& info,
+                        Report& report) {
+  MobilityPlan plan{.unwind = source.unwind_area(), .verify = options.verify, .line_marker = marker.name};
   if (options.level == wire::Level::fine) {
     const auto cell = options.poll == PollChoice::automatic ? source.poll_cell() : std::nullopt;
     plan.poll = cell ? wire::Poll::cell : wire::Poll::counter;
@@ -72,7 +97,7 @@ void make_module_mobile(const SourceModule& source, const Options& options, wire
   info.poll = plan.poll;
   info.poll_cell = plan.poll_cell;
   info.unwind_bytes = plan.unwind.bytes;
-  info.globals = export_state_globals(source.ref());
+  info.globals = export_state_globals(source.ref(), marker.name);
 }
 
 // By defined function, in module order.
@@ -92,12 +117,32 @@ Bytes write(BinaryenModuleRef module) {
   return Bytes(bytes, bytes + written.binaryBytes);
 }
 
+// The module as it is written, without markers, and the section with the lines that they stood for.
+struct Written {
+  Bytes wasm;
+  Bytes lines;  // empty: the module came without lines
+};
+
+Result<Written> write_without_markers(BinaryenModuleRef module, const MarkerGlobal& marker, const std::optional<MarkedModule>& marked) {
+  Bytes wasm = write(module);
+  if (!marked) return Written{std::move(wasm), {}};
+  wire::LineTable lines;
+  if (const auto index = marker.index(module)) {
+    GW_TRY(auto unmarked, take_markers(wasm, *index, *marked));
+    wasm = std::move(unmarked.wasm);
+    lines = std::move(unmarked.lines);
+  }
+  return Written{std::move(wasm), wire::make_custom_section(wire::kLinesSection, wire::encode(lines))};
+}
+
 }  // namespace
 
 Result<Output> process(ByteView wasm, const Options& options) {
   GW_TRY(auto names, wire::read_function_names(wasm));
   const bool has_names = !names.empty();  // a stripped module stays one
-  GW_TRY(auto source, SourceModule::parse(wasm, options.level));
+  GW_TRY(const auto marked, mark_lines(wasm));
+  GW_TRY(auto source, SourceModule::parse(marked ? marked->wasm : wasm, options.level));
+  const MarkerGlobal marker = MarkerGlobal::find(source.ref(), marked);
   GW_TRY_VOID(check_thread_imports(source.ref(), options.level));
   Output output;
   output.report.bytes_before = wasm.size();
@@ -115,7 +160,7 @@ Result<Output> process(ByteView wasm, const Options& options) {
   }
   if (options.verify == Verify::yes) output.report.nan_points = make_nans_canonical(source.ref());
   if (options.level != wire::Level::off) {
-    make_module_mobile(source, options, info, output.report);
+    make_module_mobile(source, options, marker, info, output.report);
     tidy(source.ref());
   }
   const Bytes section = wire::encode(info);
@@ -124,12 +169,14 @@ Result<Output> process(ByteView wasm, const Options& options) {
   if (!BinaryenModuleValidate(source.ref()))
     return fail(Kind::internal, "the pre-processor made an invalid module (see the lines above): please report it with the module");
   BinaryenSetDebugInfo(has_names);
-  output.wasm = write(source.ref());
+  GW_TRY(Written written, write_without_markers(source.ref(), marker, marked));
+  output.wasm = std::move(written.wasm);
   if (options.level != wire::Level::off) {
     EngineHints hints{.rarely_called = rewind_bodies(source.ref())};
     if (info.poll == wire::Poll::cell) hints.poll_cell = info.poll_cell;
     GW_TRY(output.wasm, add_engine_hints(output.wasm, hints));
   }
+  output.wasm.insert(output.wasm.end(), written.lines.begin(), written.lines.end());
   output.report.bytes_after = output.wasm.size();
   return output;
 }

@@ -68,12 +68,19 @@ struct Input {
   Hash256 content;                         // of the module, or of the sources with their includes expanded
 };
 
+Status check_has_lines(const fs::path& file, ByteView wasm) {
+  GW_TRY(auto sections, wire::read_sections(wasm));
+  if (std::ranges::find(sections, ".debug_line", &wire::Section::name) != sections.end()) return ok();
+  return fail(Kind::invalid, "{} has no line table, which --debug needs: compile it with -g and do not strip it", file.string());
+}
+
 Result<Input> open_module(const BuildRequest& request, Bytes content) {
   const fs::path& file = request.inputs.front();
   if (!request.extra_flags.empty())
     return fail(Kind::invalid, "{} is a wasm module: compiler flags apply to C and C++ only", file.string());
   Status admissible = check_admissible(content);
   if (!admissible) return about(file.string(), admissible.error());
+  if (request.debug == Debug::yes) GW_TRY_VOID(check_has_lines(file, content));
   const Hash256 hash = sha256(content);
   return Input{file.string(), std::move(content), std::nullopt, hash};
 }
@@ -99,6 +106,13 @@ Result<std::vector<Source>> open_sources(const BuildRequest& request) {
   return sources;
 }
 
+// A flag of the user comes behind those of --debug and wins.
+Words compiler_flags_of(const BuildRequest& request) {
+  Words flags = request.debug == Debug::yes ? debug_flags() : Words{};
+  append(flags, request.extra_flags);
+  return flags;
+}
+
 Result<Input> open_input(const BuildRequest& request) {
   if (request.inputs.empty()) return fail(Kind::invalid, "there is nothing to build: name a source or a wasm module");
   const fs::path& first = request.inputs.front();
@@ -107,7 +121,7 @@ Result<Input> open_input(const BuildRequest& request) {
     if (is_module(first, content)) return open_module(request, std::move(content));
   }
   GW_TRY(std::vector<Source> sources, open_sources(request));
-  GW_TRY(Compilation compilation, Compilation::start(std::move(sources), request.extra_flags));
+  GW_TRY(Compilation compilation, Compilation::start(std::move(sources), compiler_flags_of(request)));
   GW_TRY(Hash256 content, compilation.preprocess());
   return Input{first.string(), {}, std::move(compilation), content};
 }
@@ -118,7 +132,7 @@ Hash256 question_of(const BuildRequest& request) {
   key.add(pipeline_version()).add(request.mobility).add(fs::current_path().string());
   for (const fs::path& input : request.inputs) key.add(input.string());
   key.add("");
-  for (const std::string& flag : request.extra_flags) key.add(flag);
+  for (const std::string& flag : compiler_flags_of(request)) key.add(flag);
   for (const char* name : {"PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"}) {
     const char* const value = std::getenv(name);
     key.add(value == nullptr ? "" : value);

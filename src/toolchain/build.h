@@ -10,12 +10,15 @@
 
 namespace gw::toolchain {
 
+enum class Debug { no, yes };  // yes: crashes are reported with lines of the source, code is not optimised
+
 struct BuildRequest {
   std::vector<std::filesystem::path> inputs;  // .c, .cc, .cpp, .cxx in any number, or one wasm module under any name
   std::filesystem::path output;               // empty: nothing is written
   prep::Options mobility;
   // For the compiler and linker, one word each: -DNAME=1, -Ifolder, -lm, -Wl,--option. Sources only.
   std::vector<std::string> extra_flags;
+  Debug debug = Debug::no;  // a wasm module must come with a line table then
 };
 
 enum class Origin { built, cached };

@@ -38,11 +38,11 @@ const Words kC = {"-nostdlibinc", "-idirafter", kCHeaders};
 const Words kCxx = {"-std=c++20", "-nostdlibinc", "-isystem", kCxxHeaders, "-idirafter", kCHeaders};
 
 // No -O here: with it clang runs whatever wasm-opt it finds over the result. The stack comes first, so that an overflow traps instead of
-// running into the data; the runtime has a start of its own; debug sections go, the names of functions stay for readable
-// traps. What is wrapped: sdk/guest/runtime/system.c.
-const Words kLink = {
-    "--target=wasm32-wasi", "-nostartfiles",        "-Wl,-z,stack-size=8388608", "-Wl,--stack-first", "-Wl,--export=godwit_poll_cell",
-    "-Wl,--wrap=setlocale", "-Wl,--wrap=newlocale", "-Wl,--wrap=fcntl",          "-Wl,--strip-debug"};
+// running into the data; the runtime has a start of its own. What is wrapped: sdk/guest/runtime/system.c.
+const Words kLink = {"--target=wasm32-wasi",          "-nostartfiles",        "-Wl,-z,stack-size=8388608", "-Wl,--stack-first",
+                     "-Wl,--export=godwit_poll_cell", "-Wl,--wrap=setlocale", "-Wl,--wrap=newlocale",      "-Wl,--wrap=fcntl"};
+// The names of functions stay.
+const Words kStrip = {"-Wl,--strip-debug"};
 // sdk/guest/runtime/library_exceptions.cc has the function that is meant.
 const Words kLinkThrowing = {"-Wl,--wrap=_ZNSt3__28ios_base33__set_badbit_and_consider_rethrowEv"};
 
@@ -93,9 +93,10 @@ Words generate_command(Exceptions exceptions) {
   return command;
 }
 
-Words link_command(Language language, Exceptions exceptions) {
+Words link_command(Language language, Exceptions exceptions, DebugInfo debug_info) {
   Words command = {driver_of(language)};
   append(command, kLink);
+  if (debug_info == DebugInfo::off) append(command, kStrip);
   if (language == Language::cxx && exceptions == Exceptions::on) append(command, kLinkThrowing);
   return command;
 }
@@ -126,6 +127,15 @@ Exceptions exceptions_of(const Words& flags) {
   }
   return exceptions;
 }
+
+DebugInfo debug_info_of(const Words& flags) {
+  DebugInfo debug_info = DebugInfo::off;
+  for (const std::string& flag : flags)
+    if (flag.starts_with("-g")) debug_info = flag == "-g0" ? DebugInfo::off : DebugInfo::on;
+  return debug_info;
+}
+
+Words debug_flags() { return {"-gline-tables-only", "-O0"}; }
 
 std::vector<fs::path> compiler_programs() {
   std::vector<fs::path> found;

@@ -55,6 +55,7 @@ Result<Compilation> Compilation::start(std::vector<Source> sources, Words extra_
     (is_link_flag(flag) ? compilation.link_flags_ : compilation.compile_flags_).push_back(std::move(flag));
   }
   compilation.exceptions_ = exceptions_of(compilation.compile_flags_);
+  compilation.debug_info_ = debug_info_of(compilation.compile_flags_);
   GW_TRY(auto version, run_tool({driver_of(compilation.language()), "--version"}, {}, "the compiler does not start"));
   compilation.compiler_version_ = version.out;
   compilation.settings_ = version.out + joined(compilation.compile_flags_) + joined(compilation.link_flags_);
@@ -73,7 +74,8 @@ LibraryUse Compilation::library_use() const {
   };
   return {.file_streams = includes("/c++/v1/fstream"),
           .file_system = includes("/c++/v1/__filesystem/operations.h"),
-          .threads = includes("/c++/v1/__mutex/mutex.h") || includes("/c++/v1/__atomic/atomic_sync.h")};
+          .threads = includes("/c++/v1/__mutex/mutex.h") || includes("/c++/v1/__atomic/atomic_sync.h"),
+          .throw_marks = debug_info_ == DebugInfo::on};
 }
 
 bool Compilation::goes_through_bitcode(std::size_t index) const {
@@ -84,6 +86,9 @@ Words Compilation::command_for(Language language, Step step) const {
   Words command = compile_command(language, exceptions_, sdk_headers(dir_.path()));
   for (const std::string& flag : compile_flags_)
     if (step == Step::expand || !brings_a_file(flag)) command.push_back(flag);
+  // Our folder is another one each time; the same input gives the same bytes.
+  if (debug_info_ == DebugInfo::on)
+    append(command, {"-fdebug-compilation-dir=.", fmt::format("-fdebug-prefix-map={}=godwit", dir_.path().string())});
   append(command, {"-x", language == Language::cxx ? "c++" : "c"});
   return command;
 }
@@ -145,7 +150,7 @@ Status Compilation::generate_object(std::size_t index) const {
 }
 
 Result<Bytes> Compilation::link() const {
-  Words command = link_command(language(), exceptions_);
+  Words command = link_command(language(), exceptions_, debug_info_);
   for (std::size_t i = 0; i < sources_.size(); ++i) command.push_back(object_name(i));
   append(command, runtime_parts(language(), exceptions_, library_use()).link_words(dir_.path()));
   append(command, link_flags_);

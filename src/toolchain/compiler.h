@@ -71,6 +71,7 @@ class Compilation {
   Words compile_flags_;  // of the user
   Words link_flags_;     // of the user
   Exceptions exceptions_ = Exceptions::on;
+  DebugInfo debug_info_ = DebugInfo::off;
   std::string compiler_version_;
   std::string settings_;
   std::vector<std::filesystem::path> files_;

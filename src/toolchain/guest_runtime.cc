@@ -17,6 +17,7 @@ constexpr std::size_t kMaxObjectBytes = 64u << 20;
 // Part of every program, C++ programs that throw, and what is linked only if the program calls it.
 const Words kAlways = {"runtime/godwit_runtime.c"};
 const Words kAlwaysThrowing = {"runtime/exceptions.cc"};
+const Words kThrowMarks = {"runtime/throw_marks.c"};
 const Words kOnDemand = {"runtime/setjmp.c",      "runtime/signals.c", "runtime/system.c", "runtime/locks.c",
                          "runtime/thread_data.c", "runtime/threads.c", "runtime/waiting.c"};
 const Words kOnDemandCxx = {"runtime/once.cc"};
@@ -49,6 +50,7 @@ RuntimeParts runtime_parts(Language language, Exceptions exceptions, LibraryUse 
   if (use.threads) append(parts.on_demand, kThreads);
   if (exceptions == Exceptions::off) return parts;
   append(parts.always, kAlwaysThrowing);
+  if (use.throw_marks) append(parts.always, kThrowMarks);
   append(parts.on_demand, kOnDemandThrowing);
   if (!use.file_system) return parts;
   for (const EmbeddedFile& file : guest_sdk())

@@ -28,12 +28,13 @@ struct RuntimeParts {
   Words link_words(const std::filesystem::path& folder) const;
 };
 
-// Parts of the C++ library that take seconds to compile, so they are left out where the headers that a program includes show that it has no
-// use for them.
+// Parts that not every program needs. Those of the C++ library take seconds to compile, so they are left out where the headers that a
+// program includes show that it has no use for them.
 struct LibraryUse {
   bool file_streams = true;
   bool file_system = true;
   bool threads = true;
+  bool throw_marks = false;  // the host notes where exceptions are thrown: slow, for debugging
 };
 RuntimeParts runtime_parts(Language language, Exceptions exceptions, LibraryUse use = {});
 // Does what the linker says ask for std::filesystem, and this program has none (tools/fetch_libcxx)?

@@ -9,7 +9,7 @@ namespace {
 
 using wire::pb::Effect;
 
-constexpr std::size_t kMaxSentence = 2048;
+constexpr std::size_t kMaxSentence = 4096;
 constexpr std::uint64_t kLongestNanoseconds = INT64_MAX / 2;
 // The home of a job counts with the defaults of wire.
 static_assert(isolate::Limits().memory_pages == wire::kDefaultMemoryPages && isolate::Limits().output_bytes == wire::kDefaultOutputBytes &&
@@ -102,11 +102,8 @@ Effect::OutputFile wire_file(const isolate::OutputPiece& piece) {
 Effect::End wire_end(const isolate::Stop& stop) {
   Effect::End end;
   end.set_reason(reason_of(stop));
-  if (const auto* exited = std::get_if<isolate::Exited>(&stop)) {
-    end.set_exit_code(exited->code);
-  } else {
-    end.set_sentence(isolate::describe(stop).substr(0, kMaxSentence));
-  }
+  if (const auto* exited = std::get_if<isolate::Exited>(&stop)) end.set_exit_code(exited->code);
+  end.set_sentence(isolate::explain(stop).substr(0, kMaxSentence));
   return end;
 }
 

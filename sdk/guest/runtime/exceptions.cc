@@ -30,7 +30,12 @@ struct CatchType : std::type_info {
 
 }  // namespace godwit
 
+// In programs built with --debug only (throw_marks.c).
+extern "C" __attribute__((weak)) void godwit_mark_throw(int mark);
+
 namespace {
+
+enum ThrowMark { kThrown = 0, kUncaught = 1 };
 
 constexpr int kAbortExitCode = 134;  // 128 + SIGABRT
 constexpr int kCxxExceptionTag = 0;
@@ -145,6 +150,7 @@ void print(const char* text) { print(text, strlen(text)); }
 
 // The default handler of std::terminate.
 [[noreturn]] void print_and_end() {
+  if (state.caught && godwit_mark_throw) godwit_mark_throw(kUncaught);
   if (Throw* const t = state.caught) {
     char name[GODWIT_MAX_TYPE_NAME];
     print("godwit: uncaught exception of type ");
@@ -230,6 +236,7 @@ __cxxabiv1::__cxa_exception* __cxa_init_primary_exception(void* object, std::typ
   __cxa_init_primary_exception(object, type, destroy);
   Throw* const t = from_object(object);
   t->references = 1;
+  if (godwit_mark_throw) godwit_mark_throw(kThrown);
   send(t);
 }
 

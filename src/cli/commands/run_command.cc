@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 
@@ -14,6 +15,8 @@
 #include "cli/settings/source_options.h"
 #include "os/files/file.h"
 #include "toolchain/build.h"
+#include "wire/wasm/line_table.h"
+#include "wire/wasm/wasm_binary.h"
 
 namespace gw::cli {
 namespace {
@@ -30,13 +33,24 @@ struct StartOptions {
   RunOptions run;
 };
 
+Status check_has_lines(const std::string& file, ByteView wasm) {
+  GW_TRY(const auto sections, wire::read_sections(wasm));
+  if (std::ranges::find(sections, wire::kLinesSection, &wire::Section::name) != sections.end()) return ok();
+  return fail(Kind::invalid, "{} was built without --debug: build it again with 'godwit build --debug', or run its source", file);
+}
+
 // A module that is mobile already runs as it is; everything else is built first.
 Result<Bytes> load_program(SourceOptions source, const std::optional<Script>& script, Invocation& invocation) {
+  if (script && source.debug)
+    return fail(Kind::invalid, "--debug does not apply to scripts: their interpreter reports errors with the lines of the script");
   if (script && script->language != nullptr) return toolchain::load_interpreter(*script->language);
   if (script) source.files = {script->interpreter};
   if (source.files.size() == 1) {
     GW_TRY(auto bytes, os::read_file(source.files.front(), wire::kMaxModuleBytes));
-    if (wire::read_module_info(bytes)) return bytes;
+    if (wire::read_module_info(bytes)) {
+      if (source.debug) GW_TRY_VOID(check_has_lines(source.files.front(), bytes));
+      return bytes;
+    }
   }
   invocation.console.progress(fmt::format("building {}...", source.files.front()));
   GW_TRY(auto output, toolchain::build(to_build_request(source, invocation.settings)));

@@ -69,7 +69,7 @@ void Console::print_line(const Json& event) {
 void Console::note(std::string_view sentence) {
   clear_progress();
   if (format_ == Format::table)
-    write(stderr, fmt::format("{} {}\n", styled(err_, Style::dim, "godwit:"), printable(sentence, Newlines::replaced)));
+    write(stderr, fmt::format("{} {}\n", styled(err_, Style::dim, "godwit:"), printable(sentence, Newlines::indented)));
 }
 
 void Console::pass_on(std::string_view text) {

@@ -33,6 +33,8 @@ void GridScreen::on_event(const node::JobEvent& event) {
   if (console_.format() != Format::json) {
     if (const auto* failed = std::get_if<node::JobEvent::ThreadFailed>(&event.kind))
       console_.note("thread " + gateway::thread_text(failed->thread) + " failed: " + failed->sentence);
+    if (const auto* ended = std::get_if<node::JobEvent::ThreadEnded>(&event.kind); ended != nullptr && !ended->sentence.empty())
+      console_.note("thread " + gateway::thread_text(ended->thread) + " " + ended->sentence);
     return show_progress();
   }
   // The output itself is printed, so its size need not be.

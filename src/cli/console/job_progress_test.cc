@@ -23,7 +23,7 @@ TEST_F(Progress, CountsWhatRunsWhereAndWhatWasLost) {
   EXPECT_EQ(progress.line(), "[------------------------] 0/4 done");
   for (std::uint64_t i = 1; i <= 3; ++i) happens(Event::ThreadPlaced{job::ThreadId(i), peer(i == 3 ? 2 : 1)});
   EXPECT_EQ(progress.line(), "[------------------------] 0/4 done, 3 running on 2 peers");
-  happens(Event::ThreadEnded{job::ThreadId(1), 0});
+  happens(Event::ThreadEnded{job::ThreadId(1), 0, ""});
   EXPECT_EQ(progress.line(), "[######------------------] 1/4 done, 2 running on 2 peers");
   happens(Event::PeerLost{peer(1), 1});
   EXPECT_EQ(progress.line(), "[######------------------] 1/4 done, 1 running on 1 peer, 1 peer lost");

@@ -61,7 +61,7 @@ std::string threads_table(const node::JobView& job, const Terminal& terminal) {
     table.add_row({gateway::thread_text(thread.id), thread.task ? std::to_string(*thread.task) : "-",
                    std::string(gateway::name(thread.state)), thread.host ? thread.host->brief() : "-", std::to_string(thread.epoch),
                    std::to_string(thread.resumed), std::to_string(thread.restarted), ended ? std::to_string(thread.exit_code) : "-",
-                   thread.sentence});
+                   thread.sentence.substr(0, thread.sentence.find('\n'))});
   }
   return table.render(terminal);
 }

@@ -56,6 +56,7 @@ TEST(Printable, ReplacesWhatWouldReachTheTerminalAsACommand) {
   EXPECT_EQ(printable("a\033[2Jb\rc\007d\x7f", Newlines::replaced), "a?[2Jb?c?d?");
   EXPECT_EQ(printable("one\n\ttwo\033", Newlines::kept), "one\n\ttwo?");
   EXPECT_EQ(printable("one\ntwo", Newlines::replaced), "one?two");
+  EXPECT_EQ(printable("trapped\n  at f\ngodwit: \tx", Newlines::indented), "trapped\n  at f\n  godwit: ?x");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m",
                       Newlines::replaced),

@@ -64,12 +64,13 @@ std::string printable(std::string_view text, Newlines newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
-    const bool kept = newlines == Newlines::kept && (byte == '\n' || byte == '\t');
+    const bool kept = (newlines == Newlines::kept && (byte == '\n' || byte == '\t')) || (newlines == Newlines::indented && byte == '\n');
     if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F in UTF-8
       out.push_back('?');
       ++i;
     } else {
       out.push_back((byte < 0x20 && !kept) || byte == 0x7f ? '?' : text[i]);
+      if (byte == '\n' && newlines == Newlines::indented && !text.substr(i + 1).starts_with("  ")) out += "  ";
     }
   }
   return out;

@@ -23,8 +23,9 @@ enum class Style { plain, bold, dim, red, yellow, green };
 std::string styled(const Terminal& terminal, Style style, std::string_view text);
 
 // `text` with '?' in place of every control character (C0, DEL, C1), so that a sentence or name from another machine can neither move the
-// cursor nor change the terminal. A compiler's diagnostics need their newlines and tabs.
-enum class Newlines : std::uint8_t { kept, replaced };
+// cursor nor change the terminal. A compiler's diagnostics need their newlines and tabs. The lines of a backtrace are indented, so that
+// none can be taken for a line of ours.
+enum class Newlines : std::uint8_t { kept, indented, replaced };
 std::string printable(std::string_view text, Newlines newlines);
 
 // Cuts a printable line to `width` characters and ends it with "…" if something is missing. A width of 0 cuts nothing.

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/console/quantity.h"
 #include "cli/jobs/named_files.h"
 #include "cli/jobs/worker_program.h"
 #include "os/files/file.h"
+#include "wire/plain_text.h"
 
 namespace gw::cli {
 namespace {
@@ -32,6 +35,20 @@ std::string_view reason_name(Effect::End::Reason reason) {
     default:
       return "terminated";
   }
+}
+
+// The sentence itself, and the lines behind it without their indentation.
+std::pair<std::string, Json> split_backtrace(const std::string& text) {
+  std::size_t end = std::min(text.find('\n'), text.size());
+  std::pair<std::string, Json> parts{text.substr(0, end), Json::array()};
+  while (end < text.size()) {
+    const std::size_t start = end + 1;
+    end = std::min(text.find('\n', start), text.size());
+    std::string_view line = std::string_view(text).substr(start, end - start);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    parts.second.push_back(line);
+  }
+  return parts;
 }
 
 }  // namespace
@@ -106,15 +123,18 @@ Result<JobRun::End> JobRun::explain(const node::JobOutcome& outcome, const std::
 
 JobRun::End JobRun::explain_end(const node::JobEnded& ended) const {
   End end{.reason = std::string(reason_name(ended.main.reason()))};
+  std::string why = ended.main.sentence();
+  wire::make_plain_lines(why);
   if (ended.main.reason() == Effect::End::EXITED) {
     end.program_code = static_cast<int>(ended.main.exit_code());
     end.process_code = static_cast<int>(ended.main.exit_code() & 0xff);
     if (ended.failed_children > 0) end.sentence = fmt::format("{} of its forked threads failed", ended.failed_children);
+    if (!why.empty()) end.sentence = fmt::format("the program {}", why);
     return end;
   }
   end.code = ended.main.reason() == Effect::End::LIMIT ? ExitCode::limit : ExitCode::failed;
   end.process_code = static_cast<int>(end.code);
-  end.sentence = fmt::format("the program {}", ended.main.sentence());
+  end.sentence = fmt::format("the program {}", why);
   return end;
 }
 
@@ -133,10 +153,12 @@ Result<JobRun::End> JobRun::explain_suspended(const node::JobSuspended& suspende
 void JobRun::tell(const End& end, const node::JobOutcome& outcome) {
   Console& console = invocation_.console;
   if (console.format() == Format::json) {
+    const auto [sentence, backtrace] = split_backtrace(end.sentence);
     return screen_->print_end({{"reason", end.reason},
                                {"exit_code", end.process_code},
                                {"program_exit_code", end.program_code ? Json(*end.program_code) : Json()},
-                               {"sentence", end.sentence},
+                               {"sentence", sentence},
+                               {"backtrace", backtrace},
                                {"file", end.file.empty() ? Json() : Json(end.file)},
                                {"threads", outcome.threads},
                                {"checkpoints", outcome.checkpoints},

@@ -18,6 +18,7 @@ struct SourceOptions {
   std::vector<std::string> compiler_flags;
   std::string poll = "auto";
   bool verify = false;
+  bool debug = false;
 };
 
 void add_source_options(CommandTree& tree, Command& command, SourceOptions& options);

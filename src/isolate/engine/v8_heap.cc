@@ -38,6 +38,9 @@ void make_context(WasmHeap::Impl& heap) {
   v8::Context::Scope context_scope(context);
   heap.context.Reset(heap.isolate, context);
   heap.imports.Reset(heap.isolate, v8_make_imports(context));
+  // Frames that an error remembers; V8's own number is 10.
+  auto error = context->Global()->Get(context, v8_name(heap.isolate, "Error")).ToLocalChecked().As<v8::Object>();
+  error->Set(context, v8_name(heap.isolate, "stackTraceLimit"), v8::Integer::New(heap.isolate, kMaxCapturedFrames)).Check();
   auto webassembly = context->Global()->Get(context, v8_name(heap.isolate, "WebAssembly")).ToLocalChecked().As<v8::Object>();
   heap.make_instance.Reset(heap.isolate, member(context, webassembly, "Instance"));
   heap.value_name.Reset(heap.isolate, v8_name(heap.isolate, "value"));

@@ -71,5 +71,6 @@ v8::Local<v8::Object> v8_make_imports(v8::Local<v8::Context> context);
 
 // The report of an exception that is neither a termination nor thrown by the host.
 TrapReport v8_trap_report(v8::Local<v8::Context> context, v8::Local<v8::Value> exception);
+std::vector<CodePosition> v8_frames(v8::Local<v8::Context> context, v8::Local<v8::Value> exception);
 
 }  // namespace gw::isolate

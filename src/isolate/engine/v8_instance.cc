@@ -136,7 +136,7 @@ CallOutcome WasmInstance::call(std::string_view name) {
   catcher.SetCaptureMessage(false);  // what is thrown says it all; a message would cost a walk over the stack for every exit()
   v8::Local<v8::Object> function;
   if (!exported_object(scope, *impl_, name).ToLocal(&function) || !function->IsFunction())
-    return TrapReport{TrapKind::other, std::nullopt, fmt::format("the module does not export the function '{}'", name)};
+    return TrapReport{TrapKind::other, {}, fmt::format("the module does not export the function '{}'", name)};
   WasmInstance::Impl* outer = std::exchange(heap.running, impl_.get());
   bool returned = !function.As<v8::Function>()->Call(scope.context, v8::Undefined(heap.isolate), 0, nullptr).IsEmpty();
   heap.running = outer;
@@ -144,6 +144,11 @@ CallOutcome WasmInstance::call(std::string_view name) {
   if (catcher.HasTerminated()) return Terminated{};
   if (std::exchange(impl_->ended_by_host, false)) return EndedByHost{};
   return v8_trap_report(scope.context, catcher.Exception());
+}
+
+std::vector<CodePosition> WasmInstance::frames() {
+  HeapScope scope(impl_->heap);
+  return v8_frames(scope.context, v8::Exception::Error(v8_name(impl_->heap.isolate, "")));  // an error knows where it was made
 }
 
 Result<wire::GlobalValue> WasmInstance::global(std::string_view name, wire::ValueType type) {

@@ -1,5 +1,6 @@
 // Translation of V8's messages about traps.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -33,16 +34,27 @@ TrapKind kind_of(std::string_view message) {
   return TrapKind::other;
 }
 
-// The innermost frame in a stack trace such as "... at f (wasm://wasm/0a1b:wasm-function[12]:0x3c)".
-std::optional<std::uint32_t> function_in(std::string_view stack) {
-  constexpr std::string_view kMark = "wasm-function[";
-  std::size_t at = stack.find(kMark);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view digits = stack.substr(at + kMark.size());
-  std::uint32_t index = 0;
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+// The number at the start of `text`, which is cut off.
+std::optional<std::uint32_t> take_number(std::string_view& text, int base) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   if (error != std::errc()) return std::nullopt;
-  return index;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// A line of a stack trace such as "    at f (wasm://wasm/0a1b:wasm-function[12]:0x3c)".
+std::optional<CodePosition> position_in(std::string_view line) {
+  constexpr std::string_view kMark = "wasm-function[", kBehindIndex = "]:0x";
+  const std::size_t at = line.rfind(kMark);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + kMark.size());
+  const auto function = take_number(line, 10);
+  if (!function || !line.starts_with(kBehindIndex)) return std::nullopt;
+  line.remove_prefix(kBehindIndex.size());
+  const auto offset = take_number(line, 16);
+  if (!offset) return std::nullopt;
+  return CodePosition{*function, *offset};
 }
 
 std::string property(v8::Local<v8::Context> context, v8::Local<v8::Value> object, std::string_view name) {
@@ -53,10 +65,21 @@ std::string property(v8::Local<v8::Context> context, v8::Local<v8::Value> object
 
 }  // namespace
 
+std::vector<CodePosition> v8_frames(v8::Local<v8::Context> context, v8::Local<v8::Value> exception) {
+  const std::string stack = property(context, exception, "stack");
+  std::vector<CodePosition> frames;
+  for (std::size_t start = 0; start < stack.size() && frames.size() < kMaxCapturedFrames;) {
+    const std::size_t end = std::min(stack.find('\n', start), stack.size());
+    if (const auto position = position_in(std::string_view(stack).substr(start, end - start))) frames.push_back(*position);
+    start = end + 1;
+  }
+  return frames;
+}
+
 TrapReport v8_trap_report(v8::Local<v8::Context> context, v8::Local<v8::Value> exception) {
   std::string message = property(context, exception, "message");
   if (message.empty()) message = v8_text(context->GetIsolate(), exception);
-  return TrapReport{kind_of(message), function_in(property(context, exception, "stack")), std::move(message)};
+  return TrapReport{kind_of(message), v8_frames(context, exception), std::move(message)};
 }
 
 }  // namespace gw::isolate

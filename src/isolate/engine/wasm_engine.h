@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/bytes.h"
+#include "isolate/backtrace.h"
 #include "isolate/memory/guest_memory.h"
 #include "isolate/stop.h"
 #include "isolate/wasi/host_imports.h"
@@ -75,10 +77,10 @@ class WasmHeap {
 
 struct Returned {};     // from the export, in the ordinary way
 struct EndedByHost {};  // a host call answered After::end
-// A trap as in stop.h; the function as an index, if known.
+// A trap as in stop.h, and the frames of the guest, innermost first, at most kMaxCapturedFrames.
 struct TrapReport {
   TrapKind kind;
-  std::optional<std::uint32_t> function;
+  std::vector<CodePosition> frames;
   std::string message;
 };
 using CallOutcome = std::variant<Returned, EndedByHost, Terminated, TrapReport>;
@@ -94,6 +96,8 @@ class WasmInstance {
 
   // Calls an exported function without parameters and results; may be used inside on_import().
   CallOutcome call(std::string_view function);
+  // The frames of the guest as in TrapReport. REQUIRES: called inside on_import() or on_interrupt().
+  std::vector<CodePosition> frames();
 
   Result<wire::GlobalValue> global(std::string_view name, wire::ValueType type);
   Status set_global(std::string_view name, const wire::GlobalValue& value);

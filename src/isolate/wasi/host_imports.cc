@@ -65,6 +65,7 @@ constexpr HostImport always(std::string_view name) {
 constexpr std::array kTable = {
     import <&Wasi::checkpoint>("checkpoint", kGodwitModule, Answers::nothing),
     import <&Wasi::fork>("fork", kGodwitModule),
+    import <&Wasi::mark_throw>("mark_throw", kGodwitModule, Answers::nothing),
     import <&Wasi::report>("report", kGodwitModule),
     import <&Wasi::task_argument>("task_argument", kGodwitModule),
     import <&Wasi::task_next>("task_next", kGodwitModule),

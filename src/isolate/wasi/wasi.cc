@@ -87,7 +87,7 @@ CallResult Wasi::random_get(GuestMemory memory, std::uint32_t address, std::uint
   return Errno::success;
 }
 
-CallResult Wasi::proc_exit(GuestMemory, std::uint32_t code) { return end(Exited{code}); }
+CallResult Wasi::proc_exit(GuestMemory, std::uint32_t code) { return end(Exited{code, ""}); }
 
 // A guest that must leave the thread to others is suspended from outside; by itself it just goes on.
 CallResult Wasi::sched_yield(GuestMemory) { return Errno::success; }

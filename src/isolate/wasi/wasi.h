@@ -19,6 +19,9 @@
 
 namespace gw::isolate {
 
+// What a program built for debugging says about its exceptions.
+enum class ThrowMark : std::uint8_t { thrown, uncaught };
+
 // How the guest continues after a host call.
 enum class After : std::uint8_t {
   proceed,  // it gets the code
@@ -63,6 +66,7 @@ class Wasi {
   CallResult sched_yield(GuestMemory memory);
   CallResult checkpoint(GuestMemory memory);
   CallResult fork(GuestMemory memory, std::uint32_t child);
+  CallResult mark_throw(GuestMemory memory, std::uint32_t mark);
   CallResult report(GuestMemory memory, std::uint32_t address, std::uint32_t length);
   CallResult task_argument(GuestMemory memory, std::uint32_t address, std::uint32_t length);
   CallResult task_next(GuestMemory memory, std::uint32_t function, std::uint32_t length);
@@ -119,6 +123,8 @@ class Wasi {
   // After a call that parked.
   Wait waiting() const;
   // After a call that ended the guest.
+  // What the guest said in the last call, if it was mark_throw.
+  std::optional<ThrowMark> take_throw_mark() { return std::exchange(throw_mark_, std::nullopt); }
   const Stop& ending() const {
     GW_ASSERT(ending_.has_value());
     return *ending_;
@@ -200,7 +206,7 @@ class Wasi {
     ending_ = std::move(stop);
     return After::end;
   }
-  CallResult host_failure(const Error& error) { return end(Trapped{TrapKind::host_failure, "", error.detail}); }
+  CallResult host_failure(const Error& error) { return end(Trapped{TrapKind::host_failure, "", error.detail, ""}); }
 
   WasiState state_;
   World world_;
@@ -210,6 +216,7 @@ class Wasi {
   Hash256 awaited_;                     // while it is parked for a chunk
   std::optional<Outlet> awaited_room_;  // while it is parked for room
   std::optional<Stop> ending_;
+  std::optional<ThrowMark> throw_mark_;
 };
 
 }  // namespace gw::isolate

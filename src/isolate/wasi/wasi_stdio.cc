@@ -78,7 +78,8 @@ CallResult Wasi::write_output(GuestMemory memory, Descriptor::Kind stream, const
   if (!world_.thread.has_room(Outlet::output)) return park_for_room(Outlet::output);
   const Bytes text = text_to_write(buffers);
   if (!memory.store(done, static_cast<std::uint32_t>(text.size()))) return Errno::fault;
-  if (state_.output_bytes > max_output_ || text.size() > max_output_ - state_.output_bytes) return end(LimitReached{LimitKind::output, ""});
+  if (state_.output_bytes > max_output_ || text.size() > max_output_ - state_.output_bytes)
+    return end(LimitReached{LimitKind::output, "", ""});
   OutputSink& sink = stream == Descriptor::Kind::output ? world_.output : world_.errors;
   if (text.empty()) return Errno::success;
   if (!sink.write(text)) return Errno::io;

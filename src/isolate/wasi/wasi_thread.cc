@@ -10,6 +10,11 @@ CallResult Wasi::thread_id(GuestMemory memory, std::uint32_t out) {
   return memory.store(out, world_.thread.id()) ? Errno::success : Errno::fault;
 }
 
+CallResult Wasi::mark_throw(GuestMemory, std::uint32_t mark) {
+  throw_mark_ = mark == 0 ? ThrowMark::thrown : ThrowMark::uncaught;
+  return Errno::success;
+}
+
 CallResult Wasi::report(GuestMemory memory, std::uint32_t address, std::uint32_t length) {
   auto bytes = memory.span(address, length);
   if (!bytes) return Errno::fault;

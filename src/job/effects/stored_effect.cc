@@ -43,6 +43,7 @@ std::uint64_t digest_of(const Effect& effect) {
   Effect compared = effect;
   compared.clear_epoch();
   if (compared.has_spawn()) compared.mutable_spawn()->clear_image();
+  if (compared.has_end()) compared.mutable_end()->clear_sentence();
   const std::string bytes = compared.SerializeAsString();
   const Hash256 hash = sha256(as_bytes(bytes));
   std::uint64_t digest = 0;

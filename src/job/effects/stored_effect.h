@@ -42,7 +42,8 @@ Stream stream_of(EffectKind kind);
 
 // The digest of an entry that stands for an effect whose content was not kept: a replay is not compared with it.
 inline constexpr std::uint64_t kNoDigest = 0;
-// A digest of everything but the epoch, which is another one in a replay, and the child's first image, which is saved anew or not at all.
+// A digest of everything but the epoch, which is another one in a replay, the child's first image, which is saved anew or not at all, and
+// the sentence of an end: where a stack overflows depends on the engine.
 std::uint64_t digest_of(const Effect& effect);
 
 // REQUIRES of the next four: the effect has a kind.

@@ -25,7 +25,7 @@ void JobHistory::on_effect(WallTime now, const job::Effect& effect) {
   if (effect.has_report()) add(now, JobEvent::Report{thread, effect.report()}, effect.report().size());
   if (!effect.has_end()) return;
   if (effect.end().reason() == job::Effect::End::EXITED) {
-    add(now, JobEvent::ThreadEnded{thread, effect.end().exit_code()});
+    add(now, JobEvent::ThreadEnded{thread, effect.end().exit_code(), effect.end().sentence()}, effect.end().sentence().size());
   } else {
     add(now, JobEvent::ThreadFailed{thread, effect.end().sentence()}, effect.end().sentence().size());
   }

@@ -4,10 +4,11 @@ namespace gw::prep {
 namespace {
 
 namespace op {
-constexpr std::uint8_t block = 0x02, loop = 0x03, if_ = 0x04, br = 0x0c, br_if = 0x0d, br_table = 0x0e, call = 0x10, call_indirect = 0x11,
-                       select_typed = 0x1c, local_get = 0x20, table_set = 0x26, first_memory = 0x28, last_memory = 0x3e, memory_size = 0x3f,
-                       memory_grow = 0x40, i32_const = 0x41, i64_const = 0x42, f32_const = 0x43, f64_const = 0x44, first_plain = 0x45,
-                       last_plain = 0xc4, ref_null = 0xd0, ref_func = 0xd2, bulk_prefix = 0xfc, simd_prefix = 0xfd;
+constexpr std::uint8_t block = 0x02, loop = 0x03, if_ = 0x04, try_ = 0x06, catch_ = 0x07, throw_ = 0x08, rethrow = 0x09, br = 0x0c,
+                       br_if = 0x0d, br_table = 0x0e, call = 0x10, call_indirect = 0x11, delegate = 0x18, select_typed = 0x1c,
+                       local_get = 0x20, table_set = 0x26, first_memory = 0x28, last_memory = 0x3e, memory_size = 0x3f, memory_grow = 0x40,
+                       i32_const = 0x41, i64_const = 0x42, f32_const = 0x43, f64_const = 0x44, first_plain = 0x45, last_plain = 0xc4,
+                       ref_null = 0xd0, ref_func = 0xd2, bulk_prefix = 0xfc, simd_prefix = 0xfd;
 }  // namespace op
 
 }  // namespace
@@ -52,6 +53,11 @@ Status CodeScanner::skip_immediates(Instruction& instruction) {
     case op::block:
     case op::loop:
     case op::if_:
+    case op::try_:
+    case op::catch_:
+    case op::throw_:
+    case op::rethrow:
+    case op::delegate:
     case op::memory_size:
     case op::memory_grow:
     case op::i64_const:
@@ -94,7 +100,7 @@ Status CodeScanner::skip_immediates(Instruction& instruction) {
     return ok();
   }
   if (code >= op::first_memory && code <= op::last_memory) return skip_lebs(2);
-  const bool plain = code <= 0x01 || code == 0x05 || code == 0x0b || code == 0x0f || code == 0x1a || code == 0x1b ||
+  const bool plain = code <= 0x01 || code == 0x05 || code == 0x0b || code == 0x0f || code == 0x19 || code == 0x1a || code == 0x1b ||
                      (code >= op::first_plain && code <= op::last_plain);
   return plain ? ok() : Status(fail(Kind::unsupported, "a function body contains the unknown instruction {:#x}", code));
 }

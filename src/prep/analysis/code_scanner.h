@@ -15,7 +15,8 @@ struct Instruction {
   std::uint64_t immediate = 0;  // the first one, if there is any: label depth, index, constant
 };
 
-// Reads the instructions of one body in order. Knows the instructions that our own passes can produce.
+// Reads the instructions of one body in order. Knows the instructions that modules may contain: those of our own
+// passes, and exceptions.
 class CodeScanner {
  public:
   static Result<CodeScanner> open(ByteView body);

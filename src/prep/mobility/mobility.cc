@@ -91,7 +91,7 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   const std::function<Expr()> condition = [&] {
     return plan.poll == wire::Poll::counter ? counter_condition(build) : cell_condition(build, plan.poll_cell);
   };
-  const MobilityContext context{build, rules, stack, condition, table_size(module)};
+  const MobilityContext context{build, rules, stack, condition, table_size(module), plan.line_marker};
   for (CallGraph::Index f = 0; f < graph.functions().size(); ++f) {
     if (graph.functions()[f].imported || !rules.may_suspend(f) || threads.is_run(graph.functions()[f].name)) continue;
     FunctionDraft draft = build.take(graph.functions()[f].name);
@@ -110,14 +110,14 @@ void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& rep
   export_controls(build, plan);
 }
 
-std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module) {
+std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module, const std::string& no_state) {
   std::vector<std::string> state;
   std::vector<wire::ValueType> types;
   for (BinaryenIndex i = 0; i < BinaryenGetNumGlobals(module); ++i) {
     BinaryenGlobalRef global = BinaryenGetGlobalByIndex(module, i);
     const std::string name = BinaryenGlobalGetName(global);
     if (!BinaryenGlobalIsMutable(global) || name == kUnwinding || name == kRewinding || name == kCounter || name == kSwitching) continue;
-    if (name.starts_with(kPayloadPrefix)) continue;
+    if (name.starts_with(kPayloadPrefix) || name == no_state) continue;
     state.push_back(name);
     types.push_back(value_type(BinaryenGlobalGetType(global)));
   }

@@ -14,13 +14,15 @@ struct MobilityPlan {
   std::uint32_t poll_cell = 0;  // poll cell: its address
   UnwindArea unwind;
   Verify verify = Verify::no;
+  std::string line_marker;  // the global of lines/line_markers.h; empty: there are no markers
 };
 
 // Gives every function that may be on the stack during a suspension its two bodies, and exports what the host needs.
 // REQUIRES: polls are inserted.
 void make_mobile(BinaryenModuleRef module, const MobilityPlan& plan, Report& report);
 
-// Exports every mutable global that is part of the program's state and returns their types, in the order of the image.
-std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module);
+// Exports every mutable global that is part of the program's state, which `no_state` is not, and returns their types, in the order of the
+// image.
+std::vector<wire::ValueType> export_state_globals(BinaryenModuleRef module, const std::string& no_state);
 
 }  // namespace gw::prep

@@ -1,6 +1,7 @@
 #include "prep/mobility/two_bodies.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -101,6 +102,7 @@ class RewindBody {
       if (sites_.contains(statements[i])) last = i;
     for (std::size_t i = 0; i < statements.size(); ++i) {
       if (!sites_.contains(statements[i])) {
+        note_line(statements[i]);
         pending.push_back(statements[i]);
       } else {
         emit_with_site(statements[i], i < last ? Elsewhere::possible : elsewhere, pending, out);
@@ -156,12 +158,24 @@ class RewindBody {
   // Either rebuild the frames above this one, or (nothing left to rewind) make the call.
   void call_site(Expr e, Elsewhere elsewhere, Statements& pending, Statements& out) {
     const Site& site = cursor_.next();
-    Expr resume = build_.sequence({with_call(e, resume_callee(call_of(e))), build_.set(target_, build_.i32(0))});
+    note_line(e);
+    Statements resumed{with_call(e, resume_callee(call_of(e))), build_.set(target_, build_.i32(0))};
+    if (line_) resumed.insert(resumed.begin(), build_.set_global(context_.line_marker.c_str(), build_.i32(*line_)));
+    Expr resume = build_.sequence(std::move(resumed));
     if (elsewhere == Elsewhere::possible) resume = build_.if_else(is_target(site.number), resume);
     pending.push_back(e);
     out.push_back(build_.if_else(build_.get_i32(target_), resume, build_.sequence(std::move(pending))));
     pending.clear();
     out.push_back(exits_.check(site));
+  }
+
+  // The marker before a call is jumped over where the call is resumed, which needs one of its own then.
+  void note_line(Expr e) {
+    if (context_.line_marker.empty()) return;
+    walk(e, [&](Expr inner) {
+      if (is(inner, Node::global_set) && BinaryenGlobalSetGetName(inner) == context_.line_marker)
+        line_ = const_i32(BinaryenGlobalSetGetValue(inner));
+    });
   }
 
   Expr resume_callee(Expr call) {
@@ -180,6 +194,7 @@ class RewindBody {
   Expr if_with_site(Expr e) {
     Expr then = BinaryenIfGetIfTrue(e);
     Expr otherwise = BinaryenIfGetIfFalse(e);
+    note_line(BinaryenIfGetCondition(e));
     const bool in_then = sites_.contains(then);
     const bool in_both = in_then && otherwise && sites_.contains(otherwise);
     Expr target_in_then = in_both ? is_target_in(ranges_.at(then)) : build_.i32(in_then ? 1 : 0);
@@ -232,6 +247,7 @@ class RewindBody {
   SiteCursor cursor_;
   SiteMap sites_;
   Local target_;
+  std::optional<std::int32_t> line_;  // of the last marker, in the order of the text
   std::unordered_map<Expr, Range> ranges_;
 };
 

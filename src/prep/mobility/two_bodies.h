@@ -39,6 +39,7 @@ struct MobilityContext {
   UnwindStack& stack;
   std::function<Expr()> poll_condition;  // a fresh i32 expression: non-zero asks to suspend
   std::uint32_t table_half = 0;          // entry i + table_half of the function table is the rewind body of entry i
+  std::string line_marker;               // the global of lines/line_markers.h; empty: there are no markers
 };
 
 inline constexpr std::string_view kRewindSuffix = "$rewind";

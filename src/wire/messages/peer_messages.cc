@@ -336,7 +336,7 @@ void clean_sentences(JobMessage& message) {
   if (message.has_thread_failed()) make_plain(*message.mutable_thread_failed()->mutable_failure());
   if (!message.has_effects()) return;
   for (pb::Effect& effect : *message.mutable_effects()->mutable_effects())
-    if (effect.has_end()) make_plain(*effect.mutable_end()->mutable_sentence());
+    if (effect.has_end()) make_plain_lines(*effect.mutable_end()->mutable_sentence());
 }
 
 void clean_sentences(PeerMessage& message) {

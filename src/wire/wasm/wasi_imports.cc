@@ -12,6 +12,7 @@ using enum Blocking;
 constexpr std::array kHostFunctions = {
     HostFunction{kGodwitModule, "checkpoint", maybe},
     HostFunction{kGodwitModule, "fork", maybe},
+    HostFunction{kGodwitModule, "mark_throw", never},
     HostFunction{kGodwitModule, "report", maybe},
     HostFunction{kGodwitModule, "task_argument", never},
     HostFunction{kGodwitModule, "task_next", never},
