@@ -5,12 +5,10 @@
 #include "base/planted_bug.h"
 #include "base/reached.h"
 #include "job/home/home_messages.h"
-#include "job/records.h"
 
 namespace gw::job {
 namespace {
 
-constexpr std::uint32_t kLimitReached = 5;  // the exit code of a program that reached a limit, as `godwit run` has it everywhere
 constexpr std::uint64_t kPageBytes = 64u << 10;
 
 }  // namespace
@@ -27,7 +25,9 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
       slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_}),
       suspension_(charter_.id()),
-      output_(config.output, manifest_.content().policy().limits()) {
+      records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_}),
+      reports_({charter_.id(), manifest_, tasks_, claims_, placement_, counters_, records_.output(),
+                [this](EffectEntry entry, Actions& out) { records_.append(std::move(entry), out); }}) {
   const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
   if (manifest_.content().standard_input())
     input_.emplace(config.input, charter_.id(), manifest_.thread_of(0),
@@ -41,36 +41,13 @@ HomeThread& Home::add_thread(ThreadId id) {
   return threads_.add(id);
 }
 
-void Home::begin(Time now, ByteView manifest, Actions& out) {
-  progress_.submitted_at = now + environment_.wall_offset;
-  wire::pb::JobRecord record = this->record();
-  record.set_charter(charter_.bytes());
-  record.set_manifest(std::string(as_text(manifest)));
-  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record.SerializeAsString());
-  out.after_disk(Notify{JobAccepted{charter_.id()}});
-}
-
-void Home::write(ThreadId id, Actions& out) const {
-  const HomeThread& thread = threads_.at(id);
-  const Claim* claim = thread.placed() != nullptr ? claims_.find(thread.placed()->host) : nullptr;
-  out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(),
-             record_of(thread, claim != nullptr ? claim->slots : 0).SerializeAsString());
-}
-
-void Home::end_turn(Actions& out) {
-  if (!std::exchange(counters_changed_, false) || over_) return;
-  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), counters_.record().SerializeAsString());
-}
-
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
   if (input_) GW_TRY_VOID(input_->recover(records.input));
   if (!manifest_.on_task_plane()) counters_.forget_finished();  // the records of the threads tell
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
-  progress_.submitted_at = Time(static_cast<std::int64_t>(records.job.submitted_at_ns()));
-  for (const StoredEffect& effect : records.effects) output_.add(effect);
-  progress_.stored_bytes = output_.stored_bytes();
+  records_.recover(Time(static_cast<std::int64_t>(records.job.submitted_at_ns())), records.effects);
   tick_at_ = now;
   if (records.suspended) suspension_.recover(threads_.placed());
   return ok();
@@ -82,20 +59,9 @@ void Home::cancel(Time now, Actions& out) {
 }
 
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
-  suspension_.clear(out);  // before record(), which tells the state
-  progress_.state = state;
-  progress_.ended_at = now + environment_.wall_offset;
-  EffectEntry details = details_of(record(), manifest_, threads_, tasks_.table(), counters_);
-  progress_.details_bytes = details.header.bytes;
-  append(std::move(details), out);
-  out.record(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode(), record().SerializeAsString());
-  for (const auto& [id, thread] : threads_.all())
-    out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = id}.encode(), std::nullopt);
-  for (const auto& [task, failure] : tasks_.table().failures())
-    out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = manifest_.thread_of(task)}.encode(), std::nullopt);
-  out.record(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode(), std::nullopt);
+  suspension_.clear(out);
+  records_.end(now + environment_.wall_offset, state, out);
   if (input_) input_->clear(out);
-  out.after_disk(Notify{over_of(charter_.id(), record())});
   slots_.release_all(out);
   over_ = true;
 }
@@ -140,7 +106,7 @@ void Home::on_suspended(Time now, const PeerId& from, const JobMessage::ThreadNa
     threads_.avoid(id, from);
     slots_.on_refused(from);
   }
-  write(id, out);
+  records_.write(id, out);
   check_suspended(out);
   place_ready(now, out);
 }
@@ -163,15 +129,9 @@ void Home::on_tick(Time now, Actions& out) {
 }
 
 wire::pb::JobRecord Home::record() const {
-  wire::pb::JobRecord record = record_of(progress_, manifest_, threads_, tasks_.table(), counters_);
+  wire::pb::JobRecord record = records_.record();
   if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
   return record;
-}
-
-void Home::append(EffectEntry entry, Actions& out) {
-  output_.add(entry.header);
-  progress_.stored_bytes = output_.stored_bytes();
-  out.append(charter_.id(), std::move(entry));
 }
 
 JobSnapshot Home::snapshot() const {
@@ -267,7 +227,7 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out, Start 
   // From now on the keeper may have something of it.
   thread.kept = true;
   thread.preferred.reset();
-  write(id, out);
+  records_.write(id, out);
   send_assign(now, id, out);
 }
 
@@ -405,17 +365,7 @@ void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_
   if (start_state < JobMessage::BEGINNING) return;
   threads_.set_due(id, now);  // is its keeper a good one?
   if (!std::exchange(thread.placed_again, false)) return;
-  const bool from_image = start_state == JobMessage::IMAGE;
-  ++(from_image ? thread.resumed : thread.restarted);
-  counters_.on_taken(placed.host, from_image ? RecoveryCounters::From::image : RecoveryCounters::From::beginning);
-  write(id, out);
-  counters_changed_ = true;
-  if (from_image) {
-    GW_REACHED("home: a thread was resumed");
-    return out.after_disk(Notify{ThreadResumed{charter_.id(), id, thread.epoch, placed.host}});
-  }
-  GW_REACHED("home: a thread was restarted");
-  out.after_disk(Notify{ThreadRestarted{charter_.id(), id, thread.epoch, placed.host}});
+  records_.on_taken(id, thread, start_state == JobMessage::IMAGE ? RecoveryCounters::From::image : RecoveryCounters::From::beginning, out);
 }
 
 // This run of the thread is lost: the thread is placed again, or fails if its workers died too often. `failure`: why the worker died.
@@ -425,12 +375,11 @@ void Home::lose(Time now, ThreadId id, std::string_view failure, Actions& out, B
   leave_host(now, id, host);
   threads_.wait(id);
   counters_.on_lost(host, failure);
-  counters_changed_ = true;
   if (!failure.empty()) threads_.avoid(id, host);
   const std::uint32_t limit = manifest_.content().policy().max_failures();
   if (!failure.empty() && blame == Blame::thread && ++thread.failures > limit && limit > 0)
     return fail_thread(now, id, fmt::format("its worker died {} times, the last time: {}", thread.failures, failure), out);
-  write(id, out);
+  records_.write(id, out);
   check_suspended(out);
 }
 
@@ -465,7 +414,7 @@ void Home::abandon_kept_state(Time now, ThreadId id, Actions& out) {
 
 void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
   leave_host(now, id, host);
-  write(id, out);
+  records_.write(id, out);
   if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
   check_suspended(out);
   place_ready(now, out);
@@ -481,9 +430,9 @@ void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& ou
     claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
   }
   if (end.reason() == Effect::End::EXITED) {
-    threads_.end(id, {end.exit_code(), end.sentence()});
+    threads_.end(id, {exit_code_of(end), end.sentence()});
   } else {
-    threads_.fail(id, {end.reason() == Effect::End::LIMIT ? kLimitReached : 1, end.sentence()});
+    threads_.fail(id, {exit_code_of(end), end.sentence()});
   }
   after_end(now, id, placed.host, out);
 }
@@ -542,7 +491,7 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     out.notify(PeerRefused{*thread.host, fmt::format("it sent an effect of thread {} after its end", id.value())});
     return false;
   }
-  if (const Status fits = output_.check(effect); next && !fits) {
+  if (const Status fits = records_.output().check(effect); next && !fits) {
     on_fault(now, id, fits.error().detail, out);
     return false;
   }
@@ -555,13 +504,13 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     GW_REACHED("home: an effect came twice");
     return true;
   }
-  append(entry_of(effect), out);
+  records_.append(entry_of(effect), out);
   out.after_disk(Notify{EffectStored{charter_.id(), effect}});
   const PeerId host = thread.placed()->host;
   if (Claim* claim = claims_.find(host)) claim->on_effect(now);
   if (message.determinants() > thread.determinants) {
     thread.determinants = message.determinants();
-    write(id, out);
+    records_.write(id, out);
   }
   if (effect.has_spawn()) add_child(thread, ThreadId{effect.spawn().child()}, out);
   if (effect.has_end()) end_thread(now, id, effect.end(), out);
@@ -575,7 +524,7 @@ void Home::add_child(const HomeThread& parent, ThreadId id, Actions& out) {
   child.kept = true;
   child.preferred = parent.placed()->host;
   threads_.set_keeper(id, parent.keeper);
-  write(id, out);
+  records_.write(id, out);
 }
 
 // --- tasks
@@ -588,93 +537,17 @@ void Home::on_task_report(Time now, const PeerId& from, const JobMessage::TaskRe
   }
   claim->last_seen = now;
   if (tasks_.on_report(from, report)) {
-    take_report(now, from, report, out);
+    const TaskReports::Taken taken = reports_.take(now, from, config_.tasks.lease, report, out);
+    for (const std::uint32_t task : taken.promoted) promote(now, from, task, out);
+    if (taken.refused) slots_.on_refused(from);
+    if (taken.came_back && !suspension_.wanted()) tasks_.feed_all(now, out);
   } else if (report.number() > 0) {
     GW_REACHED("home: a report of tasks came twice, early, or in answer to an earlier boot");
   }
-  if (over_) return;
   if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
   if (claims_.find(from) == nullptr) return;  // given back with all others, when the job was suspended
   if (report.number() > 0) out.after_disk(tasks_.acknowledgement(from));
   if (!suspension_.wanted()) tasks_.feed(now, from, out);
-}
-
-void Home::take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
-  for (const wire::pb::TaskResult& result : report.results()) take_result(now, from, result, out);
-  if (!report.results().empty())
-    claims_.find(from)->tasks.on_results(now, config_.tasks.lease, static_cast<std::uint64_t>(report.results_size()));
-  for (const std::uint32_t task : report.promoted()) promote(now, from, task, out);
-  for (const wire::pb::TaskRange& range : report.returned())
-    for (std::uint32_t i = 0; i < range.count(); ++i) tasks_.give_back(from, range.first() + i);
-  for (const std::uint32_t task : report.lost()) lose_task(from, task, report.failure(), out);
-  if (report.returned().empty() && report.lost().empty()) return;
-  if (!report.failure().empty()) {
-    GW_REACHED("home: a host cannot run tasks");
-    counters_.on_lost(from, report.failure());
-    counters_changed_ = true;
-    slots_.on_refused(from);
-  }
-  if (!suspension_.wanted()) tasks_.feed_all(now, out);
-}
-
-// The effects of a task become those of its thread: views and readers of the output need not know how a task ran.
-void Home::take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out) {
-  const std::uint64_t id = manifest_.thread_of(result.task()).value();
-  for (const Effect& effect : result.effects()) {
-    const Status fits = effect.thread() == id ? output_.check(effect) : fail(Kind::invalid, "it sent the effects of another task");
-    if (fits) continue;
-    GW_REACHED("home: the result of a task was refused");
-    out.notify(PeerRefused{from, fits.error().detail});
-    return lose_task(from, result.task(), fits.error().detail, out);
-  }
-  if (!tasks_.take(from, result.task())) return;  // it was recalled, or another host was faster
-  for (const Effect& effect : result.effects()) {
-    append(entry_of(effect), out);
-    out.after_disk(Notify{EffectStored{charter_.id(), effect}});
-  }
-  placement_.on_ended(Time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX))));
-  if (Claim* claim = claims_.find(from)) {
-    claim->on_effect(now);
-    claim->idle_since = now;
-    ++claim->finished;
-  }
-  counters_.on_finished(from);
-  counters_changed_ = true;
-  end_task(from, result.task(), result.effects().rbegin()->end(), out);
-}
-
-void Home::end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out) {
-  if (end.reason() == Effect::End::EXITED && end.exit_code() == 0) return tasks_.table().end(task);
-  const std::uint32_t code = end.reason() == Effect::End::EXITED ? end.exit_code() : end.reason() == Effect::End::LIMIT ? kLimitReached : 1;
-  tasks_.table().fail(task, {.exit_code = code, .sentence = end.sentence(), .host = from});
-  wire::pb::ThreadRecord record;
-  record.set_state(wire::pb::ThreadRecord::FAILED);
-  record.set_task(task);
-  record.set_exit_code(code);
-  record.set_sentence(end.sentence());
-  record.set_host(from.bytes());
-  out.record(RecordKey{.kind = RecordKind::thread, .job = charter_.id(), .thread = manifest_.thread_of(task)}.encode(),
-             record.SerializeAsString());
-}
-
-// The worker died while it ran the task, which may be why.
-void Home::lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
-  const std::uint32_t limit = manifest_.content().policy().max_failures();
-  if (task >= tasks_.table().size() || tasks_.table().attempts(task) < limit || limit == 0) {
-    if (tasks_.give_back(from, task)) tasks_.table().count_attempt(task);
-    return;
-  }
-  if (!tasks_.take(from, task)) return;
-  Effect effect;
-  effect.set_thread(manifest_.thread_of(task).value());
-  effect.set_epoch(1);
-  effect.set_sequence(1);
-  effect.mutable_stream()->set_kind(wire::pb::Stream::HOME);
-  effect.mutable_end()->set_reason(Effect::End::TRAPPED);
-  effect.mutable_end()->set_sentence(fmt::format("its worker died {} times, the last time: {}", limit + 1, failure));
-  append(entry_of(effect), out);
-  out.after_disk(Notify{EffectStored{charter_.id(), effect}});
-  end_task(from, task, effect.end(), out);
 }
 
 // The task goes on at its host as a thread of its first epoch.
@@ -711,7 +584,7 @@ void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::Keep
   const ThreadId id{message.thread()};
   const HomeThread* thread = on_record(id, from, message.epoch());
   if (thread == nullptr) return;
-  if (keepers_.on_filled(now, id, message.keeper_generation())) write(id, out);
+  if (keepers_.on_filled(now, id, message.keeper_generation())) records_.write(id, out);
   // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
   keepers_.send(id, *thread, out);
   if (suspension_.wanted()) threads_.set_due(id, now);  // its last image may have waited for this

@@ -14,6 +14,7 @@
 #include "job/effects/effect_ledger.h"
 #include "job/home/claim_table.h"
 #include "job/home/home_recovery.h"
+#include "job/home/job_records.h"
 #include "job/home/job_snapshot.h"
 #include "job/home/keeper_assignment.h"
 #include "job/home/output_limit.h"
@@ -23,6 +24,7 @@
 #include "job/home/standard_input.h"
 #include "job/home/suspension.h"
 #include "job/home/task_plane.h"
+#include "job/home/task_reports.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
 #include "wire/records.pb.h"
@@ -65,7 +67,7 @@ class Home {
   Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest);
 
   // A new job: written down with its charter and manifest, then JobAccepted.
-  void begin(Time now, ByteView manifest, Actions& out);
+  void begin(Time now, ByteView manifest, Actions& out) { records_.begin(now + environment_.wall_offset, manifest, out); }
   // Restores a job that an earlier boot has recorded. Kind::corrupt if the records contradict each other.
   Status recover(Time now, const HomeRecords& records);
   void cancel(Time now, Actions& out);
@@ -100,7 +102,9 @@ class Home {
 
   const Charter& charter() const { return charter_; }
   // The turn is over: writes what is written once in it, however many threads have changed.
-  void end_turn(Actions& out);
+  void end_turn(Actions& out) {
+    if (!over_) records_.end_turn(out);
+  }
   // The roster, if it has changed since it was taken last.
   std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
   // The state of the job, for people and checkers.
@@ -115,18 +119,12 @@ class Home {
  private:
   // --- the course of the job
   HomeThread& add_thread(ThreadId id);
-  void write(ThreadId id, Actions& out) const;
-  void append(EffectEntry entry, Actions& out);
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
   void check_suspended(Actions& out);
 
   std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
 
   // --- tasks
-  void take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
-  void take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out);
-  void lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out);
-  void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
   void promote(Time now, const PeerId& from, std::uint32_t task, Actions& out);
 
   // --- claims
@@ -175,11 +173,10 @@ class Home {
   SlotAcquisition slots_;
   Suspension suspension_;
   RecoveryCounters counters_;
-  OutputLimit output_;
-  JobProgress progress_;
+  JobRecords records_;
+  TaskReports reports_;
   Time tick_at_{0};
   bool over_ = false;
-  bool counters_changed_ = false;  // since they were written
 };
 
 }  // namespace gw::job

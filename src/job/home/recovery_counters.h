@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "job/names.h"
 #include "wire/records.pb.h"
@@ -32,10 +33,16 @@ class RecoveryCounters {
   void on_finished(const PeerId& host) { ++change(host).finished; }
   // `failure`: what the host said; empty: nothing.
   void on_lost(const PeerId& host, std::string_view failure);
-  void on_peer_lost() { ++peers_lost_; }
+  void on_peer_lost() {
+    ++peers_lost_;
+    ++changes_;
+  }
   void on_taken(const PeerId& host, From from);
   // Clears the finished counts: after a restart they are counted again from the thread records.
   void forget_finished();
+
+  // Whether something was counted since the last call.
+  bool take_changed() { return std::exchange(told_, changes_) != changes_; }
 
   const std::map<PeerId, Peer>& peers() const { return peers_; }
 
@@ -44,6 +51,7 @@ class RecoveryCounters {
 
   std::map<PeerId, Peer> peers_;
   std::uint64_t changes_ = 0;
+  std::uint64_t told_ = 0;  // of them, at the last take_changed()
   std::uint64_t peers_lost_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t resumed_ = 0;

@@ -211,4 +211,10 @@ wire::pb::ThreadRecord record_of(const HomeThread& thread, std::uint32_t slots) 
   return record;
 }
 
+std::uint32_t exit_code_of(const wire::pb::Effect::End& end) {
+  constexpr std::uint32_t kFailed = 1, kLimitReached = 5;
+  if (end.reason() == wire::pb::Effect::End::EXITED) return end.exit_code();
+  return end.reason() == wire::pb::Effect::End::LIMIT ? kLimitReached : kFailed;
+}
+
 }  // namespace gw::job

@@ -165,6 +165,9 @@ class ThreadTable {
   std::uint32_t worst_exit_ = 0;
 };
 
+// The exit code of a program that has come to this end: its own, or 5 if it reached a limit, as `godwit run` has it everywhere, or 1.
+std::uint32_t exit_code_of(const wire::pb::Effect::End& end);
+
 // The durable record of a thread. `slots`: of the claim it runs under.
 wire::pb::ThreadRecord record_of(const HomeThread& thread, std::uint32_t slots);
 

@@ -16,6 +16,7 @@ HostedJob::HostedJob(const Config& config, const Environment& environment, const
       claim_(claim),
       storage_(claim.home == environment.self ? nullptr : &environment.budget, {claim.job, claim.home, environment.grid}),
       code_(config.code, environment.blobs, storage_, {claim.job, claim.home, claim.manifest}),
+      status_({claim.home, claim.job, claim.claim, claim.slots}),
       tasks_(config.tasks, {claim.job, claim.home, claim.claim, code_}),
       fetches_(environment.images, [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
         HostedThread& thread = threads_.at(name.second);
@@ -30,7 +31,7 @@ HostedThread::Environment HostedJob::thread_environment() {
           .code = code_,
           .images = environment_.images,
           .fetches = fetches_,
-          .status = status_};
+          .status = status_.number()};
 }
 
 void HostedJob::begin(Time now, Actions& out) {
@@ -98,9 +99,9 @@ Status HostedJob::charge(const HostedThread& thread) {
 
 void HostedJob::give_back(ThreadId id, const std::string& why, Gone gone, Actions& out) {
   const HostedThread& thread = threads_.at(id);
-  failure_ = why;
+  status_.set_failure(why);
   drop_from_worker(thread, out);
-  send_gone(id, thread.epoch(), out, gone);
+  status_.send_gone(id, thread.epoch(), out, gone);
   remove(id, out);
 }
 
@@ -139,55 +140,9 @@ void HostedJob::start_queued(Time now, Actions& out) {
 
 // --- what home is told
 
-JobMessage::Status HostedJob::new_status() {
-  JobMessage::Status status;
-  status.set_claim(claim_.claim);
-  status.set_number(++status_);
-  status.set_failure(failure_);
-  status.set_slots(claim_.slots);
-  status.set_progress(progress_);
-  status.set_draining(draining_);
-  return status;
-}
-
-void HostedJob::send_status(JobMessage::Status status, Actions& out) {
-  JobMessage message;
-  *message.mutable_status() = std::move(status);
-  out.send(claim_.home, claim_.job, std::move(message));
-}
-
 void HostedJob::send_full_status(Time now, Actions& out) {
   full_status_at_ = now + config_.status_every;
-  JobMessage::Status status = new_status();
-  status.set_full(true);
-  for (const auto& [id, thread] : threads_) {
-    JobMessage::Status::Held& held = *status.add_held();
-    held.set_thread(id.value());
-    held.set_epoch(thread.epoch());
-    held.set_start_state(thread.start_state());
-    held.set_keeper_stalled(thread.stalled(now));
-  }
-  send_status(std::move(status), out);
-}
-
-void HostedJob::send_held(Time now, const HostedThread& thread, Actions& out) {
-  JobMessage::Status status = new_status();
-  JobMessage::Status::Held& held = *status.add_held();
-  held.set_thread(thread.id().value());
-  held.set_epoch(thread.epoch());
-  held.set_start_state(thread.start_state());
-  held.set_keeper_stalled(thread.stalled(now));
-  send_status(std::move(status), out);
-}
-
-void HostedJob::send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone why) {
-  JobMessage::Status status = new_status();
-  JobMessage::Status::Held& gone = *status.add_held();
-  gone.set_thread(id.value());
-  gone.set_epoch(epoch);
-  gone.set_start_state(JobMessage::GONE);
-  gone.set_no_room(why == Gone::no_room);
-  send_status(std::move(status), out);
+  status_.send_full(now, threads_, out);
 }
 
 // If this is lost, home sees that the thread is not here, places it again and is told again.
@@ -206,13 +161,13 @@ void HostedJob::report_failed(ThreadId id, std::uint64_t epoch, const std::strin
 void HostedJob::on_claim(Time now, const JobMessage::ClaimName& claim, Actions& out) {
   note_children(claim.children(), out);
   if (claim.want_full()) return send_full_status(now, out);
-  send_status(new_status(), out);
+  status_.send(out);
 }
 
 void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& out) {
   const ThreadId id{assign.thread()};
   if (const auto found = threads_.find(id); found != threads_.end()) {
-    if (found->second.epoch() >= assign.epoch()) return send_held(now, found->second, out);
+    if (found->second.epoch() >= assign.epoch()) return status_.send_held(now, found->second, out);
     GW_REACHED("host: a thread was assigned again in a new epoch");
     drop_from_worker(found->second, out);
     remove(id, out);
@@ -222,7 +177,7 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
   const bool running = assign.promoted() && tasks_.adopt(assign.task());
   const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
-  if (lived || no_room || (draining_ && !running) || code_.broken()) return send_gone(id, assign.epoch(), out);
+  if (lived || no_room || (draining() && !running) || code_.broken()) return status_.send_gone(id, assign.epoch(), out);
   highest_epoch_[id] = assign.epoch();
   HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
   if (running) {
@@ -231,18 +186,18 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
     thread.adopt(now, out);
   }
   if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, Gone::no_room, out);
-  failure_.clear();
+  status_.set_failure({});
   if (assign.restore()) thread.ask_image(now, out);
   refresh(thread);
-  send_held(now, thread, out);
-  if (running && draining_) suspend(thread, out);
+  status_.send_held(now, thread, out);
+  if (running && draining()) suspend(thread, out);
   advance(now, out);
 }
 
 void HostedJob::on_task_batch(Time now, const JobMessage::TaskBatch& batch, Actions& out) {
   std::optional<std::string> refused;
-  if (draining_) refused = "";
-  if (code_.broken()) refused = code_.no_room().empty() ? failure_ : code_.no_room();
+  if (draining()) refused = "";
+  if (code_.broken()) refused = code_.no_room().empty() ? status_.failure() : code_.no_room();
   tasks_.on_batch(now, batch, refused, out);
   busy_at_ = now;
   advance(now, out);
@@ -295,7 +250,7 @@ void HostedJob::on_input(Time now, const JobMessage::Input& input, Actions& out)
 
 void HostedJob::on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out) {
   HostedThread* thread = find(name.thread(), name.epoch());
-  if (thread == nullptr) return send_gone(ThreadId{name.thread()}, name.epoch(), out);
+  if (thread == nullptr) return status_.send_gone(ThreadId{name.thread()}, name.epoch(), out);
   suspend(*thread, out);
   start_queued(now, out);
 }
@@ -315,7 +270,7 @@ void HostedJob::suspend(HostedThread& thread, Actions& out) {
 
 void HostedJob::drain(Time now, Actions& out) {
   GW_REACHED("host: a claim was drained");
-  draining_ = true;
+  status_.set_draining();
   send_full_status(now, out);  // before the first thread leaves, so that home does not assign it here again
   tasks_.return_all(now, "", out);
   std::vector<ThreadId> all;
@@ -342,7 +297,7 @@ void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& ke
   HostedThread* thread = find(kept.thread(), kept.epoch());
   if (thread == nullptr) return;
   thread->on_kept(now, from, kept, out);
-  if (thread->running() != nullptr && thread->stalled(now)) send_held(now, *thread, out);  // it refuses
+  if (thread->running() != nullptr && thread->stalled(now)) status_.send_held(now, *thread, out);  // it refuses
   refresh(*thread);
 }
 
@@ -352,7 +307,7 @@ void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
   // A blob of another job is no sign of life of this one.
   const bool ours = environment_.blobs.is_held(hash, claim_.job);
   if (ours) busy_at_ = now;
-  if (ours && !code_.ready()) ++progress_;
+  if (ours && !code_.ready()) status_.on_progress();
   code_.on_blob_stored(hash, out);
   advance(now, out);
 }
@@ -380,10 +335,10 @@ void HostedJob::on_restore_failed(Time now, const RestoreFailure& failure, Actio
   const HostedThread* thread = find(failure.thread.value(), failure.epoch);
   if (thread == nullptr) return;
   GW_REACHED("host: an image could not be read from the disk");
-  failure_ = failure.why;
+  status_.set_failure(failure.why);
   const bool kept = thread->running() != nullptr && thread->running()->restored;  // else the job begins with that image
   if (failure.no_image) report_failed(failure.thread, failure.epoch, failure.why, out, kept ? Fault::kept_state : Fault::program);
-  send_gone(failure.thread, failure.epoch, out);
+  status_.send_gone(failure.thread, failure.epoch, out);
   remove(failure.thread, out);
   advance(now, out);
 }
@@ -424,7 +379,7 @@ void HostedJob::on_image_lost(Time now, const ImageTrees::Change& change, Action
     remove(id, out);
   }
   if (affected.empty()) return;
-  failure_ = change.sentence;
+  status_.set_failure(change.sentence);
   send_full_status(now, out);
   start_queued(now, out);
 }
@@ -434,7 +389,7 @@ void HostedJob::on_image_lost(Time now, const ImageTrees::Change& change, Action
 Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optional<NewImage>& image, Actions& out) {
   // The image of a thread that has done nothing since the one before is the same again, and no progress.
   const bool nothing_new = image && environment_.images.holds({claim_.job, image->root});
-  if (!nothing_new) ++progress_;
+  if (!nothing_new) status_.on_progress();
   busy_at_ = now;
   switch (frame.kind_case()) {
     case FromWorker::kHello:
@@ -552,6 +507,7 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
     return ok();
   }
   HostedThread* thread = find(frame.thread(), frame.epoch());
+  if (thread == nullptr && frame.gone() && code_.ready()) tasks_.on_not_made(now, ThreadId{frame.thread()}, frame.error(), out);
   if (thread == nullptr) return ok();
   if (!frame.gone()) {
     thread->on_save_failed(now, frame.guest_fault());
@@ -592,15 +548,15 @@ void HostedJob::on_worker_died(Time now, std::string why, std::span<const std::u
   GW_REACHED("host: a worker died");
   code_.on_worker_died(now);
   children_ = 0;
-  failure_ = std::move(why);
+  status_.set_failure(std::move(why));
   // Threads that were not in the worker continue in the next one. If there will be none, home gets them back without blame.
   std::vector<ThreadId> lost;
   for (const auto& [id, thread] : threads_) {
     if (thread.in_worker() || code_.broken()) lost.push_back(id);
-    if (!thread.in_worker() && code_.broken()) send_gone(id, thread.epoch(), out);
+    if (!thread.in_worker() && code_.broken()) status_.send_gone(id, thread.epoch(), out);
   }
   for (const ThreadId id : lost) remove(id, out);
-  tasks_.on_worker_died(now, tasks, failure_, code_.broken(), out);
+  tasks_.on_worker_died(now, tasks, status_.failure(), code_.broken(), out);
   send_full_status(now, out);
   advance(now, out);
 }
@@ -610,7 +566,7 @@ void HostedJob::on_tick(Time now, Actions& out) {
     HostedThread& thread = threads_.at(*id);
     if (thread.stranded(now)) {
       GW_REACHED("host: the last image of a suspended thread did not become stable");
-      send_gone(thread.id(), thread.epoch(), out);
+      status_.send_gone(thread.id(), thread.epoch(), out);
       remove(thread.id(), out);
       continue;
     }

@@ -12,6 +12,7 @@
 #include "job/actions.h"
 #include "job/deadlines.h"
 #include "job/host/code_staging.h"
+#include "job/host/host_status.h"
 #include "job/host/hosted_storage.h"
 #include "job/host/hosted_tasks.h"
 #include "job/host/hosted_thread.h"
@@ -74,8 +75,8 @@ class HostedJob {
   void on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out);
   // The owner of this machine. Takes no more threads, and suspends those that are here: home places them on other peers.
   void drain(Time now, Actions& out);
-  bool draining() const { return draining_; }
-  bool drained() const { return draining_ && threads_.empty() && tasks_.empty(); }
+  bool draining() const { return status_.draining(); }
+  bool drained() const { return draining() && threads_.empty() && tasks_.empty(); }
   // Keepers.
   void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
@@ -129,7 +130,7 @@ class HostedJob {
   // Charges what is stored for the thread now. Kind::overloaded: there is no room.
   Status charge(const HostedThread& thread);
   // The thread cannot stay: home places it on another peer.
-  enum class Gone : std::uint8_t { failed, no_room };  // no_room: the program is not to blame
+  using Gone = HostStatus::Gone;
   void give_back(ThreadId id, const std::string& why, Gone gone, Actions& out);
   void give_back_all(Time now, const std::string& why, Actions& out);
   void advance(Time now, Actions& out);
@@ -140,11 +141,7 @@ class HostedJob {
   void on_image_lost(Time now, const ImageTrees::Change& change, Actions& out);
 
   // --- what home is told
-  JobMessage::Status new_status();
-  void send_status(JobMessage::Status status, Actions& out);
   void send_full_status(Time now, Actions& out);
-  void send_held(Time now, const HostedThread& thread, Actions& out);
-  void send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone gone = Gone::failed);
   enum class Fault : std::uint8_t { program, kept_state };
   void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault = Fault::program);
 
@@ -163,6 +160,7 @@ class HostedJob {
   const Claim claim_;
   HostedStorage storage_;
   CodeStaging code_;
+  HostStatus status_;
   HostedTasks tasks_;
   ImageFetches fetches_;
   Threads threads_;
@@ -173,10 +171,6 @@ class HostedJob {
   Deadlines<ThreadId> deadlines_;
   std::size_t slots_used_ = 0;
   std::uint64_t children_ = 0;  // as the worker was told
-  bool draining_ = false;
-  std::string failure_;  // how the last worker died
-  std::uint64_t status_ = 0;
-  std::uint64_t progress_ = 0;
   Time full_status_at_{0};
   Time busy_at_{0};  // when something last ran, or came
 };

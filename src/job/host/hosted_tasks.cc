@@ -212,6 +212,14 @@ Status HostedTasks::on_promoted(Time now, std::uint32_t task, Actions& out) {
   return ok();
 }
 
+void HostedTasks::on_not_made(Time now, ThreadId thread, const std::string& why, Actions& out) {
+  const std::optional<std::uint32_t> task = task_of_thread(thread, tasks());
+  if (!task || !in_worker_.remove(*task)) return;
+  TaskSet returned;
+  returned.add(*task);
+  add_returned(now, returned, why, out);
+}
+
 void HostedTasks::on_worker_died(Time now, std::span<const std::uint32_t> running, const std::string& why, bool broken, Actions& out) {
   TaskSet lost;
   for (const std::uint32_t task : running)

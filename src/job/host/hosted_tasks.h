@@ -64,6 +64,8 @@ class HostedTasks {
   void on_worker_ready(Actions& out);
   Status on_results(Time now, const wire::pb::FromWorker::TaskResults& results, Actions& out);
   Status on_promoted(Time now, std::uint32_t task, Actions& out);
+  // The worker lacks something to make an instance for the task, and the task is not to blame.
+  void on_not_made(Time now, ThreadId thread, const std::string& why, Actions& out);
   // `running`: the tasks that ran at that moment, according to the process; `broken`: no other worker will be started.
   void on_worker_died(Time now, std::span<const std::uint32_t> running, const std::string& why, bool broken, Actions& out);
 

@@ -177,6 +177,20 @@ TEST_F(AtHostWithTasks, ThoseThatRanWhenTheWorkerDiedAreReportedAndOthersRunAgai
   EXPECT_EQ(run().spans(), (std::vector<TaskSpan>{{1, 9}}));
 }
 
+TEST_F(AtHostWithTasks, ATaskThatTheWorkerCannotMakeGoesBack) {
+  begin();
+  FromWorker frame;
+  frame.mutable_failed()->set_thread(thread_of_task(4, kTasks).value());
+  frame.mutable_failed()->set_epoch(1);
+  frame.mutable_failed()->set_gone(true);
+  frame.mutable_failed()->set_error("no addresses are left");
+  ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  const auto sent = reports();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].returned(0).first(), 4u);
+  EXPECT_EQ(sent[0].failure(), "no addresses are left");
+}
+
 TEST_F(AtHostWithTasks, ADrainReturnsAllTasks) {
   begin();
   host_->drain(now_, out_);

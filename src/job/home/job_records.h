@@ -1,0 +1,57 @@
+#pragma once
+// What the home of a job writes down.
+
+#include <cstdint>
+
+#include "job/actions.h"
+#include "job/authority/charter.h"
+#include "job/home/job_snapshot.h"
+#include "job/home/output_limit.h"
+#include "job/records.h"
+
+namespace gw::job {
+
+// The records and the output of one job at its home: from the acceptance of the job to its last record, which is all that stays.
+//
+// Invariant: the counters are written once per turn at most. Costs: O(1), but for end(), which removes what was written for each thread.
+// A machine without I/O or threads: its Home owns and drives it.
+class JobRecords {
+ public:
+  struct Environment {  // outlives it
+    const Charter& charter;
+    const Manifest& manifest;
+    const ThreadTable& threads;
+    const TaskTable& tasks;
+    const ClaimTable& claims;
+    RecoveryCounters& counters;
+  };
+
+  JobRecords(const OutputLimit::Config& config, const Environment& environment)
+      : environment_(environment), output_(config, environment.manifest.content().policy().limits()) {}
+
+  // Times are since 1970.
+  void begin(Time now, ByteView manifest, Actions& out);
+  void recover(Time submitted_at, const std::vector<StoredEffect>& effects);
+  void write(ThreadId id, Actions& out) const;
+  // A host has taken a thread that was lost before, from an image or from its beginning.
+  void on_taken(ThreadId id, HomeThread& thread, RecoveryCounters::From from, Actions& out);
+  void append(EffectEntry entry, Actions& out);
+  // Writes the counters if they have changed.
+  void end_turn(Actions& out);
+  // Replaces all records by the last one, and appends the details to the output.
+  void end(Time now, wire::pb::JobRecord::State state, Actions& out);
+
+  const OutputLimit& output() const { return output_; }
+  wire::pb::JobRecord record() const {
+    return record_of(progress_, environment_.manifest, environment_.threads, environment_.tasks, environment_.counters);
+  }
+
+ private:
+  std::string key(RecordKind kind, ThreadId thread = {}) const;
+
+  const Environment environment_;
+  OutputLimit output_;
+  JobProgress progress_;
+};
+
+}  // namespace gw::job

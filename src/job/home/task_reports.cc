@@ -1,0 +1,91 @@
+#include "job/home/task_reports.h"
+
+#include <algorithm>
+
+#include "base/reached.h"
+#include "job/records.h"
+
+namespace gw::job {
+TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLease::Config& lease, const JobMessage::TaskReport& report,
+                                     Actions& out) {
+  Taken taken;
+  for (const wire::pb::TaskResult& result : report.results()) take_result(now, from, result, out);
+  if (!report.results().empty())
+    environment_.claims.find(from)->tasks.on_results(now, lease, static_cast<std::uint64_t>(report.results_size()));
+  taken.promoted.assign(report.promoted().begin(), report.promoted().end());
+  for (const wire::pb::TaskRange& range : report.returned())
+    for (std::uint32_t i = 0; i < range.count(); ++i) environment_.plane.give_back(from, range.first() + i);
+  for (const std::uint32_t task : report.lost()) lose_task(from, task, report.failure(), out);
+  taken.came_back = !report.returned().empty() || !report.lost().empty();
+  taken.refused = taken.came_back && !report.failure().empty();
+  if (taken.refused) {
+    GW_REACHED("home: a host cannot run tasks");
+    environment_.counters.on_lost(from, report.failure());
+  }
+  return taken;
+}
+
+void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out) {
+  if (result.task() >= environment_.plane.table().size()) return;
+  const std::uint64_t id = environment_.manifest.thread_of(result.task()).value();
+  for (const Effect& effect : result.effects()) {
+    const Status fits =
+        effect.thread() == id ? environment_.output.check(effect) : fail(Kind::invalid, "it sent the effects of another task");
+    if (fits) continue;
+    GW_REACHED("home: the result of a task was refused");
+    out.notify(PeerRefused{from, fits.error().detail});
+    return lose_task(from, result.task(), fits.error().detail, out);
+  }
+  if (!environment_.plane.take(from, result.task())) return;  // it was recalled, or another host was faster
+  for (const Effect& effect : result.effects()) store(effect, out);
+  environment_.placement.on_ended(Time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX))));
+  if (Claim* claim = environment_.claims.find(from)) {
+    claim->on_effect(now);
+    claim->idle_since = now;
+    ++claim->finished;
+  }
+  environment_.counters.on_finished(from);
+  end_task(from, result.task(), result.effects().rbegin()->end(), out);
+}
+
+void TaskReports::store(const Effect& effect, Actions& out) {
+  environment_.append(entry_of(effect), out);
+  out.after_disk(Notify{EffectStored{environment_.job, effect}});
+}
+
+void TaskReports::end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out) {
+  TaskTable& table = environment_.plane.table();
+  const std::uint32_t code = exit_code_of(end);
+  if (code == 0) return table.end(task);
+  table.fail(task, {.exit_code = code, .sentence = end.sentence(), .host = from});
+  wire::pb::ThreadRecord record;
+  record.set_state(wire::pb::ThreadRecord::FAILED);
+  record.set_task(task);
+  record.set_exit_code(code);
+  record.set_sentence(end.sentence());
+  record.set_host(from.bytes());
+  out.record(RecordKey{.kind = RecordKind::thread, .job = environment_.job, .thread = environment_.manifest.thread_of(task)}.encode(),
+             record.SerializeAsString());
+}
+
+// The worker died while it ran the task, which may be why.
+void TaskReports::lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
+  TaskPlane& plane = environment_.plane;
+  const std::uint32_t limit = environment_.manifest.content().policy().max_failures();
+  if (task >= plane.table().size() || plane.table().attempts(task) < limit || limit == 0) {
+    if (plane.give_back(from, task)) plane.table().count_attempt(task);
+    return;
+  }
+  if (!plane.take(from, task)) return;
+  Effect effect;
+  effect.set_thread(environment_.manifest.thread_of(task).value());
+  effect.set_epoch(1);
+  effect.set_sequence(1);
+  effect.mutable_stream()->set_kind(wire::pb::Stream::HOME);
+  effect.mutable_end()->set_reason(Effect::End::TRAPPED);
+  effect.mutable_end()->set_sentence(fmt::format("its worker died {} times, the last time: {}", limit + 1, failure));
+  store(effect, out);
+  end_task(from, task, effect.end(), out);
+}
+
+}  // namespace gw::job

@@ -1,0 +1,54 @@
+#pragma once
+// What hosts report about tasks, at the job's home.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "job/actions.h"
+#include "job/authority/manifest.h"
+#include "job/home/output_limit.h"
+#include "job/home/placement.h"
+#include "job/home/recovery_counters.h"
+#include "job/home/task_plane.h"
+
+namespace gw::job {
+
+// Takes the reports of hosts: stores the results of their tasks, gives back what they do not run, and counts the deaths of workers against
+// the tasks that ran in them. The effects of a task become those of its thread: views and readers of the output need not know how it ran.
+//
+// Invariant: a result is stored once, in one batch with the record of its failure if it is one. Costs: O(tasks named). Limits: those of a
+// message and of OutputLimit. A machine without I/O or threads: its Home owns and drives it.
+class TaskReports {
+ public:
+  struct Environment {  // outlives it
+    JobId job;
+    const Manifest& manifest;
+    TaskPlane& plane;
+    ClaimTable& claims;
+    Placement& placement;
+    RecoveryCounters& counters;
+    const OutputLimit& output;
+    std::function<void(EffectEntry entry, Actions& out)> append;  // to the output of the job
+  };
+
+  explicit TaskReports(const Environment& environment) : environment_(environment) {}
+
+  struct Taken {
+    std::vector<std::uint32_t> promoted;  // tasks that are to become threads of this host
+    bool refused = false;                 // the host cannot run tasks now
+    bool came_back = false;               // tasks wait again
+  };
+  // REQUIRES: the report is the next one of the claim of its sender.
+  Taken take(Time now, const PeerId& from, const TaskLease::Config& lease, const JobMessage::TaskReport& report, Actions& out);
+
+ private:
+  void take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out);
+  void lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out);
+  void store(const Effect& effect, Actions& out);
+  void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
+
+  const Environment environment_;
+};
+
+}  // namespace gw::job

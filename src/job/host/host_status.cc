@@ -1,0 +1,46 @@
+#include "job/host/host_status.h"
+
+namespace gw::job {
+
+JobMessage::Status HostStatus::next() {
+  JobMessage::Status status;
+  status.set_claim(claim_.claim);
+  status.set_number(++number_);
+  status.set_failure(failure_);
+  status.set_slots(claim_.slots);
+  status.set_progress(progress_);
+  status.set_draining(draining_);
+  return status;
+}
+
+void HostStatus::add(Time now, const HostedThread& thread, JobMessage::Status& status) {
+  JobMessage::Status::Held& held = *status.add_held();
+  held.set_thread(thread.id().value());
+  held.set_epoch(thread.epoch());
+  held.set_start_state(thread.start_state());
+  held.set_keeper_stalled(thread.stalled(now));
+}
+
+void HostStatus::send(JobMessage::Status status, Actions& out) const {
+  JobMessage message;
+  *message.mutable_status() = std::move(status);
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
+void HostStatus::send_held(Time now, const HostedThread& thread, Actions& out) {
+  JobMessage::Status status = next();
+  add(now, thread, status);
+  send(std::move(status), out);
+}
+
+void HostStatus::send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone why) {
+  JobMessage::Status status = next();
+  JobMessage::Status::Held& gone = *status.add_held();
+  gone.set_thread(id.value());
+  gone.set_epoch(epoch);
+  gone.set_start_state(JobMessage::GONE);
+  gone.set_no_room(why == Gone::no_room);
+  send(std::move(status), out);
+}
+
+}  // namespace gw::job
