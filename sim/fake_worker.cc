@@ -101,21 +101,10 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
     case ToWorker::kDrop:
       threads_.erase(ThreadId{frame.drop().thread()});
       return none;
-    case ToWorker::kTaskSetup:
-      GW_ASSERT(tasks_.config.ParseFromString(config));
-      tasks_.count = frame.task_setup().tasks();
-      tasks_.promote_after = frame.task_setup().promote_after_ns() / 1'000'000;
-      return none;
-    case ToWorker::kRunTasks:
-      for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) tasks_.queue.add({range.first(), range.count()});
-      tasks_.lanes = frame.run_tasks().lanes() + frame.run_tasks().promoted();
-      return none;
-    case ToWorker::kDropTasks:
-      drop_tasks(frame.drop_tasks());
-      return none;
     case ToWorker::kAdopt:
       return adopt(ThreadId{frame.adopt().thread()}, out);
     default:
+      on_tasks(frame, config);
       return none;
   }
 }
@@ -188,6 +177,19 @@ Status FakeWorker::on_image_stable(Thread& thread, const Hash256& image) {
 }
 
 // --- tasks
+
+void FakeWorker::on_tasks(const ToWorker& frame, const std::string& config) {
+  if (frame.has_task_setup()) {
+    GW_ASSERT(tasks_.config.ParseFromString(config));
+    tasks_.count = frame.task_setup().tasks();
+    tasks_.promote_after = frame.task_setup().promote_after_ns() / 1'000'000;
+  } else if (frame.has_run_tasks()) {
+    for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) tasks_.queue.add({range.first(), range.count()});
+    tasks_.lanes = frame.run_tasks().lanes() + frame.run_tasks().promoted();
+  } else if (frame.has_drop_tasks()) {
+    drop_tasks(frame.drop_tasks());
+  }
+}
 
 std::vector<ThreadId> FakeWorker::begin_tasks() {
   std::vector<ThreadId> begun;

@@ -91,6 +91,7 @@ class FakeWorker {
   static Wait wait_before(const Thread& thread);
   void ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
+  void on_tasks(const wire::pb::ToWorker& frame, const std::string& config);
   void promote(Thread& thread, std::vector<WorkerOutput>& out);
   void send_result(Thread& thread, std::vector<WorkerOutput>& out);
   Result<std::vector<ThreadId>> adopt(ThreadId id, std::vector<WorkerOutput>& out);

@@ -29,7 +29,7 @@ Saboteur::Saboteur(Rng rng, Part part) : habit_(Habit::idles) {
 
 std::vector<Bytes> Saboteur::replace(const PeerMessage& message, Bytes encoded) const {
   const JobMessage& job = message.job();
-  if (habit_ == Habit::idles && job.has_effects()) return {};
+  if (habit_ == Habit::idles && (job.has_effects() || job.task_report().number() > 0)) return {};
   if (habit_ == Habit::never_keeps && job.has_kept()) return {};
   PeerMessage changed = message;
   if (habit_ == Habit::idles && job.has_status()) {

@@ -15,7 +15,7 @@ namespace gw::sim {
 class Saboteur {
  public:
   enum class Habit : std::uint8_t {
-    idles,        // takes threads, sends nothing of what they do, and says that they go on
+    idles,        // takes threads and tasks, sends nothing of what they do, and says that they go on
     never_keeps,  // takes images and determinants and acknowledges nothing
     forgets,      // and says each time that it has nothing
     blames,       // says of every thread that it cannot run

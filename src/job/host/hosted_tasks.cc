@@ -152,7 +152,7 @@ void HostedTasks::feed(std::uint32_t lanes, More more, Actions& out) {
   if (!frame.has_run_tasks() && (in_worker_.empty() || lanes + promotions_ == lanes_told_)) return;
   lanes_told_ = lanes + promotions_;
   frame.mutable_run_tasks()->set_lanes(lanes);
-  frame.mutable_run_tasks()->set_promoted(promotions_);
+  frame.mutable_run_tasks()->set_promoted(GW_BUG(63) ? promotions_ + 1 : promotions_);
   environment_.code.tell(std::move(frame), {}, out);
 }
 
