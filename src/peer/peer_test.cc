@@ -27,7 +27,8 @@ TEST_F(LonelyPeer, RunsAJobOnItsOwnSlots) {
   ASSERT_TRUE(details.ParseFromString(appends_.back().entry.bytes));
   const job::JobSnapshot over = job::snapshot_of(details);
   EXPECT_EQ(over.record.exit_code(), 3u);
-  EXPECT_EQ(over.ended, 2u);
+  EXPECT_EQ(over.ended, 1u);
+  EXPECT_EQ(over.failed, 1u);
   ASSERT_EQ(over.threads.size(), 2u);
   EXPECT_EQ(over.threads[1].task, 1u);
   EXPECT_EQ(over.threads[1].exit_code, 3u);
@@ -240,7 +241,7 @@ TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
   say(end_of(job::thread_of_task(1, 2), 3));
   start();
   const job::JobSnapshot snapshot = peer_->homes().at(job)->snapshot();
-  EXPECT_EQ(snapshot.ended, 1u);
+  EXPECT_EQ(snapshot.failed, 1u);
   EXPECT_EQ(snapshot.threads.at(1).exit_code, 3u);
   EXPECT_EQ(snapshot.record.exit_code(), 3u);
   EXPECT_EQ(snapshot.peers.at(0).finished, 1u);

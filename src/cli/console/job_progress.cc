@@ -50,7 +50,7 @@ void JobProgress::take(const node::JobEvent& event) {
     ++peers_lost_;
     std::erase_if(running_, [lost](const auto& entry) { return entry.second == lost->peer; });
   } else if (const auto* ended = std::get_if<Event::ThreadEnded>(&event.kind)) {
-    ++ended_;
+    ++(tasks_ > 1 && ended->exit_code != 0 ? failed_ : ended_);  // of one program alone the code may say anything
     finish(ended->thread);
   } else if (const auto* failed = std::get_if<Event::ThreadFailed>(&event.kind)) {
     ++failed_;

@@ -429,11 +429,10 @@ void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& ou
     ++claim->finished;
     claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
   }
-  if (end.reason() == Effect::End::EXITED) {
-    threads_.end(id, {exit_code_of(end), end.sentence()});
-  } else {
-    threads_.fail(id, {exit_code_of(end), end.sentence()});
-  }
+  // A task that exits with another code than 0 has failed. Of one program alone the code may say anything.
+  const bool is_task = manifest_.tasks() > 1 && !threads_.at(id).forked;
+  const bool failed = end.reason() != Effect::End::EXITED || (is_task && end.exit_code() != 0);
+  failed ? threads_.fail(id, {exit_code_of(end), end.sentence()}) : threads_.end(id, {exit_code_of(end), end.sentence()});
   after_end(now, id, placed.host, out);
 }
 

@@ -77,11 +77,10 @@ Status HomeRecovery::recover_thread(ThreadId id) {
   if (thread.kept && !thread.keeper) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
   if (thread.epoch > 0) GW_TRY_VOID(parts_.ledger.adopt(id, thread.epoch));
   if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(id, record);
-  if (record.state() == wire::pb::ThreadRecord::ENDED) {
-    parts_.threads.end(id, {record.exit_code(), record.sentence()});
-    if (parts_.tasks.size() == 0) parts_.counters.on_finished(*thread.host);
-  }
+  if (record.state() == wire::pb::ThreadRecord::ENDED) parts_.threads.end(id, {record.exit_code(), record.sentence()});
   if (record.state() == wire::pb::ThreadRecord::FAILED) parts_.threads.fail(id, {record.exit_code(), record.sentence()});
+  const bool exited = thread.host && thread.over() && record.sentence().empty();
+  if (exited && parts_.tasks.size() == 0) parts_.counters.on_finished(*thread.host);
   return ok();
 }
 

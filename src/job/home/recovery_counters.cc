@@ -39,6 +39,7 @@ RecoveryCounters::Peer& RecoveryCounters::change(const PeerId& host) {
 }
 
 void RecoveryCounters::on_lost(const PeerId& host, std::string_view failure) {
+  changed_ = true;
   constexpr std::size_t kMostBytes = 300;  // it is stored with each change, for each peer
   ++lost_;
   Peer& peer = change(host);
@@ -47,6 +48,7 @@ void RecoveryCounters::on_lost(const PeerId& host, std::string_view failure) {
 }
 
 void RecoveryCounters::on_taken(const PeerId& host, From from) {
+  changed_ = true;
   ++(from == From::image ? resumed_ : restarted_);
   ++change(host).taken;
 }

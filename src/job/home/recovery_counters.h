@@ -35,14 +35,15 @@ class RecoveryCounters {
   void on_lost(const PeerId& host, std::string_view failure);
   void on_peer_lost() {
     ++peers_lost_;
-    ++changes_;
+    changed_ = true;
   }
   void on_taken(const PeerId& host, From from);
   // Clears the finished counts: after a restart they are counted again from the thread records.
   void forget_finished();
 
-  // Whether something was counted since the last call.
-  bool take_changed() { return std::exchange(told_, changes_) != changes_; }
+  // Whether a loss or a recovery was counted since the last call. Threads that have finished are counted again after a restart, from their
+  // records; of tasks, those since the last call are forgotten with it.
+  bool take_changed() { return std::exchange(changed_, false); }
 
   const std::map<PeerId, Peer>& peers() const { return peers_; }
 
@@ -51,7 +52,7 @@ class RecoveryCounters {
 
   std::map<PeerId, Peer> peers_;
   std::uint64_t changes_ = 0;
-  std::uint64_t told_ = 0;  // of them, at the last take_changed()
+  bool changed_ = false;
   std::uint64_t peers_lost_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t resumed_ = 0;
