@@ -52,7 +52,8 @@ class Threads(EndToEnd):
     def _all_ways(program: Program) -> tuple[Finished, Finished]:
         name = program.source.stem
         polls = POLLS_BETWEEN_MOVES.get(name, 1) if SCALE == 1 or name in NEVER_AT_EVERY_POLL else 1
-        return godwit("run", program.source), run([MOVER, mobile(program.source, "--poll=counter"), polls])
+        module = mobile(program.source, "--poll=counter")
+        return godwit("run", module), run([MOVER, module, polls])
 
     def test_images_continue_in_node(self):
         rng = random.Random(6)
@@ -102,7 +103,7 @@ class Threads(EndToEnd):
     def test_two_runs_take_the_same_turns(self):
         """The order in which threads run depends on nothing but the program."""
         runs = {godwit("run", GUESTS / "turns.cpp").out for _ in range(3)}
-        moved = run([MOVER, mobile(GUESTS / "turns.cpp", "--poll=counter"), 1])
+        moved = run([MOVER, mobile(GUESTS / "turns.cpp", "--poll=counter"), 10])
         self.assertEqual(runs, {moved.out})
         self.assertGreater(len(moved.out), 80)
 
