@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char* volatile kept;  // so that the compiler does not leave out what nobody reads
+
 static unsigned compute(long steps, unsigned value) {
   for (volatile long i = 0; i < steps; i++) value = value * 1664525u + 1013904223u;
   return value;
@@ -20,9 +22,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "fail") == 0 && task % argument == 3) return 1 + task % 5;
   if (strcmp(what, "bomb") == 0 && task == argument)
     for (;;) {
-      char* block = malloc(1 << 20);
-      if (block == NULL) abort();
-      memset(block, 1, 1 << 20);
+      kept = malloc(1 << 20);
+      if (kept == NULL) abort();
+      memset(kept, 1, 1 << 20);
     }
   if (strcmp(what, "spin") == 0 && task == argument)
     for (volatile unsigned i = 0;; i++) {
