@@ -43,7 +43,7 @@ std::optional<Kind> refusal(const PeerMessage& message) {
 
 // Golden: what one version of godwit writes the next one must read.
 TEST(PeerMessages, HaveTheBytesOfTheirProtocol) {
-  EXPECT_EQ(hex(encode(assign()).value()), "0805100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
+  EXPECT_EQ(hex(encode(assign()).value()), "0806100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
                                                "2206" + "0a020802" + "1002" + "3220" + hex(as_bytes(std::string(32, 'k'))) + "3804" +
                                                "5245" + "0a0167" + "1240" + hex(as_bytes(std::string(64, 's'))));
 }
@@ -52,6 +52,52 @@ TEST(PeerMessages, ComeBackAsTheyWere) {
   const auto decoded = decode_peer_message(encode(assign()).value());
   ASSERT_TRUE(decoded.has_value()) << decoded.error().detail;
   EXPECT_EQ(decoded->SerializeAsString(), assign().SerializeAsString());
+}
+
+TEST(PeerMessages, AboutTasksNameTasksThatAJobMayHave) {
+  PeerMessage message = assign();
+  pb::JobMessage::TaskBatch& batch = *message.mutable_job()->mutable_task_batch();
+  batch.set_claim(3);
+  EXPECT_TRUE(decode_peer_message(encode(message).value())) << "an acknowledgement";
+  batch.mutable_tasks()->set_count(1);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a batch without a number";
+  batch.set_number(1);
+  EXPECT_TRUE(decode_peer_message(encode(message).value()));
+  batch.mutable_tasks()->set_first(kMaxTasks);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  batch.mutable_tasks()->set_first(1);
+  batch.mutable_tasks()->set_count(kMaxTasks);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "it ends behind the last task";
+  batch.mutable_tasks()->set_count(0);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "no task";
+}
+
+TEST(PeerMessages, ThatReportTasksHaveWholeResults) {
+  PeerMessage message = assign();
+  pb::JobMessage::TaskReport& report = *message.mutable_job()->mutable_task_report();
+  report.set_claim(3);
+  report.set_number(1);
+  pb::TaskResult& result = *report.add_results();
+  EXPECT_EQ(refusal(message), Kind::invalid) << "no end";
+  pb::Effect& end = *result.add_effects();
+  end.set_thread(2);
+  end.set_epoch(1);
+  end.set_sequence(1);
+  end.mutable_end();
+  set_stream(end);
+  EXPECT_TRUE(decode_peer_message(encode(message).value()));
+  end.set_epoch(2);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a task is in its first epoch";
+  end.set_epoch(1);
+  *result.add_effects() = end;
+  result.mutable_effects(1)->set_sequence(2);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "an effect after the end";
+  result.mutable_effects()->RemoveLast();
+  report.add_lost(kMaxTasks);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  report.clear_lost();
+  report.set_number(0);
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a result without a number";
 }
 
 TEST(PeerMessages, OfAnotherProtocolAreNotSupported) {
