@@ -18,7 +18,7 @@ constexpr std::size_t kMaxObjectBytes = 64u << 20;
 const Words kAlways = {"runtime/godwit_runtime.c"};
 const Words kAlwaysThrowing = {"runtime/exceptions.cc"};
 const Words kThrowMarks = {"runtime/throw_marks.c"};
-const Words kOnDemand = {"runtime/setjmp.c", "runtime/signals.c", "runtime/system.c"};
+const Words kOnDemand = {"runtime/setjmp.c", "runtime/signals.c", "runtime/system.c", "runtime/timezone.c"};
 const Words kOnDemandCxx = {"runtime/file_streams.cc"};
 const Words kOnDemandThrowing = {"runtime/type_names.c", "runtime/library_exceptions.cc"};
 
