@@ -49,7 +49,7 @@ class FileModel {
     std::string bare = path;
     while (bare.size() > 1 && bare.back() == '/') bare.pop_back();
     int links = 0;
-    Found found = step(start, bare, last == Last::follow || (slash && last == Last::keep), links);
+    Found found = step(start, start, bare, last == Last::follow || (slash && last == Last::keep), links);
     found.slash = slash;
     if (found.error == Errno::success && slash && found.node && !found.node->is_directory()) return {.error = Errno::notdir};
     return found;
@@ -69,9 +69,10 @@ class FileModel {
     return add(where, made);
   }
 
-  Errno make_link(const Found& where, const std::string& target) {
+  Errno make_link(const Found& where, const std::string& target, bool leads_out) {
     if (where.node) return Errno::exist;
     if (where.slash) return Errno::noent;
+    if (leads_out) return Errno::perm;
     auto made = std::make_shared<ModelNode>();
     made->kind = ModelNode::Kind::link;
     made->target = target;
@@ -125,9 +126,12 @@ class FileModel {
     if (where.node->is_directory()) where.node->parent.reset();
   }
 
-  // The rest of a path, from `at`.
-  Found step(ModelPtr at, const std::string& path, bool follow_last, int& links) const {
-    if (path.starts_with('/')) at = root_;
+  // The rest of a path, from `at`, which must not lead out of `top`.
+  Found step(const ModelPtr& top, ModelPtr at, const std::string& path, bool follow_last, int& links) const {
+    if (path.starts_with('/')) {
+      if (top != root_) return {.error = Errno::perm};
+      at = root_;
+    }
     std::size_t begin = path.find_first_not_of('/');
     if (begin == std::string::npos) return there(at);
     std::size_t end = std::min(path.find('/', begin), path.size());
@@ -138,19 +142,20 @@ class FileModel {
     if (!at->is_directory()) return {.error = Errno::notdir};
     if (!at->parent.lock()) return {.error = Errno::noent};
     if (slash_ends) rest = ".";
+    if (name == ".." && at == top && top != root_) return {.error = Errno::perm};
     if (name == "." || name == "..") {
       ModelPtr next = name == "." ? at : at->parent.lock();
-      return last ? there(next) : step(next, rest.starts_with('/') ? "." + rest : rest, follow_last, links);
+      return last ? there(next) : step(top, next, rest.starts_with('/') ? "." + rest : rest, follow_last, links);
     }
     auto entry = at->list.find(name);
     ModelPtr node = entry == at->list.end() ? nullptr : entry->second;
     if (node && node->kind == ModelNode::Kind::link && (!last || follow_last)) {
       if (++links > 40) return {.error = Errno::loop};
-      return step(at, last ? node->target : node->target + "/" + rest, follow_last, links);
+      return step(top, at, last ? node->target : node->target + "/" + rest, follow_last, links);
     }
     if (last) return {.directory = at, .node = node, .name = name};
     if (!node) return {.error = Errno::noent};
-    return step(node, rest.starts_with('/') ? "." + rest : rest, follow_last, links);
+    return step(top, node, rest.starts_with('/') ? "." + rest : rest, follow_last, links);
   }
 
   // A path that ends in a directory without naming it.

@@ -112,12 +112,13 @@ class Comparison {
   struct Path {
     std::uint32_t fd, length;
     FileModel::Found found;
+    ModelPtr from;
   };
   Path path(FileModel::Last last, std::uint32_t address = kPath) {
     std::uint32_t fd;
     ModelPtr from = start(fd);
     std::string text = next_path(tape_);
-    return {fd, guest_.put(address, text), model_.find(from, text, last)};
+    return {fd, guest_.put(address, text), model_.find(from, text, last), from};
   }
   Wasi& wasi() { return *guest_.wasi; }
   static void same(CallResult real, Errno model) { require(real.after == After::proceed && real.code == model); }
@@ -253,7 +254,8 @@ class Comparison {
     Path at = path(FileModel::Last::never);
     CallResult done = wasi().path_symlink(guest_.memory, kOther, length, at.fd, kPath, at.length);
     if (target.empty()) return same(done, Errno::noent);
-    same(done, at.found.error != Errno::success ? at.found.error : model_.make_link(at.found, target));
+    const bool leads_out = target.starts_with('/') && at.from != model_.root();
+    same(done, at.found.error != Errno::success ? at.found.error : model_.make_link(at.found, target, leads_out));
   }
 
   void readlink() {

@@ -2,6 +2,7 @@
 
 import os
 import unittest
+from pathlib import Path
 
 from support.harness import EndToEnd, Finished, godwit, mobile, native, run
 from support.programs import SOURCE_ROOT
@@ -35,6 +36,15 @@ class Ordinary(EndToEnd):
     def test_the_system_works_or_says_why_not(self):
         done = godwit("run", GUESTS / "system.c")
         self.assertEqual((done.out, done.code), (b"0 wrong\n", 0), done)
+
+    def test_local_time_is_that_of_the_zone(self):
+        source, zones = GUESTS / "time_zones.c", "/usr/share/zoneinfo"
+        names = [zone for zone in ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata") if Path(zones, zone).exists()]
+        inputs = [word for name in names for word in ("--input", Path(zones, name))]
+        expected = run([native(source), *names])
+        done = godwit("run", source, *inputs, "--", *names)
+        self.assert_output(done.out, expected.out, done.err)
+        self.assertIn(b"UTC0: UTC UTC 0 0", godwit("run", source, "--", "Europe/Berlin").out)
 
     def test_a_stack_overflow_is_called_by_its_name(self):
         done = godwit("run", GUESTS / "stack_overflow.c")

@@ -10,6 +10,7 @@ export const kRoot = 1n;
 export const kSelfCookie = 1n;
 export const kParentCookie = 2n;
 export const kFirstCookie = 3n;
+const kFirstWallTime = 10n ** 15n; // in nanoseconds since 1970: clocks of trees before it have counted changes only
 export const Limit = Object.freeze({ nodes: 65536, names: 65536, nameBytes: 255, pathBytes: 4096, targetBytes: 2 ** 24, chunks: 2 ** 18, links: 40 });
 
 export function makeDirectory(parent = 0n) {
@@ -57,7 +58,21 @@ export class FileTree {
     return this.node(directory).entries.get(name)?.node ?? 0n;
   }
 
+  get knowsTime() {
+    return this.clock >= kFirstWallTime;
+  }
+
+  // Changes that came before the first time count as made just now.
   onWallClock(nanoseconds) {
+    if (!this.knowsTime && nanoseconds >= kFirstWallTime) {
+      const step = nanoseconds - this.clock;
+      for (const node of this.nodes.values()) {
+        if (node.readOnly) continue; // inputs have times of their own
+        node.accessed += step;
+        node.modified += step;
+        node.changed += step;
+      }
+    }
     if (nanoseconds > this.clock) this.clock = nanoseconds;
   }
 
@@ -231,8 +246,10 @@ function splitPath(path) {
   return names;
 }
 
+// Errno.perm: the path leads out of the directory it starts from. From the root it cannot.
 function follow(tree, start, path, followLast) {
-  let at = path.startsWith("/") ? kRoot : start;
+  const absolute = () => (start === kRoot ? kRoot : deny(Errno.perm));
+  let at = path.startsWith("/") ? absolute() : start;
   let todo = splitPath(path);
   for (let links = 0; todo.length > 0; ) {
     const name = todo.shift();
@@ -241,6 +258,7 @@ function follow(tree, start, path, followLast) {
     if (directory.parent === 0n) deny(Errno.noent); // removed while open
     if (name === ".") continue;
     if (name === "..") {
+      if (at === start && start !== kRoot) deny(Errno.perm);
       at = directory.parent;
       continue;
     }
@@ -250,7 +268,7 @@ function follow(tree, start, path, followLast) {
     const last = todo.length === 0;
     if (target !== undefined && (!last || followLast)) {
       if (++links > Limit.links) deny(Errno.loop);
-      if (target.startsWith("/")) at = kRoot;
+      if (target.startsWith("/")) at = absolute();
       todo = [...splitPath(target), ...todo];
     } else if (last) {
       return { directory: at, name, node: child };

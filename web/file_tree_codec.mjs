@@ -1,7 +1,7 @@
 // A file tree and the open descriptors as bytes, as in docs/image-format.md (src/isolate/files/file_tree_codec.h is the same in C++).
 import { refuse } from "./errors.mjs";
 import { FileTree, kFirstCookie, kRoot, Limit, makeDirectory, makeFile, makeSymlink, NodeType } from "./file_tree.mjs";
-import { kAllFdFlags, kMaxOffset, Right } from "./wasi_abi.mjs";
+import { kAllFdFlags, kMaxOffset, kRightsOfDirectories, Right } from "./wasi_abi.mjs";
 
 export const kChunkBytes = 2 ** 20;
 export const Stream = Object.freeze({ input: 0, output: 1, errors: 2, node: 3 });
@@ -164,7 +164,7 @@ export function writeFileTree(writer, tree) {
 export function standardDescriptors(tree) {
   const stream = (kind, right) => ({ kind, preopened: false, flags: 0, rights: right | Right.poll | Right.filestatGet, inheriting: 0n, node: 0n, offset: 0n });
   tree.open(kRoot);
-  const root = { kind: Stream.node, preopened: true, flags: 0, rights: Right.all & ~Right.write, inheriting: Right.all, node: kRoot, offset: 0n };
+  const root = { kind: Stream.node, preopened: true, flags: 0, rights: kRightsOfDirectories, inheriting: Right.all, node: kRoot, offset: 0n };
   return new Map([
     [0, stream(Stream.input, Right.read)],
     [1, stream(Stream.output, Right.write)],

@@ -38,7 +38,7 @@ class Caller {
     this.state = state;
     const host = { write: () => {}, read: () => null, now: () => 5n };
     this.wasi = new Wasi(state, host, { memory: () => this.buffer, park: () => (this.parked = true) });
-    this.calls = this.wasi.imports(["path_open", "path_symlink", "path_unlink_file", "fd_read", "fd_write", "fd_seek", "fd_readdir", "fd_close"]);
+    this.calls = this.wasi.imports(["path_create_directory", "path_open", "path_symlink", "path_unlink_file", "fd_read", "fd_write", "fd_seek", "fd_readdir", "fd_close"]);
   }
 
   get out() {
@@ -89,10 +89,38 @@ test("paths never leave the tree", () => {
   const file = tree.make(a, "f", makeFile());
   tree.make(a, "up", makeSymlink("../../../a/f"));
   tree.make(a, "self", makeSymlink("self"));
-  for (const path of ["a/f", "/a/../../a/./f", "a/up", "../../a/f"]) assert.equal(walk(tree, a, path.replace(/^a/, "../a"), "follow").node, file, path);
+  for (const path of ["a/f", "/a/../../a/./f", "a/up", "../../a/f"]) assert.equal(walk(tree, kRoot, path, "follow").node, file, path);
+  for (const path of ["..", "../a/f", "/a/f", "/", "up"]) assert.equal(errnoOf(() => walk(tree, a, path, "follow")), Errno.perm, path);
+  assert.equal(walk(tree, a, "f", "follow").node, file);
   assert.equal(errnoOf(() => walk(tree, kRoot, "a/self", "follow")), Errno.loop);
   assert.equal(errnoOf(() => walk(tree, kRoot, "a/f/", "follow")), Errno.notdir);
   assert.equal(errnoOf(() => tree.rename(kRoot, "a", a, "inside")), Errno.inval);
+});
+
+test("times are moved to the present when the tree learns the time", () => {
+  const tree = new FileTree();
+  const today = 1700000000000000000n;
+  const [early, late] = ["early", "late"].map((name) => tree.node(tree.make(kRoot, name, makeFile())));
+  tree.onWallClock(today);
+  assert.ok(early.modified < late.modified && late.modified <= today && early.modified > today - 1000n);
+  tree.setTimes(walk(tree, kRoot, "early", "keep").node, 7n, 8n);
+  tree.onWallClock(today + 1000000n);
+  assert.equal(early.modified, 8n);
+});
+
+test("a directory has no rights of files, and gives only its own", () => {
+  const guest = new Caller();
+  guest.calls.path_create_directory(3, kPath, guest.put(kPath, "d"));
+  const fd = guest.open("d");
+  assert.equal(guest.calls.fd_seek(fd, 0n, 0, kOut), Errno.badf);
+  assert.equal(guest.state.descriptors.get(fd).rights & (Right.seek | Right.write | Right.setSize), 0n);
+  const length = guest.put(kPath, "f");
+  assert.equal(guest.calls.path_symlink(kPath, guest.put(kPath, "/"), fd, kPath + 100, guest.put(kPath + 100, "root")), Errno.perm);
+  guest.put(kPath, "f");
+  guest.state.descriptors.get(fd).rights &= ~(Right.createFile | Right.pathSetSize);
+  for (const flags of [1, 8]) assert.equal(guest.calls.path_open(fd, 1, kPath, length, flags, Right.read, 0n, 0, kOut), Errno.notcapable);
+  guest.state.descriptors.get(fd).inheriting = Right.read;
+  assert.equal(guest.calls.path_open(fd, 1, kPath, length, 0, Right.write, 0n, 0, kOut), Errno.notcapable);
 });
 
 test("a tree is the same after it was bytes", () => {

@@ -41,6 +41,7 @@ export const Right = Object.freeze({
   advise: bit(7),
   allocate: bit(8),
   createDirectory: bit(9),
+  createFile: bit(10),
   linkSource: bit(11),
   linkTarget: bit(12),
   open: bit(13),
@@ -49,6 +50,7 @@ export const Right = Object.freeze({
   renameSource: bit(16),
   renameTarget: bit(17),
   pathFilestatGet: bit(18),
+  pathSetSize: bit(19),
   pathSetTimes: bit(20),
   filestatGet: bit(21),
   setSize: bit(22),
@@ -60,6 +62,7 @@ export const Right = Object.freeze({
   all: bit(30) - 1n,
 });
 
+export const kRightsOfDirectories = Right.all & ~(Right.seek | Right.tell | Right.write | Right.advise | Right.allocate | Right.setSize);
 export const kAppendFlag = 1;
 export const kAllFdFlags = 31;
 export const kMaxOffset = 2n ** 63n - 1n;

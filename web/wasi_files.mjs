@@ -2,8 +2,8 @@
 //
 // A call returns its errno or throws a Refusal. One that needs a part of an input file that is not here parks with `state.parked` set to chunk.
 import { bytesToName, kChunkBytes, kMaxDescriptors, nameToBytes, Stream } from "./file_tree_codec.mjs";
-import { kParentCookie, kSelfCookie, makeDirectory, makeFile, makeSymlink, NodeType, sizeOf, walk } from "./file_tree.mjs";
-import { deny, eachPart, Errno, FileType, kAllFdFlags, kAppendFlag, kMaxOffset, Right } from "./wasi_abi.mjs";
+import { kParentCookie, kSelfCookie, makeDirectory, makeFile, makeSymlink, kRoot, NodeType, sizeOf, walk } from "./file_tree.mjs";
+import { deny, eachPart, Errno, FileType, kAllFdFlags, kAppendFlag, kMaxOffset, kRightsOfDirectories, Right } from "./wasi_abi.mjs";
 import { ParkedCall } from "./wasi_state.mjs";
 
 const kPreopenName = "/";
@@ -55,8 +55,9 @@ export class WasiFiles {
   }
 
   #file(fd, rights, onStream) {
-    const found = this.#node(fd, rights, onStream);
-    return this.#files.isDirectory(found.node) ? deny(Errno.badf) : found;
+    const known = this.#state.descriptors.get(fd >>> 0);
+    if (known?.kind === Stream.node && this.#files.isDirectory(known.node)) deny(Errno.badf);
+    return this.#node(fd, rights, onStream);
   }
 
   #text(address, length) {
@@ -234,10 +235,16 @@ export class WasiFiles {
       view.setUint8(16, FileType.characterDevice);
       return Errno.success;
     }
+    this.#learnTime();
     const node = this.#files.node(inode);
     const words = [1n, inode, BigInt(kFileTypes[node.type]), BigInt(node.names), BigInt(sizeOf(node)), node.accessed, node.modified, node.changed];
     words.forEach((word, i) => view.setBigUint64(8 * i, word, true));
     return Errno.success;
+  }
+
+  // The guest is about to see or set the time of a file: the clock of the tree must show the time by then.
+  #learnTime() {
+    if (!this.#files.knowsTime) this.#realtime();
   }
 
   #filestat(fd, out) {
@@ -250,6 +257,7 @@ export class WasiFiles {
     const both = (has(TimeFlag.accessed) && has(TimeFlag.accessedNow)) || (has(TimeFlag.modified) && has(TimeFlag.modifiedNow));
     if (both || flags >>> 0 > 15) return Errno.inval;
     if (this.#files.node(inode).readOnly) return Errno.rofs;
+    this.#learnTime();
     const now = has(TimeFlag.accessedNow) || has(TimeFlag.modifiedNow) ? this.#realtime() : undefined;
     const choose = (given, nowFlag, time) => (has(given) ? u64(time) : has(nowFlag) ? now : undefined);
     this.#files.setTimes(
@@ -346,6 +354,8 @@ export class WasiFiles {
     if (text.includes("\0")) return Errno.inval;
     const { directory, name, wantsDirectory } = this.#newPlace(fd, Right.symlink, [path, length]);
     if (wantsDirectory) return Errno.noent;
+    // It would lead out of the directory of the descriptor.
+    if (text.startsWith("/") && this.#state.descriptors.get(fd >>> 0).node !== kRoot) return Errno.perm;
     this.#files.make(directory, name, makeSymlink(text));
     return Errno.success;
   }
@@ -389,17 +399,20 @@ export class WasiFiles {
 
   #open(fd, lookup, path, length, openFlags, rights, inheriting, fdFlags, out) {
     if (openFlags >>> 0 > 15 || fdFlags >>> 0 > kAllFdFlags) return Errno.inval;
+    const granted = { rights: u64(rights) & Right.all, inheriting: u64(inheriting) & Right.all };
+    const needed = Right.open | (openFlags & OpenFlag.create ? Right.createFile : 0n) | (openFlags & OpenFlag.truncate ? Right.pathSetSize : 0n);
     const exclusive = (openFlags & 5) === (OpenFlag.create | OpenFlag.exclusive);
-    const place = this.#place(fd, Right.open, [path, length], exclusive ? "keep" : lastLink(lookup));
+    const place = this.#place(fd, needed, [path, length], exclusive ? "keep" : lastLink(lookup));
+    const { descriptors } = this.#state;
+    if (((granted.rights | granted.inheriting) & ~descriptors.get(fd >>> 0).inheriting) !== 0n) return Errno.notcapable;
     const memory = this.#memory();
     memory.view(out, 4);
-    const { descriptors } = this.#state;
     if (descriptors.size >= kMaxDescriptors) return Errno.mfile;
     const node = this.#nodeToOpen(place, openFlags, rights);
     this.#files.open(node);
     let number = 0;
     while (descriptors.has(number)) number++;
-    const granted = { rights: rights & Right.all, inheriting: inheriting & Right.all };
+    if (this.#files.isDirectory(node)) granted.rights &= kRightsOfDirectories;
     descriptors.set(number, { kind: Stream.node, preopened: false, flags: fdFlags, ...granted, node, offset: 0n });
     memory.setU32(out, number);
     return Errno.success;

@@ -14,7 +14,8 @@ enum class LimitKind : std::uint8_t { memory, cpu_time, wall_time, output };
 
 std::string_view name(LimitKind kind);
 
-// Memory, CPU and wall time are looked at by the watchdog (watchdog.h), so an isolate may go past them for up to two of its ticks.
+// Memory, CPU and wall time are looked at by the watchdog (watchdog.h), so an isolate may go past them for up to one of
+// its ticks, and past those of time for 0.1 s more, in which it notes where it is.
 struct Limits {
   std::uint32_t memory_pages = 16384;                                // of 64 KiB: 1 GiB
   std::chrono::nanoseconds cpu_time = std::chrono::hours(24);        // spent in resume(), in this process

@@ -11,6 +11,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+constexpr std::chrono::milliseconds kTracePatience{100};
+
 nanoseconds read_clock(clockid_t clock) {
   timespec time{};
   GW_ASSERT(clock_gettime(clock, &time) == 0);
@@ -95,11 +97,13 @@ void RunControl::on_tick(nanoseconds now) {
   std::lock_guard lock(mutex_);
   if (!in_run()) return;
   if (auto limit = limit_reached(now)) {
-    // One tick more, in which the guest notes where it is: for people the most important thing about an endless loop.
-    const bool can_wait = *limit != LimitKind::memory && state_ == RunState::running && !std::exchange(trace_asked_, true);
-    if (!can_wait) return end_locked(*limit);
-    trace_requested_ = true;
-    return target_.heap.interrupt();
+    if (*limit == LimitKind::memory || state_ != RunState::running) return end_locked(*limit);
+    // The guest first notes where it is: for people the most important thing about an endless loop.
+    if (!trace_deadline_) {
+      trace_deadline_ = now + kTracePatience;
+      trace_requested_ = true;
+    }
+    return trace_requested_ && now < *trace_deadline_ ? target_.heap.interrupt() : end_locked(*limit);
   }
   if (state_ == RunState::running && patience_ends_ && now >= *patience_ends_) {
     patience_ends_.reset();

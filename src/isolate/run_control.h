@@ -98,10 +98,10 @@ class RunControl {
   RunState state_ = RunState::stopped;
   bool suspend_requested_ = false;
   bool counter_requested_ = false;  // the suspend request still has to reach the counter
-  bool trace_asked_ = false;        // a limit is reached; the guest gets one tick to note its frames
-  bool trace_requested_ = false;    // ... which it has not done yet
+  bool trace_requested_ = false;    // the guest is to note its frames, because it has reached a limit
   bool hold_ = false;
   std::optional<std::chrono::nanoseconds> patience_ends_;
+  std::optional<std::chrono::nanoseconds> trace_deadline_;  // none: no limit is reached
   std::optional<EndReason> end_reason_;
   std::optional<std::chrono::nanoseconds> first_start_;
   std::chrono::nanoseconds cpu_used_{0};   // in earlier runs

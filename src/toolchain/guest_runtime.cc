@@ -18,8 +18,8 @@ constexpr std::size_t kMaxObjectBytes = 64u << 20;
 const Words kAlways = {"runtime/godwit_runtime.c"};
 const Words kAlwaysThrowing = {"runtime/exceptions.cc"};
 const Words kThrowMarks = {"runtime/throw_marks.c"};
-const Words kOnDemand = {"runtime/setjmp.c",      "runtime/signals.c", "runtime/system.c", "runtime/locks.c",
-                         "runtime/thread_data.c", "runtime/threads.c", "runtime/waiting.c"};
+const Words kOnDemand = {"runtime/setjmp.c",      "runtime/signals.c", "runtime/system.c",  "runtime/locks.c",
+                         "runtime/thread_data.c", "runtime/threads.c", "runtime/waiting.c", "runtime/timezone.c"};
 const Words kOnDemandCxx = {"runtime/once.cc"};
 const Words kFileStreams = {"runtime/file_streams.cc"};
 const Words kThreads = {"runtime/std_thread.cc", "runtime/thread_library.cc"};

@@ -10,7 +10,7 @@ DescriptorTable DescriptorTable::standard(FileTree& tree) {
     table.put(static_cast<std::uint32_t>(kind), {.kind = kind, .rights = right::kWrite | right::kPoll | right::kFilestatGet});
   }
   tree.open(FileTree::kRoot);
-  table.put(3, {.preopened = true, .rights = right::kAll & ~right::kWrite, .inheriting = right::kAll, .node = FileTree::kRoot});
+  table.put(3, {.preopened = true, .rights = right::kOfDirectories, .inheriting = right::kAll, .node = FileTree::kRoot});
   return table;
 }
 

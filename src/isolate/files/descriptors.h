@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kDatasync = 1u << 0, kRead = 1u << 1, kSeek = 1u 
                                kPathSetTimes = 1u << 20, kFilestatGet = 1u << 21, kSetSize = 1u << 22, kSetTimes = 1u << 23,
                                kSymlink = 1u << 24, kRemoveDirectory = 1u << 25, kUnlink = 1u << 26, kPoll = 1u << 27;
 inline constexpr std::uint64_t kAll = (1u << 30) - 1;
+inline constexpr std::uint64_t kOfDirectories = kAll & ~(kSeek | kTell | kWrite | kAdvise | kAllocate | kSetSize);
 }  // namespace right
 
 namespace fd_flag {

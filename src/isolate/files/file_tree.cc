@@ -248,6 +248,18 @@ void FileTree::put_back(const FileTree& before) {
   pages_ = before.pages_;
 }
 
+void FileTree::on_wall_clock(std::uint64_t nanoseconds) {
+  if (!knows_time() && nanoseconds >= kFirstWallTime) {
+    const std::uint64_t step = nanoseconds - clock_;
+    for (auto& [inode, node] : nodes_) {
+      if (node.read_only()) continue;  // inputs have times of their own
+      if (touched_) touched_->insert(inode);
+      for (std::uint64_t* time : {&node.times.accessed, &node.times.modified, &node.times.changed}) *time += step;
+    }
+  }
+  clock_ = std::max(clock_, nanoseconds);
+}
+
 void FileTree::open(Inode inode) { at(inode).opens++; }
 
 void FileTree::close(Inode inode) {

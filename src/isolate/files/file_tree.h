@@ -68,7 +68,8 @@ struct Node {
 // through it; read-only nodes stay where they are. Operations either happen or change nothing.
 //
 // Times come from a clock of the tree's own: it is at least the latest wall-clock time the guest has seen, and each change makes it go on
-// by one, so that a later change has a later time and no clock has to be read (and recorded) for it.
+// by one, so that a later change has a later time and no clock has to be read (and recorded) for it. Until the guest has seen the wall
+// clock, or the time of a file, times are small numbers, which are moved to the present then.
 //
 // Belongs to the isolate's pool thread.
 class FileTree {
@@ -77,6 +78,9 @@ class FileTree {
   static constexpr std::size_t kMaxNodes = 65536, kMaxNames = 65536, kMaxNameBytes = 255, kMaxPathBytes = 4096;
   static constexpr std::size_t kMaxTargetBytes = 16u << 20;  // of all symbolic links together
   static constexpr std::size_t kMaxChunks = 1u << 18;        // of all input files together: 256 GiB
+
+  // In nanoseconds since 1970: clocks of trees before it have counted changes only.
+  static constexpr std::uint64_t kFirstWallTime = 1'000'000'000'000'000;
 
   FileTree();
 
@@ -112,8 +116,9 @@ class FileTree {
   // Makes the tree be as `before`. REQUIRES: it was equal to `before` at follow_changes(), and at the last put_back().
   void put_back(const FileTree& before);
 
-  // The guest has learned that it is at least so late.
-  void on_wall_clock(std::uint64_t nanoseconds) { clock_ = std::max(clock_, nanoseconds); }
+  // The guest has learned that it is at least so late. Changes that came before the first time count as made just now.
+  void on_wall_clock(std::uint64_t nanoseconds);
+  bool knows_time() const { return clock_ >= kFirstWallTime; }
 
   // Visits the content of scratch files in the order in which their pages are numbered in an image: by inode.
   template <class Visit>

@@ -35,8 +35,8 @@ TEST_F(FileTreeTest, WalksAndNeverLeaves) {
   link(b, "to_dir", "../b/");
   EXPECT_EQ(at("a/b/f").first, f);
   EXPECT_EQ(at("/a//./b/../b/f").first, f);
-  EXPECT_EQ(at("../../../a/b/f", LastLink::follow, b).first, f);
-  EXPECT_EQ(at("../../..", LastLink::follow, b).first, kRoot);
+  EXPECT_EQ(at("../../../a/b/f").first, f);
+  EXPECT_EQ(at("../../..").first, kRoot);
   EXPECT_EQ(at("/").first, kRoot);
   EXPECT_EQ(at("a/up/f").first, f);
   EXPECT_EQ(at("a/abs").first, f);
@@ -58,6 +58,34 @@ TEST_F(FileTreeTest, WalksAndNeverLeaves) {
   EXPECT_EQ(missing->directory, a);
   EXPECT_EQ(missing->name, "new");
   EXPECT_TRUE(missing->wants_directory);
+}
+
+TEST_F(FileTreeTest, StaysInTheDirectoryAPathStartsFrom) {
+  Inode a = dir(kRoot, "a"), b = dir(a, "b"), f = file(b, "f");
+  file(kRoot, "outside");
+  link(a, "out", "../outside");
+  link(a, "abs", "/a/b/f");
+  link(b, "back", "../b/f");
+  EXPECT_EQ(at("b/../b/f", LastLink::follow, a).first, f);
+  EXPECT_EQ(at("b/back", LastLink::follow, a).first, f);
+  for (const std::string_view path : {"..", "../a/b/f", "b/../../a", "out", "abs", "/a/b/f", "/", "abs/"})
+    EXPECT_EQ(at(path, LastLink::follow, a).second, Errno::perm) << path;
+  EXPECT_EQ(at("back", LastLink::follow, b).second, Errno::perm);
+  EXPECT_EQ(at("abs", LastLink::keep, a).second, Errno::success) << "the link itself is inside";
+}
+
+TEST_F(FileTreeTest, MovesTimesToThePresentWhenItLearnsTheTime) {
+  constexpr std::uint64_t kToday = 1'700'000'000'000'000'000;
+  Inode early = file(kRoot, "early"), late = file(kRoot, "late");
+  EXPECT_FALSE(tree.knows_time());
+  tree.on_wall_clock(kToday);
+  EXPECT_TRUE(tree.knows_time());
+  EXPECT_LT(tree.node(early).times.modified, tree.node(late).times.modified);
+  EXPECT_LE(tree.node(late).times.modified, kToday);
+  EXPECT_GT(tree.node(early).times.modified, kToday - 1000);
+  ASSERT_EQ(tree.set_times(early, 7, 8), Errno::success);
+  tree.on_wall_clock(kToday + 1'000'000);
+  EXPECT_EQ(tree.node(early).times.modified, 8u) << "moved once only";
 }
 
 TEST_F(FileTreeTest, FollowsAtMostFortyLinks) {

@@ -7,10 +7,10 @@ constexpr int kMaxLinks = 40;
 
 class Walk {
  public:
-  Walk(const FileTree& tree, Inode start) : tree_(tree), at_(start) {}
+  Walk(const FileTree& tree, Inode start) : tree_(tree), top_(start), at_(start) {}
 
   OrErrno<ResolvedPath> run(std::string_view path, bool follow_last) {
-    push(path);
+    if (!push(path)) return refuse(Errno::perm);
     while (!todo_.empty()) {
       std::string_view name = todo_.back();
       todo_.pop_back();
@@ -19,6 +19,7 @@ class Walk {
       if (directory->parent == 0) return refuse(Errno::noent);
       if (name == ".") continue;
       if (name == "..") {
+        if (at_ == top_ && top_ != FileTree::kRoot) return refuse(Errno::perm);
         at_ = directory->parent;
         continue;
       }
@@ -28,7 +29,7 @@ class Walk {
       bool last = todo_.empty();
       if (link != nullptr && (!last || follow_last)) {
         if (++links_ > kMaxLinks) return refuse(Errno::loop);
-        push(link->target);
+        if (!push(link->target)) return refuse(Errno::perm);
       } else if (last) {
         return ResolvedPath{.directory = at_, .name = std::string(name), .node = child};
       } else if (child == 0) {
@@ -42,8 +43,12 @@ class Walk {
 
  private:
   // Puts the names of a path in front of what is still to do. A slash at its end counts as ".", so that a link to "a/" needs a directory.
-  void push(std::string_view path) {
-    if (path.starts_with('/')) at_ = FileTree::kRoot;
+  // False: the path leads out of the directory it starts from.
+  bool push(std::string_view path) {
+    if (path.starts_with('/')) {
+      if (top_ != FileTree::kRoot) return false;
+      at_ = FileTree::kRoot;
+    }
     if (path.ends_with('/')) todo_.push_back(".");
     while (!path.empty()) {
       std::size_t slash = path.rfind('/');
@@ -51,9 +56,11 @@ class Walk {
       if (!name.empty()) todo_.push_back(name);
       path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
     }
+    return true;
   }
 
   const FileTree& tree_;
+  const Inode top_;  // what is outside of it cannot be reached
   Inode at_;
   std::vector<std::string_view> todo_;  // next one last; views of the path and of link targets
   int links_ = 0;

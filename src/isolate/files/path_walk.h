@@ -18,8 +18,9 @@ struct ResolvedPath {
   bool wants_directory = false;  // a slash follows
 };
 
-// Follows `path` from `start`, or from the root if it begins with a slash, as POSIX does. ".." of the root is the root, and links lead to
-// other nodes of the same tree, so there is nothing outside to arrive at. Whatever `start` is, names are looked up in directories only.
+// Follows `path` from `start`, whose directory it must not leave, as WASI asks: an absolute path or link, or a ".." that leads out of it,
+// is Errno::perm. From the root a path cannot lead out: there ".." of the root is the root, and absolute links are followed, as POSIX does.
+// Whatever `start` is, names are looked up in directories only.
 OrErrno<ResolvedPath> walk(const FileTree& tree, Inode start, std::string_view path, LastLink last_link);
 
 }  // namespace gw::isolate

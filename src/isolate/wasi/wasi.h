@@ -166,6 +166,7 @@ class Wasi {
   OrErrno<ResolvedPath> resolve(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path, LastLink last_link);
   OrErrno<ResolvedPath> resolve_new(GuestMemory memory, std::uint32_t fd, std::uint64_t rights, PathArgument path);
   OrErrno<Inode> node_to_open(const ResolvedPath& path, std::uint32_t open_flags, std::uint64_t rights);
+  Status learn_time();
   CallResult set_times(Inode inode, std::uint64_t accessed, std::uint64_t modified, std::uint32_t flags);
 
   struct Transfer;  // of bytes between a file and the guest's memory

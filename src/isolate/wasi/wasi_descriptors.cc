@@ -63,9 +63,10 @@ OrErrno<Descriptor*> Wasi::node_descriptor(std::uint32_t fd, std::uint64_t right
 }
 
 OrErrno<Descriptor*> Wasi::file_descriptor(std::uint32_t fd, std::uint64_t rights, Errno on_stream) {
-  auto found = node_descriptor(fd, rights, on_stream);
-  if (found && state_.files.directory((*found)->node) != nullptr) return refuse(Errno::badf);
-  return found;
+  const Descriptor* found = state_.descriptors.find(fd);
+  const bool is_node = found != nullptr && found->kind == Descriptor::Kind::node;
+  if (is_node && state_.files.directory(found->node) != nullptr) return refuse(Errno::badf);
+  return node_descriptor(fd, rights, on_stream);
 }
 
 CallResult Wasi::fd_close(GuestMemory, std::uint32_t fd) {
@@ -121,6 +122,7 @@ CallResult Wasi::fd_filestat_get(GuestMemory memory, std::uint32_t fd, std::uint
   auto found = descriptor(fd, right::kFilestatGet);
   if (!found) return found.error();
   if ((*found)->kind != Descriptor::Kind::node) return store_stream_stat(memory, out);
+  if (Status known = learn_time(); !known) return host_failure(known.error());
   return store_stat(memory, out, (*found)->node, state_.files.node((*found)->node));
 }
 

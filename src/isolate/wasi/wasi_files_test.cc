@@ -16,7 +16,9 @@ constexpr std::uint32_t kData = 0x10000;
 
 class FixedClock final : public HostClock {
  public:
-  std::uint64_t now(Clock) override { return 5'000'000; }
+  std::uint64_t now(Clock) override { return time; }
+
+  std::uint64_t time = 5'000'000;
 };
 
 // Has what it was given by hash; the rest has not come yet.
@@ -126,6 +128,64 @@ TEST_F(WasiFilesTest, ShrinksRightsAndKeepsToThem) {
   EXPECT_EQ(write(fd, "x"), Errno::badf);
   EXPECT_EQ(wasi->fd_seek(memory, fd, 0, 0, kOut).code, Errno::notcapable);
   EXPECT_EQ(wasi->fd_fdstat_set_rights(memory, fd, right::kAll, 0).code, Errno::notcapable);
+}
+
+TEST_F(WasiFilesTest, GivesADirectoryNoRightsOfFiles) {
+  ASSERT_EQ(wasi->path_create_directory(memory, kRootFd, kPath, put(kPath, "d")).code, Errno::success);
+  for (const std::uint32_t fd : {kRootFd, must_open("d")}) {
+    ASSERT_EQ(wasi->fd_fdstat_get(memory, fd, kData).code, Errno::success);
+    EXPECT_EQ(memory.get<std::uint64_t>(kData + 8) & (right::kSeek | right::kTell | right::kWrite | right::kSetSize), 0u);
+    EXPECT_EQ(wasi->fd_seek(memory, fd, 0, 0, kOut).code, Errno::badf);
+    EXPECT_EQ(wasi->fd_filestat_set_size(memory, fd, 0).code, Errno::badf);
+  }
+}
+
+TEST_F(WasiFilesTest, OpensOnlyWithTheRightsOfTheDirectory) {
+  ASSERT_EQ(write(must_open("f", kCreate, right::kAll), "text"), Errno::success);
+  std::uint32_t fd = must_open("/");
+  const auto allow = [&](std::uint64_t rights, std::uint64_t inheriting) {
+    ASSERT_EQ(wasi->fd_fdstat_set_rights(memory, fd, rights, inheriting).code, Errno::success);
+  };
+  const auto open_f = [&](std::uint32_t flags, std::uint64_t rights, std::uint64_t inheriting) {
+    return wasi->path_open(memory, fd, kFollow, kPath, put(kPath, "f"), flags, rights, inheriting, 0, kOut).code;
+  };
+  allow(right::kOfDirectories & ~right::kPathSetSize, right::kAll);
+  EXPECT_EQ(open_f(kTruncate, right::kAll, 0), Errno::notcapable);
+  EXPECT_EQ(read(must_open("f"), 10), "text");
+  EXPECT_EQ(open_f(kCreate, right::kAll, 0), Errno::success);
+  allow(right::kOpen, right::kRead | right::kSeek);
+  EXPECT_EQ(open_f(kCreate, right::kRead, 0), Errno::notcapable);
+  EXPECT_EQ(open_f(0, right::kRead | right::kWrite, 0), Errno::notcapable);
+  EXPECT_EQ(open_f(0, right::kRead, right::kWrite), Errno::notcapable);
+  EXPECT_EQ(open_f(0, right::kRead, right::kRead), Errno::success);
+}
+
+TEST_F(WasiFilesTest, LinksOfADirectoryDescriptorStayInIt) {
+  ASSERT_EQ(wasi->path_create_directory(memory, kRootFd, kPath, put(kPath, "d")).code, Errno::success);
+  std::uint32_t fd = must_open("d");
+  const auto symlink = [&](std::string_view target, std::uint32_t from, std::string_view name) {
+    return wasi->path_symlink(memory, kOther, put(kOther, target), from, kPath, put(kPath, name)).code;
+  };
+  EXPECT_EQ(symlink("/", fd, "root"), Errno::perm);
+  EXPECT_EQ(symlink("/etc", kRootFd, "d/root"), Errno::success) << "from the root nothing is outside";
+  EXPECT_EQ(open("..", 0, right::kRead, 0, fd), Errno::perm);
+  EXPECT_EQ(open("/", 0, right::kRead, 0, fd), Errno::perm);
+  EXPECT_EQ(open("root", 0, right::kRead, 0, fd), Errno::perm);
+}
+
+TEST_F(WasiFilesTest, TimesOfFilesAreOfTodayBeforeTheGuestReadsAClock) {
+  clock.time = 1'700'000'000'000'000'000;
+  must_open("first", kCreate);
+  ASSERT_EQ(write(must_open("second", kCreate, right::kAll), "x"), Errno::success);
+  const auto modified = [&](std::string_view path) {
+    EXPECT_EQ(wasi->path_filestat_get(memory, kRootFd, kFollow, kPath, put(kPath, path), kData).code, Errno::success);
+    return memory.get<std::uint64_t>(kData + 48);
+  };
+  EXPECT_LE(modified("second"), clock.time);
+  EXPECT_GT(modified("first"), clock.time - 1000);
+  EXPECT_LT(modified("first"), modified("second"));
+  clock.time += 1'000'000'000;
+  EXPECT_LT(modified("second"), clock.time - 900'000'000) << "the clock is read once";
 }
 
 TEST_F(WasiFilesTest, AnswersWhenTheTreeIsFull) {

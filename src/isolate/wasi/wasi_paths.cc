@@ -74,6 +74,8 @@ CallResult Wasi::path_symlink(GuestMemory memory, std::uint32_t target, std::uin
   auto where = resolve_new(memory, fd, right::kSymlink, {path, length});
   if (!where) return where.error();
   if (where->wants_directory) return Errno::noent;
+  // It would lead out of the directory of the descriptor.
+  if (text->starts_with('/') && state_.descriptors.find(fd)->node != FileTree::kRoot) return Errno::perm;
   auto made = state_.files.make(where->directory, where->name, Symlink{std::string(*text)});
   return made ? Errno::success : made.error();
 }
@@ -119,7 +121,9 @@ CallResult Wasi::path_filestat_get(GuestMemory memory, std::uint32_t fd, std::ui
                                    std::uint32_t out) {
   auto where = resolve(memory, fd, right::kPathFilestatGet, {path, length}, last_link(lookup));
   if (!where) return where.error();
-  return where->node == 0 ? Errno::noent : store_stat(memory, out, where->node, state_.files.node(where->node));
+  if (where->node == 0) return Errno::noent;
+  if (Status known = learn_time(); !known) return host_failure(known.error());
+  return store_stat(memory, out, where->node, state_.files.node(where->node));
 }
 
 CallResult Wasi::path_filestat_set_times(GuestMemory memory, std::uint32_t fd, std::uint32_t lookup, std::uint32_t path,
@@ -129,12 +133,21 @@ CallResult Wasi::path_filestat_set_times(GuestMemory memory, std::uint32_t fd, s
   return where->node == 0 ? Errno::noent : set_times(where->node, accessed, modified, flags);
 }
 
+// The guest is about to see or set the time of a file: the clock of the tree must show the time by then.
+Status Wasi::learn_time() {
+  if (state_.files.knows_time()) return ok();
+  GW_TRY(auto now, world_.clock.read(Clock::realtime));
+  state_.files.on_wall_clock(now);
+  return ok();
+}
+
 // A guest that asks for the time of now gets that of the wall clock, and it is recorded as if it had read it.
 CallResult Wasi::set_times(Inode inode, std::uint64_t accessed, std::uint64_t modified, std::uint32_t flags) {
   bool both = (flags & (kAccessed | kAccessedNow)) == (kAccessed | kAccessedNow) ||
               (flags & (kModified | kModifiedNow)) == (kModified | kModifiedNow);
   if (both || flags > 15) return Errno::inval;
   if (state_.files.node(inode).read_only()) return Errno::rofs;
+  if (Status known = learn_time(); !known) return host_failure(known.error());
   std::optional<std::uint64_t> new_accessed, new_modified;
   if ((flags & kAccessed) != 0) new_accessed = accessed;
   if ((flags & kModified) != 0) new_modified = modified;
@@ -152,17 +165,22 @@ CallResult Wasi::path_open(GuestMemory memory, std::uint32_t fd, std::uint32_t l
                            std::uint32_t open_flags, std::uint64_t rights, std::uint64_t inheriting, std::uint32_t fd_flags,
                            std::uint32_t out) {
   if (open_flags > 15 || fd_flags > fd_flag::kAll) return Errno::inval;
+  rights &= right::kAll;
+  inheriting &= right::kAll;
+  const std::uint64_t needed =
+      right::kOpen | ((open_flags & kCreate) != 0 ? right::kCreateFile : 0) | ((open_flags & kTruncate) != 0 ? right::kPathSetSize : 0);
   bool exclusive = (open_flags & (kCreate | kExclusive)) == (kCreate | kExclusive);
-  auto where = resolve(memory, fd, right::kOpen, {path, length}, exclusive ? LastLink::keep : last_link(lookup));
+  auto where = resolve(memory, fd, needed, {path, length}, exclusive ? LastLink::keep : last_link(lookup));
   if (!where) return where.error();
+  if (((rights | inheriting) & ~state_.descriptors.find(fd)->inheriting) != 0) return Errno::notcapable;
   if (!memory.span(out, 4)) return Errno::fault;
   if (state_.descriptors.all().size() >= DescriptorTable::kMax) return Errno::mfile;
   auto inode = node_to_open(*where, open_flags, rights);
   if (!inode) return inode.error();
   state_.files.open(*inode);
   auto number = state_.descriptors.add({.flags = static_cast<std::uint16_t>(fd_flags),
-                                        .rights = rights & right::kAll,
-                                        .inheriting = inheriting & right::kAll,
+                                        .rights = state_.files.directory(*inode) == nullptr ? rights : rights & right::kOfDirectories,
+                                        .inheriting = inheriting,
                                         .node = *inode});
   GW_ASSERT(number && memory.store(out, *number));
   return Errno::success;

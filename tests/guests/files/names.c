@@ -180,7 +180,7 @@ static void relative_to_a_directory(void) {
   close(fd);
   REPORT(rename("base", "moved"));
   REPORT(faccessat(base, "inner", F_OK, 0));
-  REPORT(renameat(base, "inner", base, "../outer"));
+  REPORT(rename("moved/inner", "outer"));  // openat(base, "../outer") would leave the directory: EPERM with WASI
   list("moved");
   REPORT(rmdir("moved"));
   REPORT_OPEN(openat(base, "late", O_WRONLY | O_CREAT, 0600));

@@ -31,6 +31,11 @@ static void files(void) {
   EXPECT(chmod(name, 0600) == 0 && chown(name, 0, 0) == 0 && truncate(name, 2) == 0);
   struct stat status;
   EXPECT(stat(name, &status) == 0 && status.st_size == 2);
+  EXPECT(status.st_mtime > 1600000000 && status.st_mtime <= time(NULL));
+  const int inside = open(folder, O_RDONLY | O_DIRECTORY);
+  FAILS(openat(inside, "..", O_RDONLY), EPERM);
+  FAILS(symlinkat("/", inside, "root"), EPERM);
+  EXPECT(symlink("/tmp", "/tmp/absolute") == 0 && access("/tmp/absolute/absolute", F_OK) == 0 && close(inside) == 0);
   FAILS(chmod("/none", 0600), ENOENT);
   EXPECT(umask(077) == 022 && umask(022) == 077);
   const int locked = open(name, O_RDWR);
