@@ -192,7 +192,6 @@ Result<OutputReader::Request> JobViews::output(const JobId& id, Stream stream, s
   if (home == peer_.homes().end() && past == nullptr) return unknown(id);
   const auto found = jobs_.find(id);
   return OutputReader::Request{.job = id,
-                               .tasks = past != nullptr ? past->tasks() : home->second->tasks(),
                                .stream = stream,
                                .offset = offset,
                                .limit = limit,

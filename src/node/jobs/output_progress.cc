@@ -17,10 +17,6 @@ std::optional<Stream> output_stream_of(job::EffectKind kind) {
   }
 }
 
-OutputProgress::OutputProgress(std::uint32_t tasks) {
-  for (std::uint32_t task = 0; task < tasks; ++task) order_.push_back(job::thread_of_task(task, tasks));
-}
-
 void OutputProgress::add(ThreadId thread, job::EffectKind kind, std::uint64_t bytes) {
   if (kind == job::EffectKind::end) return on_ended(thread);
   const auto stream = output_stream_of(kind);
@@ -37,16 +33,17 @@ void OutputProgress::on_ended(ThreadId thread) {
 void OutputProgress::on_over() { over_ = true; }
 
 void OutputProgress::advance() {
-  for (; open_ < order_.size(); ++open_) {
-    const auto written = threads_.find(order_[open_]);
+  for (; open_ < tasks_; ++open_) {
+    const auto written = threads_.find(job::thread_of_task(open_, tasks_));
     if (written == threads_.end() || !written->second.ended) return;
     for (std::size_t stream = 0; stream < kStreams; ++stream) closed_[stream] += written->second.size[stream];
+    threads_.erase(written);
   }
 }
 
 std::uint64_t OutputProgress::final_size(Stream stream) const {
   if (over_) return all_[slot(stream)];
-  const auto open = open_ < order_.size() ? threads_.find(order_[open_]) : threads_.end();
+  const auto open = open_ < tasks_ ? threads_.find(job::thread_of_task(open_, tasks_)) : threads_.end();
   return closed_[slot(stream)] + (open == threads_.end() ? 0 : open->second.size[slot(stream)]);
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "job/effects/stored_effect.h"
 #include "job/names.h"
@@ -20,10 +19,10 @@ std::optional<Stream> output_stream_of(job::EffectKind kind);
 // up to and including the present output of the first task that has not ended. The output of forked threads is final when the job is over,
 // since more threads may be forked.
 //
-// Holds sizes, for each thread that has written. A value without threads.
+// Holds sizes, for each thread that has written and whose output is not final. A value without threads.
 class OutputProgress {
  public:
-  explicit OutputProgress(std::uint32_t tasks);
+  explicit OutputProgress(std::uint32_t tasks) : tasks_(tasks) {}
 
   void add(job::ThreadId thread, job::EffectKind kind, std::uint64_t bytes);
   void on_ended(job::ThreadId thread);
@@ -39,9 +38,9 @@ class OutputProgress {
   static std::size_t slot(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
   void advance();
 
-  std::vector<job::ThreadId> order_;  // tasks
+  std::uint32_t tasks_;
   std::map<job::ThreadId, Written> threads_;
-  std::size_t open_ = 0;                          // the first of order_ that has not ended
+  std::uint32_t open_ = 0;                        // the first task that has not ended
   std::array<std::uint64_t, kStreams> closed_{};  // bytes before it
   std::array<std::uint64_t, kStreams> all_{};
   bool over_ = false;

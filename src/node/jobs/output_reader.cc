@@ -1,7 +1,6 @@
 #include "node/jobs/output_reader.h"
 
 #include <algorithm>
-#include <set>
 
 namespace gw::node {
 namespace {
@@ -40,6 +39,7 @@ Status OutputReader::catch_up(Job& job, segment::Position end) const {
     Thread& thread = job.threads[entry->effect.thread];
     if (thread.marks.empty() || is_far(thread.marks.back().at, entry->at)) thread.marks.push_back({entry->at, thread.size});
     thread.size[slot(*stream)] += entry->effect.bytes;
+    job.size[slot(*stream)] += entry->effect.bytes;
   }
 }
 
@@ -72,27 +72,25 @@ Result<OutputPiece> OutputReader::read(const Request& request) {
   Job& job = this->job(request.job);
   if (job.scanned > request.end) job = {.id = request.job};  // the output was cut after a failure
   GW_TRY_VOID(catch_up(job, request.end));
-  std::vector<ThreadId> order;
-  for (std::uint32_t task = 0; task < request.tasks; ++task) order.push_back(job::thread_of_task(task, request.tasks));
-  const std::set<ThreadId> tasks(order.begin(), order.end());
-  std::uint64_t all = 0;
-  for (const auto& [id, thread] : job.threads) {
-    all += thread.size[slot(request.stream)];
-    if (!tasks.contains(id)) order.push_back(id);
-  }
+  const std::size_t stream = slot(request.stream);
+  const std::uint64_t all = job.size[stream];
   const std::uint64_t size = request.over ? all : std::min(all, request.final_size);
   const std::uint64_t to = request.offset + std::min(request.limit, size - std::min(size, request.offset));
   OutputPiece piece{.bytes = "", .end = request.over && to >= size};
-  std::uint64_t begin = 0;  // of the thread, in the job's output
-  for (auto id = order.begin(); id != order.end() && begin < to; ++id) {
-    const auto thread = job.threads.find(*id);
-    if (thread == job.threads.end()) continue;
-    const std::uint64_t end = begin + thread->second.size[slot(request.stream)];
-    if (end > request.offset)
-      GW_TRY_VOID(
-          append(job, *id, thread->second, request, std::max(request.offset, begin) - begin, std::min(end, to) - begin, piece.bytes));
-    begin = end;
+  // Ids of tasks ascend with their numbers, and those of forked threads come after them.
+  Position at = job.last_read[stream];
+  if (request.offset < at.begin) at = {};
+  for (auto thread = job.threads.lower_bound(at.thread); thread != job.threads.end() && at.begin < to; ++thread) {
+    const std::uint64_t end = at.begin + thread->second.size[stream];
+    if (end > request.offset) {
+      const std::uint64_t from = std::max(request.offset, at.begin) - at.begin;
+      GW_TRY_VOID(append(job, thread->first, thread->second, request, from, std::min(end, to) - at.begin, piece.bytes));
+    }
+    if (end > to || (end == to && !request.over)) break;  // it may print more
+    at = {.thread = ThreadId{thread->first.value() + 1}, .begin = end};
   }
+  // Output before this position does not change any more, so the next read may begin here. A reader may ask for more than is final.
+  if (request.offset <= size) job.last_read[stream] = at;
   return piece;
 }
 

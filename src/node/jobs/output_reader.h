@@ -32,7 +32,6 @@ class OutputReader {
 
   struct Request {
     job::JobId job;
-    std::uint32_t tasks = 0;
     Stream stream = Stream::output;
     std::uint64_t offset = 0;
     std::uint64_t limit = 0;
@@ -56,10 +55,16 @@ class OutputReader {
     std::vector<Mark> marks;
     Sizes size{};
   };
+  struct Position {  // in the output of the job: threads before this one have so many bytes
+    job::ThreadId thread{0};
+    std::uint64_t begin = 0;
+  };
   struct Job {
     job::JobId id;
     segment::Position scanned;
     std::map<job::ThreadId, Thread> threads;
+    Sizes size{};                                // of all threads
+    std::array<Position, kStreams> last_read{};  // where the last read of each stream ended
   };
 
   static std::size_t slot(Stream stream) { return static_cast<std::size_t>(stream) - 1; }

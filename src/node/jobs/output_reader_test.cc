@@ -23,7 +23,7 @@ class OutputReaderTest : public testing::Test {
     if (kind == EffectKind::output) printed_[thread] += bytes;
   }
   OutputReader::Request request(std::uint64_t offset, std::uint64_t limit) const {
-    return {.job = job_, .tasks = tasks_, .offset = offset, .limit = limit, .over = true, .end = end_};
+    return {.job = job_, .offset = offset, .limit = limit, .over = true, .end = end_};
   }
 
   const job::JobId job_{sha256(as_bytes("a job"))};
@@ -59,6 +59,27 @@ TEST_F(OutputReaderTest, GivesTasksInTheirOrderAndFollowsAJobThatGrows) {
   print(first, "first ");
   print(ThreadId{7777}, " forked");
   EXPECT_EQ(reader_.read(request(0, 100)).value().bytes, "first second forked");
+}
+
+TEST_F(OutputReaderTest, GoesOnInATaskThatPrintsMore) {
+  tasks_ = 2;
+  const ThreadId first = job::thread_of_task(0, 2), second = job::thread_of_task(1, 2);
+  print(first, "aa");
+  OutputReader::Request asked = request(0, 100);
+  asked.over = false;
+  asked.final_size = 2;
+  EXPECT_EQ(reader_.read(asked).value().bytes, "aa");
+  print(second, "dd");
+  print(first, "bb");
+  asked = request(2, 100);
+  asked.over = false;
+  asked.final_size = 4;
+  EXPECT_EQ(reader_.read(asked).value().bytes, "bb");
+  print(first, "cc");
+  asked.offset = 1000;
+  EXPECT_EQ(reader_.read(asked).value().bytes, "") << "behind the end";
+  EXPECT_EQ(reader_.read(request(4, 100)).value().bytes, "ccdd");
+  EXPECT_EQ(reader_.read(request(0, 3)).value().bytes, "aab") << "from the beginning again";
 }
 
 // Many threads that print in turns, over several strides; read in pieces of any size.
