@@ -10,7 +10,7 @@ namespace gw::hostile {
 namespace {
 
 constexpr std::string_view kCharterTitle = "godwit charter 1", kRosterTitle = "godwit roster 1", kGrantTitle = "godwit grant 1";
-constexpr std::uint64_t kManifestVersion = 2, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1;
+constexpr std::uint64_t kManifestVersion = 3, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1;
 
 const pb::FieldDescriptor* field_of(const pb::Message& message, const char* name) {
   const pb::FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
@@ -82,7 +82,6 @@ std::string OwnJob::manifest() {
   set(module, "size", program.size());
   add(module, "chunks", add_blob(program));
   set(sub(*manifest, "config"), "random_seed", std::string(32, 's'));
-  (void)add_sub(*manifest, "tasks");
   set(sub(*manifest, "policy"), "slots", std::uint64_t{1});
   return manifest->SerializeAsString();
 }
