@@ -75,7 +75,7 @@ std::vector<Frame> frames_of(const Module& module, std::span<const CodePosition>
   return frames;
 }
 
-// What is outside of main is the same in every program.
+// Frames outside of main are the same in every program.
 void drop_start(std::vector<Frame>& frames) {
   auto main = std::ranges::find_if(frames.rbegin(), frames.rend(), is_main_with_arguments);
   if (main == frames.rend()) main = std::ranges::find_if(frames.rbegin(), frames.rend(), is_main);

@@ -31,7 +31,7 @@ struct Backtrace {
 
 inline constexpr std::size_t kMaxBacktraceBytes = 3072;
 
-// What the innermost frames are about, which are left out: nothing, abort() and what is below it, or the throw of an exception.
+// The subject of the innermost frames, which are left out: nothing, abort() and what is below it, or the throw of an exception.
 enum class InnerFrames : std::uint8_t { program, abort, throw_ };
 
 // `positions`: innermost first. Functions that the pre-processor or the runtime added around the program are left out.

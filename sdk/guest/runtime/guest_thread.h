@@ -1,6 +1,6 @@
 #ifndef GODWIT_GUEST_THREAD_H
 #define GODWIT_GUEST_THREAD_H
-// What the parts of the thread library know of each other (docs/design/012-guest-threads.md).
+// The declarations that the parts of the thread library share (docs/design/012-guest-threads.md).
 //
 // threads.c, the scheduler, is linked only into programs that create threads. The other parts work without it, with one thread: they refer
 // to it weakly.
@@ -27,7 +27,7 @@ struct godwit_thread {
   unsigned number;  // 1 is the thread of main()
   char name[16];
 
-  // Where it stands in the list of those that are ready or those that wait.
+  // The links of the list of ready threads, or of waiting ones.
   struct godwit_thread* next;
   struct godwit_thread* previous;
   struct godwit_thread* next_of_all;
@@ -86,7 +86,7 @@ static inline void godwit_wake(const void* key, unsigned count) {
 int godwit_wait(const void* key, godwit_time deadline, const char* reason);
 godwit_time godwit_now(void);
 void godwit_sleep_until(godwit_time deadline);  // the whole program
-// What a deadline on another clock is on the monotonic one. Negative: the time is not valid.
+// The deadline of another clock as one of the monotonic clock. Negative: the time is not valid.
 godwit_time godwit_deadline(clockid_t clock, const struct timespec* time);
 __attribute__((noreturn)) void godwit_end_in_deadlock(void);
 

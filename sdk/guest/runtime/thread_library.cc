@@ -198,7 +198,7 @@ void this_thread::sleep_for(const chrono::nanoseconds& time) {
   if (time > chrono::nanoseconds::zero()) __libcpp_thread_sleep_for(time);
 }
 
-// What a thread does when it ends.
+// The work of a thread at its end.
 class __thread_struct_imp {
  public:
   vector<pair<condition_variable*, mutex*>> notified;

@@ -19,7 +19,7 @@
 
 namespace gw::isolate {
 
-// What a program built for debugging says about its exceptions.
+// The statement of a program built for debugging about its exceptions.
 enum class ThrowMark : std::uint8_t { thrown, uncaught };
 
 // How the guest continues after a host call.
@@ -123,7 +123,7 @@ class Wasi {
   // After a call that parked.
   Wait waiting() const;
   // After a call that ended the guest.
-  // What the guest said in the last call, if it was mark_throw.
+  // The mark of the last call, if it was mark_throw.
   std::optional<ThrowMark> take_throw_mark() { return std::exchange(throw_mark_, std::nullopt); }
   const Stop& ending() const {
     GW_ASSERT(ending_.has_value());
@@ -139,7 +139,7 @@ class Wasi {
   void follow_changes() { state_.files.follow_changes(); }
   // Back to the state at follow_changes().
   void put_back(const WasiState& state);
-  // What a guest begins with. REQUIRES: it has not run since it was made or put back.
+  // Sets the beginning of a guest. REQUIRES: it has not run since it was made or put back.
   void set_start(GuestStart start);
 
   // The state for an image, with the time of the guest's clock.
