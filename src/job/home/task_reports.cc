@@ -14,8 +14,10 @@ TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLea
   if (!report.results().empty())
     environment_.claims.find(from)->tasks.on_results(now, lease, static_cast<std::uint64_t>(report.results_size()));
   taken.promoted.assign(report.promoted().begin(), report.promoted().end());
+  // A host may name any range any number of times: only the tasks that it holds cost something.
   for (const wire::pb::TaskRange& range : report.returned())
-    for (std::uint32_t i = 0; i < range.count(); ++i) environment_.plane.give_back(from, range.first() + i);
+    for (const TaskSpan& held : environment_.claims.find(from)->tasks.held().within({range.first(), range.count()}))
+      for (std::uint32_t i = 0; i < held.count; ++i) environment_.plane.give_back(from, held.first + i);
   for (const std::uint32_t task : report.lost()) lose_task(from, task, report.failure(), out);
   taken.came_back = !report.returned().empty() || !report.lost().empty();
   taken.refused = taken.came_back && !report.failure().empty();

@@ -65,6 +65,18 @@ void TaskSet::clear() {
   size_ = 0;
 }
 
+std::vector<TaskSpan> TaskSet::within(TaskSpan span) const {
+  std::vector<TaskSpan> list;
+  const std::uint32_t end = span.first + span.count;
+  auto next = ranges_.upper_bound(span.first);
+  if (next != ranges_.begin()) --next;
+  for (; next != ranges_.end() && next->first < end; ++next) {
+    const std::uint32_t from = std::max(next->first, span.first), to = std::min(next->second, end);
+    if (from < to) list.push_back({from, to - from});
+  }
+  return list;
+}
+
 std::vector<TaskSpan> TaskSet::spans() const {
   std::vector<TaskSpan> list;
   for (const auto& [first, end] : ranges_) list.push_back({first, end - first});

@@ -36,6 +36,8 @@ class TaskSet {
   void clear();
 
   std::vector<TaskSpan> spans() const;
+  // The tasks of the set that are in the span, as ranges.
+  std::vector<TaskSpan> within(TaskSpan span) const;
 
  private:
   std::map<std::uint32_t, std::uint32_t> ranges_;  // first task -> behind the last

@@ -27,6 +27,16 @@ TEST(TaskSet, IsCutByARemoval) {
   EXPECT_FALSE(set.remove(2));
 }
 
+TEST(TaskSet, NamesItsTasksInARange) {
+  TaskSet set;
+  set.add({4, 2});
+  set.add({9, 5});
+  EXPECT_EQ(set.within({5, 6}), (std::vector<TaskSpan>{{5, 1}, {9, 2}}));
+  EXPECT_EQ(set.within({0, 1u << 20}), set.spans());
+  EXPECT_TRUE(set.within({6, 3}).empty());
+  EXPECT_TRUE(set.within({14, 9}).empty());
+}
+
 TEST(TaskSet, GivesOutItsFirstTasks) {
   TaskSet set;
   set.add({4, 2});
