@@ -61,8 +61,9 @@ void JobRecords::end(Time now, wire::pb::JobRecord::State state, Actions& out) {
   append(std::move(details), out);
   out.record(key(RecordKind::job), record().SerializeAsString());
   for (const auto& [id, thread] : environment_.threads.all()) out.record(key(RecordKind::thread, id), std::nullopt);
-  for (const auto& [task, failure] : environment_.tasks.failures())
-    out.record(key(RecordKind::thread, environment_.manifest.thread_of(task)), std::nullopt);
+  for (const TaskSpan& span : environment_.tasks.failed_tasks().spans())
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      out.record(key(RecordKind::thread, environment_.manifest.thread_of(span.first + i)), std::nullopt);
   out.record(key(RecordKind::counters), std::nullopt);
   out.after_disk(Notify{over_of(environment_.charter.id(), record())});
 }

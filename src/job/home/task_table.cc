@@ -61,6 +61,7 @@ void TaskTable::fail(std::uint32_t task, TaskFailure failure) {
   set(task, State::over);
   attempts_.erase(task);
   ++failed_;
+  failed_tasks_.add(task);
   exit_code_ = std::max(exit_code_, failure.exit_code);
   if (failures_.size() >= kMaxFailures) return;
   if (failure.sentence.size() > kMaxSentence) failure.sentence.resize(kMaxSentence);

@@ -60,6 +60,8 @@ class TaskTable {
   // The failure of a task; nullptr: it has not failed, or its failure was not kept.
   const TaskFailure* failure(std::uint32_t task) const;
   const std::map<std::uint32_t, TaskFailure>& failures() const { return failures_; }
+  // All that have failed, also those whose failures were not kept.
+  const TaskSet& failed_tasks() const { return failed_tasks_; }
 
   // After a restart of home: the task is leased, so that one of the functions above can say what became of it. REQUIRES: the task waits.
   std::uint32_t recover(std::uint32_t task);
@@ -75,6 +77,7 @@ class TaskTable {
   std::uint32_t exit_code_ = 0;
   std::map<std::uint32_t, std::uint32_t> attempts_;  // of tasks that are not over
   std::map<std::uint32_t, TaskFailure> failures_;
+  TaskSet failed_tasks_;
 };
 
 }  // namespace gw::job

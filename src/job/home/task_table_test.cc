@@ -35,6 +35,15 @@ TEST(TaskTable, CountsHowTasksEnd) {
   EXPECT_EQ(tasks.state(3), State::leased);
 }
 
+TEST(TaskTable, KnowsEveryFailedTaskAndKeepsTheSentencesOfTheFirst) {
+  constexpr std::uint32_t kTasks = TaskTable::kMaxFailures + 10;
+  TaskTable tasks(kTasks);
+  tasks.lease(kTasks);
+  for (std::uint32_t task = 0; task < kTasks; ++task) tasks.fail(task, {.exit_code = 1, .sentence = "it trapped"});
+  EXPECT_EQ(tasks.failures().size(), TaskTable::kMaxFailures);
+  EXPECT_EQ(tasks.failed_tasks().size(), kTasks);
+}
+
 TEST(TaskTable, RemembersHowOftenATaskWasLost) {
   TaskTable tasks(2);
   tasks.lease(2);
