@@ -4,13 +4,14 @@
 #   make demo    four peers on this machine draw a picture, and one of them is killed; make demo-move: one program moves
 #   make test    what CI runs: checks, unit tests under address and undefined-behaviour sanitizers, end-to-end tests
 #   make soak    long runs: fuzzing, many seeds, endurance, unit tests without sanitizers and under the thread sanitizer
-#   make bench   the figures of README.md, as JSON in build/bench
+#   make bench   the figures of README.md, as JSON and plots in build/bench
+#   make install copies it to PREFIX (/usr/local), below DESTDIR if that is set; make package: a Debian package in build/package
 #   make check   formatting, layers, sizes, clang-tidy on changed files
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build setup build-asan build-tsan demo demo-move test lint soak bench check clean
+.PHONY: install package build setup build-asan build-tsan demo demo-move test lint soak bench check clean
 
 # Clones of this repository on one machine share what they compiled.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
@@ -39,6 +40,15 @@ build-asan: setup
 build-tsan: setup
 	@mkdir -p build
 	$(call compile,tsan,unit_tests)
+
+PREFIX ?= /usr/local
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX) --strip > build/install.log || { cat build/install.log; exit 1; }
+	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+package: build
+	@cd build/release && cpack > ../package.log || { cat ../package.log; exit 1; }
+	@ls build/package/*.deb
 
 demo: build
 	@tools/demo
@@ -72,12 +82,12 @@ soak: build build-tsan
 bench: build
 	@tools/setup --bench
 	@mkdir -p build/bench
-	@for suite in engine mobility overlay transport; do \
-	  echo "== bench: $$suite"; build/bin/godwit-bench $$suite --json | tee build/bench/$$suite.json; done
+	@for suite in engine mobility overlay transport tasks efficiency; do \
+	  echo "== bench: $$suite"; build/bin/godwit-bench $$suite --json --plots build/bench | tee build/bench/$$suite.json; done
 
 check: lint build
 	@tools/tidy
 
 # Keeps build/deps: it is downloaded, not built.
 clean:
-	@rm -rf build/release build/asan build/tsan build/bin build/bench build/*.log
+	@rm -rf build/package build/release build/asan build/tsan build/bin build/bench build/*.log

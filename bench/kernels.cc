@@ -10,17 +10,17 @@ namespace {
 
 const std::filesystem::path kBenchRoot = GODWIT_BENCH_ROOT;
 
-Result<std::filesystem::path> build_native(const Kernel& kernel, const std::filesystem::path& folder) {
-  const bool is_c = kernel.source.extension() == ".c";
-  const std::filesystem::path target = folder / kernel.name;
+}  // namespace
+
+Result<std::filesystem::path> build_native(const std::filesystem::path& source, const std::filesystem::path& folder) {
+  const bool is_c = source.extension() == ".c";
+  const std::filesystem::path target = folder / source.stem();
   os::ProcessRequest request;
-  request.argv = {is_c ? "clang-19" : "clang++-19", is_c ? "-std=c17" : "-std=c++20", "-O3", "-w", kernel.source, "-o", target, "-lm"};
+  request.argv = {is_c ? "clang-19" : "clang++-19", is_c ? "-std=c17" : "-std=c++20", "-O3", "-w", source, "-o", target, "-lm"};
   GW_TRY(const os::ProcessResult result, os::run_process(request));
-  if (!result.succeeded()) return fail(Kind::invalid, "{} does not compile natively:\n{}", kernel.source.string(), result.err);
+  if (!result.succeeded()) return fail(Kind::invalid, "{} does not compile natively:\n{}", source.string(), result.err);
   return target;
 }
-
-}  // namespace
 
 std::string name(Half half) { return half == Half::tuning ? "tuning" : "held_out"; }
 
@@ -48,7 +48,7 @@ Result<Bytes> build_module(const std::filesystem::path& source, wire::Level leve
 
 Result<BuiltKernel> build_kernel(const Kernel& kernel, const std::filesystem::path& folder) {
   BuiltKernel built{.kernel = kernel};
-  GW_TRY(built.native, build_native(kernel, folder));
+  GW_TRY(built.native, build_native(kernel.source, folder));
   GW_TRY(built.plain, build_module(kernel.source, wire::Level::off));
   GW_TRY(built.coarse, build_module(kernel.source, wire::Level::coarse));
   GW_TRY(built.fine, build_module(kernel.source, wire::Level::fine));

@@ -37,6 +37,9 @@ struct BuiltKernel {
 // Natives are put into `folder`, which must exist and outlive them. REQUIRES: no engine has been started in this process (build forks).
 Result<BuiltKernel> build_kernel(const Kernel& kernel, const std::filesystem::path& folder);
 
+// A source compiled for this machine: clang -O3.
+Result<std::filesystem::path> build_native(const std::filesystem::path& source, const std::filesystem::path& folder);
+
 Result<Bytes> build_module(const std::filesystem::path& source, wire::Level level);
 
 }  // namespace gw::bench

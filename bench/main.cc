@@ -1,4 +1,4 @@
-// godwit-bench SUITE [--json] [--runs N] [--half tuning|held_out]
+// godwit-bench SUITE [--json] [--runs N] [--quick] [--plots FOLDER] [--half tuning|held_out]
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bar_chart.h"
 #include "echo_peer.h"
 #include "isolate/engine/compile_main.h"
 #include "load_probe.h"
@@ -17,9 +18,11 @@ namespace {
 
 using Suite = Result<Report> (*)(const SuiteOptions&);
 
-const std::map<std::string, Suite> kSuites = {
-    {"engine", run_engine_suite},   {"mobility", run_mobility_suite},   {"threads", run_threads_suite},      {"command", run_command_suite},
-    {"overlay", run_overlay_suite}, {"transport", run_transport_suite}, {"simulation", run_simulation_suite}};
+const std::map<std::string, Suite> kSuites = {{"engine", run_engine_suite},         {"mobility", run_mobility_suite},
+                                              {"threads", run_threads_suite},       {"command", run_command_suite},
+                                              {"overlay", run_overlay_suite},       {"transport", run_transport_suite},
+                                              {"simulation", run_simulation_suite}, {"tasks", run_tasks_suite},
+                                              {"efficiency", run_efficiency_suite}, {"swarm", run_swarm_suite}};
 const std::map<std::string, Half> kHalves = {{"tuning", Half::tuning}, {"held_out", Half::held_out}};
 
 enum class Format { table, json };
@@ -48,7 +51,8 @@ int main(int argc, char** argv) {
   app.add_option("suite", suite,
                  "engine: speed and costs; mobility: suspending, saving, restoring; threads: forks and tasks; command: starting; "
                  "overlay: peers beside serf, and thousands of them in the simulator; simulation: that second part alone; transport: "
-                 "connections beside bare TLS")
+                 "connections beside bare TLS; tasks: tasks through one home beside Dask, GNU parallel and gearman; efficiency: unequal "
+                 "peers beside Dask; swarm: a file for eight hosts with slow uplinks")
       ->required()
       ->check(CLI::IsMember(kSuites));
   app.add_flag("--json", json, "print JSON instead of a table");
@@ -56,9 +60,18 @@ int main(int argc, char** argv) {
   app.add_option("--half", half, "only this half of the kernels; who tunes the pre-processor looks at 'tuning' only")
       ->expected(1)
       ->transform(CLI::CheckedTransformer(kHalves));
+  bool quick = false;
+  std::string plots;
+  app.add_flag("--quick", quick, "tasks, efficiency: shorter runs, for a first look");
+  app.add_option("--plots", plots, "write the charts of the suite into this folder, as SVG");
   CLI11_PARSE(app, argc, argv);
+  if (quick) options.length = SuiteOptions::Length::quick;
   if (!half.empty()) options.halves = half;
-  return show(kSuites.at(suite)(options), json ? Format::json : Format::table);
+  const Result<Report> report = kSuites.at(suite)(options);
+  if (report && !plots.empty()) {
+    if (const Status drawn = write_charts(*report, plots); !drawn) fmt::print(stderr, "godwit-bench: {}\n", drawn.error().detail);
+  }
+  return show(report, json ? Format::json : Format::table);
 }
 
 }  // namespace

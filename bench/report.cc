@@ -11,10 +11,15 @@ void Report::add(std::string name, double value, std::string unit, std::string r
   metrics.push_back({std::move(name), value, std::move(unit), std::move(reference)});
 }
 
+void Report::add_missing(std::string name, std::string unit, std::string why) {
+  metrics.push_back({std::move(name), std::nullopt, std::move(unit), std::move(why)});
+}
+
 std::string to_json(const Report& report) {
   nlohmann::ordered_json metrics = nlohmann::ordered_json::array();
   for (const Metric& metric : report.metrics) {
-    metrics.push_back({{"name", metric.name}, {"value", metric.value}, {"unit", metric.unit}, {"reference", metric.reference}});
+    const nlohmann::ordered_json value = metric.value ? nlohmann::ordered_json(*metric.value) : nlohmann::ordered_json();
+    metrics.push_back({{"name", metric.name}, {"value", value}, {"unit", metric.unit}, {"reference", metric.reference}});
   }
   return nlohmann::ordered_json{{"suite", report.suite}, {"metrics", metrics}}.dump(2) + "\n";
 }
@@ -24,7 +29,8 @@ std::string to_table(const Report& report) {
   for (const Metric& metric : report.metrics) width = std::max(width, metric.name.size());
   std::string table;
   for (const Metric& metric : report.metrics) {
-    table += fmt::format("{:<{}} {:>10.3f} {:<6} {}\n", metric.name, width, metric.value, metric.unit, metric.reference);
+    table += fmt::format("{:<{}} {:>10} {:<6} {}\n", metric.name, width, metric.value ? fmt::format("{:.3f}", *metric.value) : "-",
+                         metric.unit, metric.reference);
   }
   return table;
 }

@@ -12,6 +12,8 @@ namespace gw::bench {
 struct SuiteOptions {
   std::vector<Half> halves = {Half::tuning, Half::held_out};  // use tuning alone when you tune the pre-processor
   unsigned runs = 5;                                          // of each form of each kernel; the fastest counts
+  enum class Length { full, quick };
+  Length length = Length::full;  // quick: of tasks and efficiency, shorter runs, for a first look
 };
 
 // Speed of the kernels against native code, and what isolates cost.
@@ -28,7 +30,16 @@ Result<Report> run_mobility_suite(const SuiteOptions& options);
 Result<Report> run_overlay_suite(const SuiteOptions& options);
 Result<Report> run_simulation_suite(const SuiteOptions& options);
 
+// A file for all hosts of a job, and many small ones, through slow uplinks.
+Result<Report> run_swarm_suite(const SuiteOptions& options);
+
 // A connection between two peers, beside bare TLS.
 Result<Report> run_transport_suite(const SuiteOptions& options);
+
+// Tasks through one home on two peers, beside Dask, GNU parallel and gearman.
+Result<Report> run_tasks_suite(const SuiteOptions& options);
+
+// What a job gets of two, three and four unequal peers, by the formula of seed 001, beside Dask on the same peers.
+Result<Report> run_efficiency_suite(const SuiteOptions& options);
 
 }  // namespace gw::bench

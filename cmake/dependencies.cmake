@@ -14,13 +14,14 @@ find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 
 # gw_bound_library(<target> <file> <headers>): a library with its own symbols bound (tools/bind_symbols.py says why), as an imported target.
+# It lies in a folder beside the programs, which find it there wherever that folder is copied to.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 function(gw_bound_library target file headers)
   set(bind ${CMAKE_SOURCE_DIR}/tools/bind_symbols.py)
   cmake_path(GET file FILENAME name)
-  set(bound ${CMAKE_BINARY_DIR}/bound/${name})
+  set(bound ${GODWIT_BOUND_LIBRARIES}/${name})
   if(NOT EXISTS ${bound} OR ${file} IS_NEWER_THAN ${bound} OR ${bind} IS_NEWER_THAN ${bound})
-    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/bound)
+    file(MAKE_DIRECTORY ${GODWIT_BOUND_LIBRARIES})
     execute_process(COMMAND ${Python3_EXECUTABLE} ${bind} ${file} ${bound} COMMAND_ERROR_IS_FATAL ANY)
   endif()
   add_library(${target} SHARED IMPORTED)

@@ -2,7 +2,7 @@
 #
 #   gw_library(wire DEPS base EXTERNAL PkgConfig::zstd)    one static library per folder, and its link test
 #   gw_test(wire_test DEPS wire)                           GTest program; each of its tests becomes a ctest test
-#   gw_program(godwit DEPS cli)                            executable in build/bin
+#   gw_program(godwit DEPS cli)                            executable in build/bin, which may be copied to any folder
 #
 # SOURCES may be left out: a library then takes every *.cc of its folder and one level of subfolders but the tests, a test every
 # *_test.cc.
@@ -19,6 +19,10 @@ endif()
 if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endif()
+
+# Where programs find the libraries that come with them (cmake/dependencies.cmake): beside them in build/bin, and as installed.
+set(GODWIT_BOUND_LIBRARIES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/lib)
+set(GODWIT_RUNPATH "$ORIGIN/lib;$ORIGIN/../lib/godwit")
 
 # Everything ends in an executable, so the same precompiled headers fit libraries and programs.
 add_compile_options(-fPIE)
@@ -164,5 +168,5 @@ function(gw_program name)
   list(TRANSFORM ARG_DEPS PREPEND gw_)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${ARG_EXTERNAL})
   gw_use_precompiled(${name} "${ARG_PRECOMPILED}")
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${GODWIT_RUNPATH}")
 endfunction()

@@ -72,6 +72,12 @@ std::string describe_determinants(const auto& list) {
   return list.empty() ? "none" : fmt::format("{}..{}", list.begin()->index(), list.rbegin()->index());
 }
 
+std::string describe_chunks(const JobMessage& job) {
+  if (job.has_have()) return fmt::format("have {} chunks{}", job.have().chunks_size(), job.have().greeting() ? ", greeting" : "");
+  if (job.has_want_blob()) return "want blob " + brief(job.want_blob().hash());
+  return fmt::format("blob {}{}", brief(job.blob().hash()), job.blob().missing() ? " is missing" : "");
+}
+
 }  // namespace
 
 std::string describe(const wire::pb::PeerMessage& message) {
@@ -128,10 +134,10 @@ std::string describe(const wire::pb::PeerMessage& message) {
       return fmt::format("ask kept {}", job.ask_kept().threads_size());
     case JobMessage::kForget:
       return fmt::format("forget {}", job.forget().threads_size());
+    case JobMessage::kHave:
     case JobMessage::kWantBlob:
-      return "want blob " + brief(job.want_blob().hash());
     case JobMessage::kBlob:
-      return fmt::format("blob {}{}", brief(job.blob().hash()), job.blob().missing() ? " is missing" : "");
+      return describe_chunks(job);
     case JobMessage::kRoster:
       return "roster";
     case JobMessage::kWantRoster:

@@ -25,14 +25,14 @@ std::string encode_program(const GuestState& beginning) {
                      beginning.rigid != 0 ? " 1" : "");
 }
 
-// The arguments have the programs of all tasks.
+// The arguments have the program of the task alone, or the programs of all tasks.
 GuestState decode_program(const wire::pb::ThreadConfig& config) {
   constexpr std::string_view kTask = "GODWIT_TASK=";
   int task = 0;
   for (const std::string& variable : config.env())
     if (variable.starts_with(kTask)) task = std::atoi(variable.c_str() + kTask.size());
   GuestState state;
-  char* next = const_cast<char*>(config.args(task).c_str());
+  char* next = const_cast<char*>(config.args(config.args_size() > 1 ? task : 0).c_str());
   for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid})
     *word = std::strtoull(next, &next, 10);
   state.ancestor = state.program;
@@ -82,15 +82,7 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
                                        : send_image(found->first, found->second, FromWorker::Image::CHECKPOINT, out);
       return none;
     case ToWorker::kSuspend:
-      if (const auto found = thread_of(frame.suspend().thread()); found != threads_.end() && !found->second.ended) {
-        if (found->second.state.rigid != 0) {
-          not_done(found->first, found->second, out);
-          return none;
-        }
-        flush(found->first, found->second, out);
-        send_image(found->first, found->second, FromWorker::Image::SUSPENDED, out);
-        threads_.erase(found);
-      }
+      suspend(ThreadId{frame.suspend().thread()}, out);
       return none;
     case ToWorker::kInput:
       if (const auto found = thread_of(frame.input().thread()); found != threads_.end()) {
@@ -103,10 +95,35 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
       return none;
     case ToWorker::kAdopt:
       return adopt(ThreadId{frame.adopt().thread()}, out);
+    case ToWorker::kChunk:
+      GW_TRY_VOID(on_chunk(frame.chunk(), out));
+      return none;
     default:
-      on_tasks(frame, config);
+      on_tasks(frame, config, out);
       return none;
   }
+}
+
+// --- input files
+
+void FakeWorker::read_inputs(const wire::pb::ThreadConfig& config, std::vector<WorkerOutput>& out) {
+  if (std::exchange(reads_inputs_, true)) return;
+  for (const wire::pb::InputEntry& entry : config.inputs())
+    for (const std::string& chunk : entry.chunks()) inputs_.push_back(chunk);
+  want_next(out);
+}
+
+void FakeWorker::want_next(std::vector<WorkerOutput>& out) const {
+  if (!inputs_.empty()) out.emplace_back().frame.mutable_want_chunk()->set_hash(inputs_.back());
+}
+
+Status FakeWorker::on_chunk(const ToWorker::Chunk& chunk, std::vector<WorkerOutput>& out) {
+  if (inputs_.empty() || chunk.hash() != inputs_.back() || wire::bytes_of(sha256(as_bytes(chunk.bytes()))) != chunk.hash())
+    return fail(Kind::invalid, "a chunk of an input is not the one that was asked for");
+  GW_REACHED("sim: a worker has read an input file");
+  inputs_.pop_back();
+  want_next(out);
+  return ok();
 }
 
 Result<ThreadId> FakeWorker::start(const ToWorker::Start& frame, const std::string& bytes, std::vector<WorkerOutput>& out) {
@@ -117,6 +134,7 @@ Result<ThreadId> FakeWorker::start(const ToWorker::Start& frame, const std::stri
   threads_.insert_or_assign(
       id, Thread{.state = decode_program(config), .gate = std::move(gate), .input = job::InputQueue(0), .spawns_before = spawns_in(frame)});
   started_.push_back({id, frame.epoch()});
+  read_inputs(config, out);
   send_image(id, threads_.at(id), FromWorker::Image::CHECKPOINT, out);
   return id;
 }
@@ -176,15 +194,32 @@ Status FakeWorker::on_image_stable(Thread& thread, const Hash256& image) {
   return found.empty() ? ok() : thread.gate.on_image_stable(found.mapped());
 }
 
+void FakeWorker::suspend(ThreadId id, std::vector<WorkerOutput>& out) {
+  const auto found = threads_.find(id);
+  if (found == threads_.end() || found->second.ended) return;
+  if (found->second.state.rigid != 0) return not_done(id, found->second, out);
+  flush(id, found->second, out);
+  send_image(id, found->second, FromWorker::Image::SUSPENDED, out);
+  threads_.erase(found);
+}
+
 // --- tasks
 
-void FakeWorker::on_tasks(const ToWorker& frame, const std::string& config) {
+void FakeWorker::on_tasks(const ToWorker& frame, const std::string& config, std::vector<WorkerOutput>& out) {
   if (frame.has_task_setup()) {
-    GW_ASSERT(tasks_.config.ParseFromString(config));
+    wire::pb::ThreadConfig shared;
+    GW_ASSERT(shared.ParseFromString(config));
+    read_inputs(shared, out);
     tasks_.count = frame.task_setup().tasks();
+    tasks_.configs = job::TaskConfigs::make(shared, tasks_.count, frame.task_setup().values()).value();
     tasks_.promote_after = frame.task_setup().promote_after_ns() / 1'000'000;
   } else if (frame.has_run_tasks()) {
-    for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) tasks_.queue.add({range.first(), range.count()});
+    int row = 0;
+    for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) {
+      tasks_.queue.add({range.first(), range.count()});
+      for (std::uint32_t i = 0; i < range.count() && row < frame.run_tasks().rows_size(); ++i)
+        tasks_.rows[range.first() + i] = frame.run_tasks().rows(row++);
+    }
     tasks_.lanes = frame.run_tasks().lanes() + frame.run_tasks().promoted();
   } else if (frame.has_drop_tasks()) {
     drop_tasks(frame.drop_tasks());
@@ -199,10 +234,13 @@ std::vector<ThreadId> FakeWorker::begin_tasks() {
     const auto next = tasks_.queue.take_first(1);
     if (!next) break;
     const ThreadId id = job::thread_of_task(next->first, tasks_.count);
-    threads_.insert_or_assign(id, Thread{.state = decode_program(job::config_of_task(tasks_.config, next->first, tasks_.count)),
+    const auto row = tasks_.rows.find(next->first);
+    const auto config = tasks_.configs->config_of(next->first, row == tasks_.rows.end() ? nullptr : &row->second);
+    threads_.insert_or_assign(id, Thread{.state = decode_program(config.value()),
                                          .gate = job::EffectGate(id, 1, gate_),
                                          .input = job::InputQueue(0),
                                          .task = next->first});
+    if (row != tasks_.rows.end()) tasks_.rows.erase(row);
     begun.push_back(id);
   }
   return begun;
@@ -311,6 +349,8 @@ void FakeWorker::end(ThreadId id, Thread& thread, Effect::End::Reason reason, co
   Effect effect;
   effect.mutable_end()->set_reason(reason);
   effect.mutable_end()->set_sentence(sentence);
+  const std::optional<std::uint32_t> task = tasks_.count > 1 ? job::task_of_thread(id, tasks_.count) : std::nullopt;
+  if (task && reason == Effect::End::EXITED && is_flaky_(*task)) effect.mutable_end()->set_exit_code(3);
   thread.gate.emit(std::move(effect));
   thread.ended = true;
   if (!thread.task || thread.promoted) return flush(id, thread, out);

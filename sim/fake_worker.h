@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fake_guest.h"
+#include "job/authority/task_config.h"
 #include "job/host/input_queue.h"
 #include "job/names.h"
 #include "job/tasks/task_set.h"
@@ -26,7 +27,9 @@ struct WorkerOutput {
 // the simulation, no I/O.
 class FakeWorker {
  public:
-  FakeWorker(const job::JobId& job, const Hash256& module, const job::EffectGate::Config& gate) : job_(job), module_(module), gate_(gate) {}
+  using IsFlaky = std::function<bool(std::uint32_t task)>;  // whether the task exits with an error here
+  FakeWorker(const job::JobId& job, const Hash256& module, const job::EffectGate::Config& gate, IsFlaky is_flaky)
+      : job_(job), module_(module), gate_(gate), is_flaky_(std::move(is_flaky)) {}
 
   const job::JobId& job() const { return job_; }
 
@@ -69,7 +72,8 @@ class FakeWorker {
   };
   // The tasks of an array. A task is promoted after so many steps as `promote_after_ns` has milliseconds.
   struct Tasks {
-    wire::pb::ThreadConfig config;
+    std::optional<job::TaskConfigs> configs;
+    std::map<std::uint32_t, wire::pb::TaskRow> rows;  // of tasks that wait
     std::uint32_t count = 0;
     std::uint64_t promote_after = 0;
     std::uint64_t lanes = 0;  // for so many at once, less the promotions
@@ -80,6 +84,7 @@ class FakeWorker {
   Result<ThreadId> start(const wire::pb::ToWorker::Start& frame, const std::string& config, std::vector<WorkerOutput>& out);
   std::vector<ThreadId> restore(const wire::pb::ToWorker::Restore& frame, Bytes image, std::vector<WorkerOutput>& out);
   wire::pb::FromWorker::Image& add_image(ThreadId id, Bytes image, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
+  void suspend(ThreadId id, std::vector<WorkerOutput>& out);
   static void not_done(ThreadId id, const Thread& thread, std::vector<WorkerOutput>& out);
   void send_image(ThreadId id, Thread& thread, wire::pb::FromWorker::Image::Why why, std::vector<WorkerOutput>& out);
   static Status on_image_stable(Thread& thread, const Hash256& image);
@@ -91,22 +96,29 @@ class FakeWorker {
   static Wait wait_before(const Thread& thread);
   void ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
-  void on_tasks(const wire::pb::ToWorker& frame, const std::string& config);
+  void on_tasks(const wire::pb::ToWorker& frame, const std::string& config, std::vector<WorkerOutput>& out);
   void promote(Thread& thread, std::vector<WorkerOutput>& out);
   void send_result(Thread& thread, std::vector<WorkerOutput>& out);
   Result<std::vector<ThreadId>> adopt(ThreadId id, std::vector<WorkerOutput>& out);
+  // Reads the input files, one after the other, beside what the threads do.
+  void read_inputs(const wire::pb::ThreadConfig& config, std::vector<WorkerOutput>& out);
+  Status on_chunk(const wire::pb::ToWorker::Chunk& chunk, std::vector<WorkerOutput>& out);
+  void want_next(std::vector<WorkerOutput>& out) const;
   void drop_tasks(const wire::pb::ToWorker::Tasks& tasks);
 
   job::JobId job_;
   Hash256 module_;
   job::EffectGate::Config gate_;
+  IsFlaky is_flaky_;
   std::map<ThreadId, Thread> threads_;
   Tasks tasks_;
+  std::vector<std::string> inputs_;  // hashes of chunks that were not read yet, the next one last
+  bool reads_inputs_ = false;
   std::vector<Life> started_;
   std::uint64_t steps_ = 0;
 };
 
-// The program a task runs, in its arguments.
+// The program a task runs, in its arguments: alone, or with those of all tasks.
 std::string encode_program(const GuestState& beginning);
 GuestState decode_program(const wire::pb::ThreadConfig& config);
 

@@ -12,6 +12,26 @@ namespace gw::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+namespace {
+
+// The encoded segments, a few rows in each, so that hosts need several.
+std::vector<std::string> add_segments(const std::vector<wire::pb::TaskRow>& rows, wire::pb::Manifest::TaskArray& array) {
+  constexpr std::size_t kRows = 7;
+  array.mutable_values()->set_has_rows(true);
+  array.mutable_values()->add_columns("");
+  std::vector<std::string> segments;
+  for (std::size_t first = 0; first < rows.size(); first += kRows) {
+    wire::pb::TaskRows segment;
+    for (std::size_t i = first; i < std::min(rows.size(), first + kRows); ++i) *segment.add_rows() = rows[i];
+    segments.push_back(segment.SerializeAsString());
+    array.add_segments()->set_hash(wire::bytes_of(sha256(as_bytes(segments.back()))));
+    array.mutable_segments()->rbegin()->set_rows(static_cast<std::uint32_t>(segment.rows_size()));
+  }
+  return segments;
+}
+
+}  // namespace
+
 SigningKey key_of(std::uint64_t number) {
   ByteWriter writer;
   writer.u64(number);
@@ -26,42 +46,62 @@ JobWorkload::JobWorkload(const Scenario& scenario, std::uint64_t seed, std::opti
       timeline_(timeline),
       rng_(Rng(seed * 1000003 + 1).next()),
       module_(fmt::format("module of seed {}", seed)) {
+  for (std::uint32_t i = 0; i < scenario.inputs; ++i) inputs_.push_back(fmt::format("input {} of seed {}", i, seed));
   for (std::size_t home = 0; home < scenario.jobs; ++home) jobs_.push_back(make_job(home, true));
   for (std::size_t home = scenario.jobs; home < scenario.peers; ++home)
     if (scenario.is_byzantine(home)) jobs_.push_back(make_job(home, false));
 }
 
-JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
+GuestState JobWorkload::make_program() {
   constexpr std::uint64_t kForks = 2;
+  GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};
+  beginning.forks_left = scenario_.pure || scenario_.rigid ? 0 : kForks;
+  beginning.rigid = scenario_.rigid ? 1 : 0;
+  beginning.pure = scenario_.pure ? 1 : 0;
+  beginning.reads = scenario_.input ? 1 : 0;
+  return beginning;
+}
+
+JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   wire::pb::Manifest manifest;
   manifest.mutable_module()->set_hash(wire::bytes_of(sha256(as_bytes(module_))));
   manifest.mutable_module()->set_size(module_.size());
   manifest.mutable_module()->add_chunks(manifest.module().hash());
   manifest.mutable_config()->set_random_seed(std::string(32, 's'));
+  for (const std::string& content : inputs_) {
+    wire::pb::InputEntry& entry = *manifest.mutable_config()->add_inputs();
+    entry.set_path(fmt::format("in/{}", manifest.config().inputs_size()));
+    entry.set_size(content.size());
+    entry.add_chunks(wire::bytes_of(sha256(as_bytes(content))));
+  }
   manifest.set_standard_input(scenario_.input);
   manifest.mutable_policy()->set_slots(scenario_.wanted_slots);
+  manifest.mutable_policy()->set_retries(scenario_.retries);
+  manifest.mutable_policy()->set_stop_after_failures(scenario_.stop_after);
   manifest.mutable_policy()->set_promote_after_ns(static_cast<std::uint64_t>(scenario_.promote_after.count()));
   manifest.mutable_policy()->set_checkpoint_every_ns(static_cast<std::uint64_t>(scenario_.checkpoint_every.count()));
-  for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
-    GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};
-    beginning.forks_left = scenario_.pure || scenario_.rigid ? 0 : kForks;
-    beginning.rigid = scenario_.rigid ? 1 : 0;
-    beginning.pure = scenario_.pure ? 1 : 0;
-    beginning.reads = scenario_.input ? 1 : 0;
-    manifest.mutable_config()->add_args(encode_program(beginning));
+  std::vector<wire::pb::TaskRow> rows(scenario_.tasks);
+  for (wire::pb::TaskRow& row : rows) {
+    row.add_values(encode_program(make_program()));
+    if (!scenario_.rows) manifest.mutable_config()->add_args(row.values(0));
   }
   manifest.mutable_array()->set_count(static_cast<std::uint32_t>(scenario_.tasks));
-  Job job{.home = home, .honest = honest, .manifest = job::Manifest::encode(manifest)};
+  std::vector<std::string> segments;
+  if (scenario_.rows) {
+    manifest.mutable_config()->add_args("{}");
+    segments = add_segments(rows, *manifest.mutable_array());
+  }
+  Job job{.home = home, .honest = honest, .manifest = job::Manifest::encode(manifest), .segments = std::move(segments)};
   wire::pb::JobCharter charter;
   charter.set_nonce(seed_ * 1000 + home);
   charter.set_first_home(wire::bytes_of(sha256(key_of(home).public_key())));
   charter.set_manifest(wire::bytes_of(sha256(job.manifest)));
   if (grid_ && honest) charter.set_grid(wire::bytes_of(grid_->hash));
-  job.charter = job::Charter::sign(charter, key_of(~seed_));
+  job.charter = job::Charter::sign(charter, key_of(scenario_.users ? ~seed_ - home : ~seed_));
   job.id = {sha256(job.charter)};
   const job::Manifest checked = job::Manifest::check(job.manifest).value();
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
-    const GuestState beginning = decode_program(checked.config_of(task));
+    const GuestState beginning = decode_program(checked.config_of(task, scenario_.rows ? &rows[task] : nullptr).value());
     job.steps += expected_effects(checked.thread_of(task), beginning, job.expected);
     if (scenario_.rigid && clock_readings(beginning) >= kRigidDeterminants) job.may_be_exhausted.insert(checked.thread_of(task));
   }
@@ -101,8 +141,10 @@ void JobWorkload::submit(const Job& job) {
   SimulatedNode& home = *nodes_[job.home];
   if (stopped_ || without_home_.contains(job.home)) return;
   if (home.up() && !home.peer().homes().contains(job.id) && !over(job)) {
-    home.call([this](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+    home.call([this, &job](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
       peer.on_local(now, peer::Upload{{sha256(as_bytes(module_)), module_}}, out);
+      for (const std::string& content : inputs_) peer.on_local(now, peer::Upload{{sha256(as_bytes(content)), content}}, out);
+      for (const std::string& segment : job.segments) peer.on_local(now, peer::Upload{{sha256(as_bytes(segment)), segment}}, out);
     });
     timeline_.schedule_in(milliseconds(300), [&home, &job, boot = home.boot_number()] {
       home.call(boot, [&job](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
@@ -198,8 +240,11 @@ std::vector<job::ThreadFailed> JobWorkload::failed_threads() const {
 Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
   for (const Job& job : jobs_) {
     if (!must_be_right(job)) continue;
-    const auto excused = [&](ThreadId thread) { return tainted.contains(job.id, thread); };
-    if (Complaint wrong = sim::check_results(nodes_[job.home]->disk().output(job.id), job.expected, excused); !wrong.empty()) return wrong;
+    // A job that stopped has tasks that never ran.
+    const auto excused = [&](ThreadId thread) { return scenario_.stop_after > 0 || tainted.contains(job.id, thread); };
+    const std::vector<job::EffectEntry>& output = nodes_[job.home]->disk().output(job.id);
+    if (Complaint wrong = sim::check_results(output, job.expected, excused); !wrong.empty()) return wrong;
+    if (Complaint wrong = check_failures(output, {scenario_.retries, scenario_.stop_after}); !wrong.empty()) return wrong;
   }
   return "";
 }

@@ -23,6 +23,7 @@ class JobWorkload {
     bool honest = true;  // its home is
     Bytes charter;
     Bytes manifest;
+    std::vector<std::string> segments;  // of rows
     job::JobId id;
     ExpectedEffects expected;
     std::uint64_t steps = 0;              // of the undisturbed run
@@ -33,6 +34,8 @@ class JobWorkload {
   JobWorkload(const Scenario& scenario, std::uint64_t seed, std::optional<peer::GridId> grid, Nodes& nodes, Timeline& timeline);
 
   const std::string& module() const { return module_; }
+  // The content of the input files, the same for all jobs of a run.
+  const std::vector<std::string>& inputs() const { return inputs_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   // The determinants after which a thread without images fails.
   static constexpr std::size_t kRigidDeterminants = 8;
@@ -62,6 +65,7 @@ class JobWorkload {
 
  private:
   Job make_job(std::size_t home, bool honest);
+  GuestState make_program();
   void submit(const Job& job);
   void cancel(const Job& job);
   void suspend_or_resume(const Job& job, Time until);
@@ -78,6 +82,7 @@ class JobWorkload {
   Timeline& timeline_;
   Rng rng_;
   const std::string module_;
+  std::vector<std::string> inputs_;
   std::vector<Job> jobs_;
   std::set<std::size_t> without_home_;
   // The result of over() for each state of the home's disk: over() is called after every event, and most events change no disk.

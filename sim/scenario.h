@@ -22,8 +22,12 @@ struct Scenario {
   Time checkpoint_every{std::chrono::milliseconds(1000)};
   Time fault_time{std::chrono::seconds(60)};  // afterwards everything is healed
   Time heal_time{std::chrono::seconds(240)};  // by then the job must have ended
+  std::uint32_t flaky = 0;    // each so-many-th task exits with an error on every second peer, and each second of those everywhere; 0: none
+  std::uint32_t retries = 0;  // of a task that fails
+  std::uint32_t stop_after = 0;  // the job stops when so many tasks have failed; 0: never
   bool faults = true;
   bool pure = false;            // guests neither read clocks nor fork
+  bool rows = false;            // the program of each task is in its row, in segments that hosts fetch
   bool input = false;           // the one task of each job reads standard input
   std::uint32_t liars = 0;      // peers that also replay messages of others
   std::uint32_t walled = 0;     // peers that cannot be dialled: the first ones, so the homes
@@ -34,6 +38,8 @@ struct Scenario {
   bool crafty = false;          // Byzantine peers also lie in the ways that once worked
   bool only_keepers = false;    // saboteurs fail as keepers only
   bool only_idlers = false;     // saboteurs take threads and do nothing for them
+  bool only_seeders = false;    // saboteurs fail as senders of code and inputs only
+  std::uint32_t inputs = 0;     // files of each job, which every worker reads
   std::uint32_t graves = 0;     // peers that die permanently, none of them a home
   bool cancelled = false;       // the jobs are cancelled while they run
   bool suspended = false;       // the jobs are suspended and resumed repeatedly until everything is healed
@@ -41,6 +47,8 @@ struct Scenario {
   bool bad_records = false;     // records and output rot: a job or thread may be lost, with an error that says so
   bool slow = false;            // no faults, but messages, processors and disks that take long
   bool shares = false;          // no faults, but owners that change what they lend and stop their daemons: no work is repeated
+  bool users = false;           // each job has another user; the user of job n has the weight n % 3 + 1 at every lender
+  bool owners = false;          // machines lend only while they are idle, and their owners come and go
   bool rigid = false;           // guests cannot be checkpointed: one that reads the clock too often fails with a sentence
   Time end_by{0};               // the latest end of the jobs; 0: heal_time alone counts
   bool home_dies = false;       // permanently: the first job never ends, and no peer may keep anything of it
@@ -58,6 +66,11 @@ struct Scenario {
   bool is_stranger(std::size_t peer) const {
     const std::size_t after = liars + byzantine + saboteurs;
     return peer + after < peers && peer + after + strangers >= peers;
+  }
+
+  // Whether the task exits with an error at this peer.
+  bool is_flaky(std::uint32_t task, std::size_t peer) const {
+    return flaky > 0 && task % flaky == 0 && (peer % 2 == 0 || task % (2 * flaky) == 0);
   }
 
   // Kind::invalid with the line, for unknown keys too.

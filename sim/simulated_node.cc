@@ -32,6 +32,7 @@ SimulatedNode::SimulatedNode(Setup setup, Timeline& timeline, RunLog& log, NodeE
       rng_(setup_.seed),
       workers_({.module = sha256(as_bytes(setup_.module)),
                 .gate = setup_.gate,
+                .is_flaky = setup_.is_flaky,
                 .step = setup_.step,
                 .clock = [this] { return local_time(); },
                 .blob = [this](const Hash256& hash) { return read_blob(hash); },
@@ -243,6 +244,7 @@ void SimulatedNode::carry_out(job::Action& action) {
                  [&](job::Publish&) {},  // each send names how the other side is reached
                  [&](job::Disconnect& what) { environment_.on_disconnect(*this, what.peer); },
                  [&](job::StartWorker& what) { workers_.start(what.worker, what.job); },
+                 [&](job::PauseWorker& what) { workers_.pause(what.worker, what.paused); },
                  [&](job::KillWorker& what) { workers_.kill(what.worker, what.broken_rule); },
                  [&](job::FrameToWorker& what) { workers_.on_frame(what); },
                  [&](job::Notify& what) { environment_.on_event(*this, what.event); },

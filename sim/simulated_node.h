@@ -58,6 +58,7 @@ class SimulatedNode {
     Machine machine;
     std::string module;
     job::EffectGate::Config gate = {};
+    FakeWorker::IsFlaky is_flaky = [](std::uint32_t) { return false; };
     Time step{0};  // of a guest
     std::uint64_t seed = 0;
   };

@@ -8,10 +8,13 @@ namespace gw::sim {
 
 using std::chrono::microseconds;
 
-void WorkerPool::start(job::WorkerId worker, const job::JobId& job) { workers_.emplace(worker, FakeWorker(job, node_.module, node_.gate)); }
+void WorkerPool::start(job::WorkerId worker, const job::JobId& job) {
+  workers_.emplace(worker, FakeWorker(job, node_.module, node_.gate, node_.is_flaky));
+}
 
 void WorkerPool::kill_all() {
   workers_.clear();
+  paused_.clear();
   ++life_;
 }
 
@@ -21,6 +24,7 @@ void WorkerPool::crash(job::WorkerId worker, const std::string& why) {
   const auto found = workers_.find(worker);
   const std::vector<std::uint32_t> tasks = found == workers_.end() ? std::vector<std::uint32_t>() : found->second.running_tasks();
   workers_.erase(worker);
+  paused_.erase(worker);
   node_.died(worker, {why, tasks});
 }
 
@@ -29,6 +33,7 @@ void WorkerPool::kill(job::WorkerId worker, const std::string& why) {
   if (found == workers_.end()) return;
   if (!why.empty()) node_.misled(found->second.job(), why);
   workers_.erase(found);
+  paused_.erase(worker);
 }
 
 // Others run in this worker: only this thread is not restored.
@@ -42,14 +47,25 @@ void WorkerPool::fail_restore(job::WorkerId worker, const wire::pb::ToWorker::Re
 void WorkerPool::end_misled(job::WorkerId worker, const std::string& why) {
   node_.misled(workers_.at(worker).job(), why);
   workers_.erase(worker);
+  paused_.erase(worker);
   timeline_.schedule_in(microseconds(100), [this, life = life_, worker, why] {
     if (life == life_) node_.died(worker, {why});
   });
 }
 
+void WorkerPool::pause(job::WorkerId worker, bool paused) {
+  if (!workers_.contains(worker)) return;
+  if (paused) return static_cast<void>(paused_[worker]);
+  const auto found = paused_.extract(worker);
+  if (found.empty()) return;
+  for (const job::FrameToWorker& frame : found.mapped().frames) on_frame(frame);
+  for (const ThreadId thread : found.mapped().steps) step_later(worker, thread);
+}
+
 void WorkerPool::on_frame(const job::FrameToWorker& action) {
   const auto found = workers_.find(action.worker);
   if (found == workers_.end()) return;
+  if (const auto held = paused_.find(action.worker); held != paused_.end()) return held->second.frames.push_back(action);
   Bytes beside;
   for (const job::Attachment& attachment : action.beside) {
     auto bytes = assemble(attachment);
@@ -105,9 +121,12 @@ void WorkerPool::step_later(job::WorkerId worker, ThreadId thread) {
 void WorkerPool::step(job::WorkerId worker, ThreadId thread) {
   const auto found = workers_.find(worker);
   if (found == workers_.end()) return;
+  if (const auto held = paused_.find(worker); held != paused_.end()) return held->second.steps.push_back(thread);
   std::vector<WorkerOutput> outputs;
   const bool more = found->second.step(thread, static_cast<std::uint64_t>(node_.clock().count()), outputs);
-  steps_ += found->second.take_steps();
+  const std::uint64_t taken = found->second.take_steps();
+  steps_ += taken;
+  steps_of_[found->second.job()] += taken;
   begin_tasks(worker, found->second);
   take(worker, std::move(outputs));
   if (more) step_later(worker, thread);

@@ -21,6 +21,7 @@ class WorkerPool {
   struct Node {  // the parts of the node that the pool uses
     Hash256 module;
     job::EffectGate::Config gate;
+    FakeWorker::IsFlaky is_flaky;
     Time step{0};  // mean time between two steps of a thread
     std::function<Time()> clock;
     std::function<std::optional<std::string>(const Hash256&)> blob;
@@ -39,11 +40,19 @@ class WorkerPool {
   // `why`: the rule that the node says it broke; empty: it is not needed any more.
   void kill(job::WorkerId worker, const std::string& why);
   void kill_all();
+  // A paused worker takes no frame and no step until it goes on.
+  void pause(job::WorkerId worker, bool paused);
+  bool paused(job::WorkerId worker) const { return paused_.contains(worker); }
   void on_frame(const job::FrameToWorker& action);
 
   std::optional<job::WorkerId> any() const;
   // Steps that all threads have taken, in all boots of the node.
   std::uint64_t steps() const { return steps_; }
+  // The same of one job.
+  std::uint64_t steps_of(const job::JobId& job) const {
+    const auto found = steps_of_.find(job);
+    return found == steps_of_.end() ? 0 : found->second;
+  }
   // The worker crashes, and the node is told.
   void crash(job::WorkerId worker, const std::string& why);
 
@@ -59,8 +68,14 @@ class WorkerPool {
   const Node node_;
   Timeline& timeline_;
   Rng rng_;
+  struct Paused {
+    std::vector<ThreadId> steps;  // that are due
+    std::vector<job::FrameToWorker> frames;
+  };
   std::map<job::WorkerId, FakeWorker> workers_;
+  std::map<job::WorkerId, Paused> paused_;
   std::uint64_t steps_ = 0;
+  std::map<job::JobId, std::uint64_t> steps_of_;
   std::uint64_t life_ = 0;  // the node's boot: worker ids start again with each
 };
 

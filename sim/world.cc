@@ -71,9 +71,10 @@ World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* sc
       byzantine_.emplace(i, ByzantineNode(key_of(i).public_key(), Rng(byzantine_rng_.next()),
                                           scenario.crafty ? ByzantineNode::Style::crafty : ByzantineNode::Style::random));
     if (scenario.is_saboteur(i))
-      saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers  ? Saboteur::Part::keeper
-                                                                 : scenario.only_idlers ? Saboteur::Part::idler
-                                                                                        : Saboteur::Part::any));
+      saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers   ? Saboteur::Part::keeper
+                                                                 : scenario.only_idlers  ? Saboteur::Part::idler
+                                                                 : scenario.only_seeders ? Saboteur::Part::seeder
+                                                                                         : Saboteur::Part::any));
   }
   std::vector<Stranger::Victim> victims;
   for (const auto& node : nodes_)
@@ -103,11 +104,23 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
   config.home.slots.gone_for_good = seconds(20);
   if (scenario_.saboteurs > 0 && !scenario_.only_keepers)
     config.home.placement.stall = seconds(20);  // a host that does nothing is left after minutes otherwise
+  if (scenario_.inputs > 0) {
+    config.chunk_uploads.large = 1;  // files are small here
+    config.swarm.home_window = 100;  // bytes: two or three files
+    config.swarm.window = 200;
+    config.chunk_uploads.window = 200;
+    config.blobs.cache.bytes = rng_.below(2) == 0 ? 0 : 400;
+  }
   if (scenario_.home_dies) config.keeper.orphan_after = seconds(30);
   if (scenario_.rigid) {
     config.hosted_job.thread.checkpoint_determinants = JobWorkload::kRigidDeterminants / 2;
     config.hosted_job.thread.determinants = config.keeper.determinants = JobWorkload::kRigidDeterminants;
   }
+  for (std::uint32_t job = 0; scenario_.users && job < scenario_.jobs; ++job) {
+    const Hash256 user{key_of(~seed_ - job).public_key()};
+    config.lender.lending.rules.weights[user] = job % 3 + 1;
+  }
+  config.lender.lending.rules.when.idle = scenario_.owners;
   if (scenario_.strangers > 0) {
     config.unused_claim = seconds(10);
     config.budget.job = {.threads = 40, .blobs = 400, .bytes = 16u << 20, .nodes = 160, .determinants = 2000};
@@ -129,6 +142,7 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
           .machine = draw_machine(mix_, rng_),
           .module = workload_.module(),
           .gate = gate,
+          .is_flaky = [this, node](std::uint32_t task) { return scenario_.is_flaky(task, node); },
           .step = scenario_.step,
           .seed = rng_.next()};
 }
@@ -137,6 +151,8 @@ Outcome World::run() {
   for (auto& node : nodes_) timeline_.schedule(Time(rng_.below(1'000'000'000)), [&node = *node] { node.boot(); });
   if (scenario_.members > 0) private_grid_.found(seconds(1));
   if (!strangers_.empty()) timeline_.schedule(seconds(1), [this] { let_strangers_speak(); });
+  if (scenario_.owners)
+    for (auto& node : nodes_) timeline_.schedule(milliseconds(1100), [this, &node = *node] { let_owner_act(node); });
   workload_.submit_all(seconds(2));
   if (scenario_.cancelled) workload_.cancel_all(seconds(4));
   if (scenario_.suspended) workload_.suspend_all(seconds(4), scenario_.fault_time);
@@ -194,7 +210,7 @@ void World::on_crash_point(SimulatedNode& node) {
 // Each peer that dies permanently or misbehaves counts as a fault, and so does each host that is asked whether a thread really fails.
 BudgetChecker::Run World::budget() const {
   const std::size_t permanent = scenario_.graves + scenario_.liars + scenario_.byzantine + scenario_.saboteurs + scenario_.strangers +
-                                scenario_.walled + (scenario_.rigid ? 2 : 0);
+                                scenario_.walled + (scenario_.rigid ? 2 : 0) + scenario_.retries;
   return {.faults = faults_.done().size() + permanent, .tasks = scenario_.tasks * workload_.jobs().size(), .steps = scenario_.steps};
 }
 
@@ -205,6 +221,8 @@ void World::check_end() {
                   workload_.check_results(scenario_.bad_disks || scenario_.bad_records || scenario_.rigid ? lost_ : tainted_));
   }
   if (scenario_.shares) log_.complain(Verdict::safety, check_work());
+  if (scenario_.inputs > 0 && !scenario_.faults && scenario_.saboteurs == 0)
+    log_.complain(Verdict::safety, copies_.check(workload_.jobs().size() * scenario_.inputs));
   for (const auto& node : nodes_)
     if (!faults_.dead_for_good(*node)) log_.complain(Verdict::safety, check_leaks(*node));
   log_.complain(Verdict::safety, budget_.check(budget()));
@@ -226,6 +244,7 @@ void World::on_event(SimulatedNode& node, const job::Event& event) {
     tainted_.on_stored(stored->job, stored->effect);
     log_.complain(Verdict::safety, notices_.on_effect(stored->job, stored->effect));
   }
+  if (const auto* repeated = std::get_if<job::RunRepeated>(&event)) notices_.on_repeated(repeated->job, repeated->thread);
   if (const auto* failed = std::get_if<job::ThreadFailed>(&event); failed != nullptr) on_failed(*failed);
   if (const auto* resumed = std::get_if<job::JobResumed>(&event)) budget_.on_resumed(resumed->job);
   if (const auto* answered = std::get_if<job::GridAnswered>(&event)) private_grid_.on_answer(node, *answered);
@@ -301,6 +320,8 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
   const auto job = std::ranges::find(workload_.jobs(), job::JobId::from(send.message.job().job()), &JobWorkload::Job::id);
   if (job != workload_.jobs().end() && job->honest)
     log_.complain(Verdict::safety, secrecy_.on_sent(nodes_[job->home]->id(), nodes_[from]->id(), send));
+  if (job != workload_.jobs().end() && job->honest && scenario_.inputs > 0 && from == job->home && to != from)
+    copies_.on_sent(send.message.job(), workload_.inputs());
   if (job != workload_.jobs().end() && job->honest && scenario_.members > 0 && !private_grid_.has_member(send.to))
     log_.complain(Verdict::safety, fmt::format("peer {} speaks of a job of a private grid to peer {}, who is not in it", from, to));
 }
@@ -308,6 +329,20 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
 void World::on_turn(SimulatedNode& node) {
   log_.complain(Verdict::safety, check_slots(node.peer(), node.config()));
   log_.complain(Verdict::safety, check_storage(node));
+  log_.complain(Verdict::safety, lending_.on_turn(timeline_.now(), node));
+}
+
+// Owners come and go until everything is healed; then all machines are idle.
+void World::let_owner_act(SimulatedNode& node) {
+  const bool idle = faults_.healed() || byzantine_rng_.below(3) > 0;
+  const job::LendingConditions conditions{.owner_idle = idle ? Time(std::chrono::hours(1)) : Time(0), .known = true};
+  if (node.up())
+    node.call([conditions](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
+      peer.on_local(now, peer::SetConditions{conditions}, out);
+    });
+  if (!workload_.all_over())
+    timeline_.schedule_in(milliseconds(500 + static_cast<std::int64_t>(byzantine_rng_.below(8000))),
+                          [this, &node] { let_owner_act(node); });
 }
 
 void World::let_strangers_speak() {

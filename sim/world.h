@@ -41,6 +41,7 @@ class World final : public NodeEnvironment {
   Complaint check_work() const;
   BudgetChecker::Run budget() const;
   void let_strangers_speak();
+  void let_owner_act(SimulatedNode& node);
   void tell(std::size_t stranger, const std::vector<Stranger::Told>& messages);
   void replay_as_byzantine(std::size_t to, const Bytes& overheard);
   bool is_honest(const SimulatedNode& node) const { return !byzantine_.contains(node.index()); }
@@ -83,6 +84,8 @@ class World final : public NodeEnvironment {
   LifeChecker lives_;
   NoticeChecker notices_;
   BudgetChecker budget_;
+  LendingChecker lending_;
+  CopiesChecker copies_;
 };
 
 }  // namespace gw::sim

@@ -67,7 +67,10 @@ class Daemon(unittest.TestCase):
         again = self.owner.run("up")
         self.assertEqual(again.code, 2, again)
         self.assertIn("already", again.err)
-        self.assertIn("ready", Path(up["log"]).read_text())
+        log = Path(up["log"]).read_text()
+        self.assertIn("ready", log)
+        for line in log.splitlines():
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (info|warn|error) [a-z]+: [a-z]")
         status = self.owner.json("status")
         self.assertEqual(status["node"]["id"], up["id"])
         self.assertEqual(self.owner.json("down")["id"], up["id"])
@@ -77,7 +80,8 @@ class Daemon(unittest.TestCase):
     def test_two_on_one_machine_meet(self):
         grid = f"t{os.getpid()}"  # where no daemon of another test is found on the local network
         first = self.up("--slots", "1", "--grid", grid)
-        second = self.up("--state", self.owner.home / "second", "--slots", "1", "--grid", grid, "--join", first["addresses"][0])
+        second = self.up("--state", self.owner.home / "second", "--slots", "1", "--grid", grid, "--join", first["addresses"][0],
+                         "--machine-name", "lab-2")
         self.assertNotEqual(first["id"], second["id"])
         self.assertNotEqual(first["addresses"], second["addresses"])
         refused = self.owner.run("up", "--state", self.owner.state, "--socket", self.owner.home / "third")
@@ -88,6 +92,9 @@ class Daemon(unittest.TestCase):
         self.assertEqual(ping["answered"], 2, ping)
         self.assertGreater(ping["pings"][0]["round_trip_us"], 0)
         self.assertEqual(self.owner.json("peer", "show", second["id"][:8])["peers"][0]["id"], second["id"])
+        self.assertEqual(self.owner.json("peer", "show", "lab-2")["peers"][0]["id"], second["id"])
+        self.assertIn("lab-2", self.owner.run("peer", "list").out.decode())
+        self.assertEqual(set(self.owner.run("complete", "peer").out.decode().split()) & {"lab-2", second["id"][:8]}, {"lab-2", second["id"][:8]})
         doctor = self.owner.json("doctor")
         checks = {finding["check"]: finding for finding in doctor["findings"]}
         self.assertEqual(checks["clock"]["verdict"], "ok", checks["clock"])

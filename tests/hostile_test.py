@@ -96,7 +96,7 @@ class HostileTest(EndToEnd):
     def run_job(self) -> float:
         home = self.grid.peers[0]
         began = time.monotonic()
-        done = run(home.command("run", mobile(TASK), "--workers", 4, "--tasks", TASKS, "--", STEPS, LINES), check=True)
+        done = run(home.command("run", mobile(TASK), "--workers", 4, "--tasks", TASKS, "--keep-order", "--", STEPS, LINES), check=True)
         self.assert_output(done.out, self.expected, self.grid.logs())
         return time.monotonic() - began
 

@@ -88,8 +88,10 @@ class OneHome(EndToEnd):
         files = ("--input", f"{data}:/in", "--output", f"{copy}:/out")
         image = self.go_on("run", module, "--workers", "1", *files, args=("/in", "/out"))
         image = self.go_on("resume", image, "--allow-files")
-        job = self.godwit("resume", image, "--workers", "1", "--detach", "--input", f"{data}:/in", "--output", f"{copy}:/out")
-        self.assertEqual(job.code, EXIT_BAD_INPUT, "a detached job leaves no files here")
+        job = self.godwit("resume", image, "--workers", "1", "--detach", *files, code=0).out.decode().strip()
+        self.godwit("job", "wait", job, code=0)
+        self.godwit("job", "files", job, "--into", self.folder / "fetched", code=0)
+        self.assert_output((self.folder / "fetched/out").read_bytes(), data.read_bytes(), "the files of a detached job stay with the daemon")
         image = self.go_on("resume", image, "--workers", "1", *files)
         done = self.godwit("resume", image, *files, code=0)
         self.out += done.out

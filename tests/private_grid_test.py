@@ -111,6 +111,36 @@ class PrivateGrid(unittest.TestCase):
         self.wait_for_members(self.founder, member)
         self.assertEqual(self.founder.grid("lab")["role"], "holder")
 
+    def up(self, name: str, *words):
+        """`godwit up` as a user types it, with a home of its own; the daemon that it may have started is stopped at the end."""
+        home = self.folder / name
+        home.mkdir(exist_ok=True)
+        words = ("up", "--state", home / "state", "--socket", home / "socket", "--listen", "127.0.0.1:0", *words)
+        self.addCleanup(run, [GODWIT, "down", "--socket", home / "socket"])
+        return run([GODWIT, *words]), lambda: run([GODWIT, "grid", "list", "-o", "json", "--socket", home / "socket"])
+
+    def test_up_with_an_invitation_joins_or_fails_visibly(self):
+        good = self.founder.invite()
+        revoked = self.founder.asked("grid", "invite", "lab")
+        self.assertEqual(self.founder.ask("grid", "revoke", "lab", revoked["serial"]).code, 0)
+        nobody = self.founder.invite("--address", "127.0.0.1:9")
+        done, grids = self.up("guest", "--join", revoked["invitation"])
+        self.assertEqual(done.code, 2, done)
+        self.assertRegex(done.err, "cannot join grid 'lab': .*revoked.*The daemon was stopped")
+        self.assertNotEqual(grids().code, 0, "no daemon is left half-joined")
+        done, grids = self.up("guest", "--join", nobody)
+        self.assertEqual(done.code, 5, done)
+        self.assertIn("no holder at 127.0.0.1:9", done.err)
+        self.assertNotEqual(grids().code, 0)
+        done, grids = self.up("guest", "--join", good[:-4] + "aaaa")
+        self.assertEqual(done.code, 2, done)
+        done, grids = self.up("guest", "--join", good)
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual([grid["name"] for grid in json.loads(grids().out)["grids"]], ["lab"], "the open grid was not asked for")
+        self.assertEqual(run([GODWIT, "down", "--socket", self.folder / "guest/socket"]).code, 0)
+        done, grids = self.up("guest", "--join", good)
+        self.assertEqual(done.code, 0, f"an invitation that was used by this machine before: {done}")
+
     def test_bad_invitations_are_refused_with_their_reason(self):
         guest = self.daemon("guest").start()
         good = self.founder.invite()

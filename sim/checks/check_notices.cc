@@ -11,4 +11,8 @@ Complaint NoticeChecker::on_effect(const job::JobId& job, const Effect& effect) 
                      wire::describe(stream));
 }
 
+void NoticeChecker::on_repeated(const job::JobId& job, ThreadId thread) {
+  std::erase_if(seen_, [&](const auto& seen) { return std::get<0>(seen) == job && std::get<1>(seen) == thread.value(); });
+}
+
 }  // namespace gw::sim

@@ -61,6 +61,10 @@ Complaint check_results(const std::vector<job::EffectEntry>& output, const Expec
   StoredEffects stored;
   for (const job::EffectEntry& entry : output) {
     if (entry.header.kind == job::EffectKind::details) continue;
+    if (entry.header.kind == job::EffectKind::attempt) {
+      stored.erase(entry.header.thread);
+      continue;
+    }
     auto effect = job::effect_of(entry);
     if (!effect) return effect.error().detail;
     if (!stored[entry.header.thread][entry.header.stream].emplace(entry.header.sequence, *std::move(effect)).second)
@@ -80,13 +84,39 @@ Complaint check_results(const std::vector<job::EffectEntry>& output, const Expec
   return "";
 }
 
+Complaint check_failures(const std::vector<job::EffectEntry>& output, const FailureRules& rules) {
+  std::map<ThreadId, std::uint32_t> repeated;
+  std::set<ThreadId> parents;
+  wire::pb::JobRecord details;
+  for (const job::EffectEntry& entry : output) {
+    const ThreadId id = entry.header.thread;
+    if (entry.header.kind == job::EffectKind::details && !details.ParseFromString(entry.bytes)) return "the details cannot be read";
+    if (entry.header.kind == job::EffectKind::spawn) parents.insert(id);
+    if (entry.header.kind == job::EffectKind::attempt && ++repeated[id] > rules.retries)
+      return fmt::format("thread {} ran again {} times, and may {}", id.value(), repeated[id], rules.retries);
+    if (entry.header.kind != job::EffectKind::end) continue;
+    const auto end = job::end_record_of(entry);
+    if (!end) return end.error().detail;
+    const bool gave_up = end->end().reason() == Effect::End::EXITED && end->end().exit_code() != 0 && repeated[id] < rules.retries;
+    if (gave_up && !parents.contains(id))
+      return fmt::format("thread {} failed after {} repetitions of {}", id.value(), repeated[id], rules.retries);
+  }
+  // Several tasks may fail at the same time, so a job stops a little later than it should; far behind it must have stopped.
+  constexpr std::uint64_t kFar = 4;
+  if (rules.stop_after > 0 && details.failed() >= kFar * rules.stop_after && details.unfinished_tasks().empty())
+    return fmt::format("{} tasks failed, and all others ran too: the job should have stopped after {}", details.failed(), rules.stop_after);
+  if (rules.stop_after > 0 && !details.unfinished_tasks().empty() && (details.failed() < rules.stop_after || details.sentence().empty()))
+    return fmt::format("the job stopped after {} failures: '{}'", details.failed(), details.sentence());
+  return "";
+}
+
 std::map<ThreadId, std::string> failed_threads(const std::vector<job::EffectEntry>& output) {
   std::map<ThreadId, std::string> failed;
   wire::pb::JobRecord details;
   if (output.empty() || output.back().header.kind != job::EffectKind::details || !details.ParseFromString(output.back().bytes))
     return failed;
   for (const wire::pb::ThreadRecord& thread : details.some())
-    if (thread.state() == wire::pb::ThreadRecord::FAILED) failed[ThreadId{thread.id()}] = thread.sentence();
+    if (thread.state() == wire::pb::ThreadRecord::FAILED && !thread.sentence().empty()) failed[ThreadId{thread.id()}] = thread.sentence();
   return failed;
 }
 

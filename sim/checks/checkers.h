@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake_guest.h"
+#include "outcome.h"
 #include "peer/peer.h"
 
 namespace gw::sim {
@@ -39,8 +40,15 @@ class TaintedThreads {
 Complaint check_results(const std::vector<job::EffectEntry>& output, const ExpectedEffects& expected,
                         const std::function<bool(ThreadId)>& excused);
 
-// The threads that have failed, and why, as the last entry of the output of a job that is over says. A home that is killed between the
-// record of a failure and its event never sends the event, so the events of a run name fewer.
+// Failures: a task that fails runs again as often as it may and no more, and a job with too many failures stops.
+struct FailureRules {
+  std::uint32_t retries;
+  std::uint32_t stop_after;  // 0: never
+};
+Complaint check_failures(const std::vector<job::EffectEntry>& output, const FailureRules& rules);
+
+// The threads that have failed by other means than their exit code, and why, as the last entry of the output of a job that is over says. A
+// home that is killed between the record of a failure and its event never sends the event, so the events of a run name fewer.
 std::map<ThreadId, std::string> failed_threads(const std::vector<job::EffectEntry>& output);
 
 // Secrecy: images and code of a job are sent to its members only.
@@ -64,6 +72,24 @@ class LifeChecker {
 
 // Slots: a peer lends no more slots than it has, runs no more threads than slots, and holds no table beyond its limit.
 Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits);
+
+// Lending: a machine runs no job of another peer while its owner's rules forbid it, and no more at once than it lends. Users that compete
+// for one slot get steps by their weights.
+class LendingChecker {
+ public:
+  Complaint on_turn(Time now, const SimulatedNode& node);
+
+ private:
+  // The time in which the same jobs compete for the slot of a node.
+  struct Window {
+    Time since{0};
+    std::map<job::JobId, std::uint32_t> weights;  // of the jobs that compete
+    std::map<job::JobId, std::uint64_t> steps;    // that they had taken before
+  };
+  Complaint check_parts(Time now, const SimulatedNode& node, const Window& window) const;
+
+  std::map<std::size_t, Window> windows_;
+};
 
 // Storage: a peer stores for others no more than the limits of its owner allow, for all of them together and for each, as it counts itself
 // and as its disk shows.
@@ -90,13 +116,28 @@ class BudgetChecker {
   std::map<job::JobId, std::size_t> resumed_;  // how often
 };
 
-// Leaks: some time after the end of all jobs no node has a claim, worker, image, blob or pending operation of them.
+// Copies: without faults a home sends the inputs of a job about once; the hosts send them on.
+class CopiesChecker {
+ public:
+  // Called for each message of the home of a job to a host. `inputs`: their content.
+  void on_sent(const wire::pb::JobMessage& message, const std::vector<std::string>& inputs);
+  // `chunks`: of all jobs.
+  Complaint check(std::size_t chunks) const;
+
+ private:
+  std::size_t chunks_ = 0;  // that were sent
+};
+
+// Leaks: some time after the end of all jobs no node has a claim, worker, image, blob or pending operation of them,
+// but for the code and inputs in its cache.
 Complaint check_leaks(const SimulatedNode& node);
 
 // Notices: no stored effect is notified twice.
 class NoticeChecker {
  public:
   Complaint on_effect(const job::JobId& job, const Effect& effect);
+  // The thread begins again, and so do its effects.
+  void on_repeated(const job::JobId& job, ThreadId thread);
 
  private:
   std::set<std::tuple<job::JobId, std::uint64_t, job::Stream, std::uint64_t>> seen_;

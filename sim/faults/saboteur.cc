@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "job/swarm/swarm.h"
 #include "wire/messages/peer_messages.h"
 
 namespace gw::sim {
@@ -23,16 +24,32 @@ Saboteur::Saboteur(Rng rng, Part part) : habit_(Habit::idles) {
   if (part == Part::idler) return;
   constexpr std::array kOfKeepers{Habit::never_keeps, Habit::forgets};
   constexpr std::array kOfHosts{Habit::idles, Habit::blames, Habit::refuses, Habit::suspends, Habit::ends_twice};
+  constexpr std::array kOfSeeders{Habit::forges, Habit::withholds, Habit::lacks};
+  if (part == Part::seeder) {
+    habit_ = kOfSeeders.at(rng.below(kOfSeeders.size()));
+    return;
+  }
   const std::size_t drawn = rng.below(part == Part::keeper ? kOfKeepers.size() : kOfKeepers.size() + kOfHosts.size());
   habit_ = drawn < kOfKeepers.size() ? kOfKeepers.at(drawn) : kOfHosts.at(drawn - kOfKeepers.size());
 }
 
-std::vector<Bytes> Saboteur::replace(const PeerMessage& message, Bytes encoded) const {
+bool Saboteur::brings_announced_chunk(const JobMessage& message) const {
+  return message.has_blob() && announced_.contains(job::chunk_name(wire::hash_of(message.blob().hash())));
+}
+
+std::vector<Bytes> Saboteur::replace(const PeerMessage& message, Bytes encoded) {
   const JobMessage& job = message.job();
+  announced_.insert(job.have().chunks().begin(), job.have().chunks().end());
   if (habit_ == Habit::idles && (job.has_effects() || job.task_report().number() > 0)) return {};
   if (habit_ == Habit::never_keeps && job.has_kept()) return {};
+  if (habit_ == Habit::withholds && brings_announced_chunk(job)) return {};
   PeerMessage changed = message;
-  if (habit_ == Habit::idles && job.has_status()) {
+  if (habit_ == Habit::forges && brings_announced_chunk(job) && !job.blob().bytes().empty()) {
+    changed.mutable_job()->mutable_blob()->mutable_bytes()->front() ^= 1;
+  } else if (habit_ == Habit::lacks && brings_announced_chunk(job)) {
+    changed.mutable_job()->mutable_blob()->clear_bytes();
+    changed.mutable_job()->mutable_blob()->set_missing(true);
+  } else if (habit_ == Habit::idles && job.has_status()) {
     changed.mutable_job()->mutable_status()->set_progress(job.status().number());
   } else if (habit_ == Habit::blames && job.has_effects()) {
     set_thread(job.effects(), *changed.mutable_job()->mutable_thread_failed());

@@ -2,6 +2,7 @@
 // A peer that joins jobs and then fails its duties without breaking the protocol.
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "base/bytes.h"
@@ -21,18 +22,25 @@ class Saboteur {
     blames,       // says of every thread that it cannot run
     refuses,      // says of every thread that it does not take it
     suspends,     // takes every thread, and gives it back at once
-    ends_twice    // says of every thread that ends that it ends once more
+    ends_twice,   // says of every thread that ends that it ends once more
+    forges,       // sends code and inputs with wrong bytes
+    withholds,    // announces code and inputs, and sends nothing
+    lacks         // announces them, and says that it lacks them
   };
 
-  enum class Part : std::uint8_t { any, keeper, idler };
+  enum class Part : std::uint8_t { any, keeper, idler, seeder };
 
   Saboteur(Rng rng, Part part);
 
   Habit habit() const { return habit_; }
-  std::vector<Bytes> replace(const wire::pb::PeerMessage& message, Bytes encoded) const;
+  std::vector<Bytes> replace(const wire::pb::PeerMessage& message, Bytes encoded);
 
  private:
+  // Whether the message brings a chunk that this peer has announced. The parts of images are not announced.
+  bool brings_announced_chunk(const wire::pb::JobMessage& message) const;
+
   Habit habit_;
+  std::set<std::uint64_t> announced_;  // names of chunks
 };
 
 }  // namespace gw::sim

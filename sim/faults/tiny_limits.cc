@@ -44,6 +44,7 @@ void randomise(job::BlobReferences::Config& config, Rng& rng) {
   draw(config.in_flight, 1, 4, rng);
   draw(config.waiters, 1, 3, rng);
   draw(config.sources, 1, 2, rng);
+  draw(config.unstored_bytes, 1, 4096, rng);
   draw(config.retry, milliseconds(100), milliseconds(3000), rng);
 }
 

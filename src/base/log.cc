@@ -1,5 +1,6 @@
 #include "base/log_sink.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -43,6 +44,25 @@ class RateGate {
   std::map<std::string, Window> windows_;
 };
 
+// A value is one word: one with blanks, quotes or control characters is written in quotes, with escapes, so that a line stays one line.
+void append_value(std::string& line, std::string_view value) {
+  const auto is_plain = [](char c) { return c > ' ' && c != '"' && c != '\\' && c != 0x7f; };
+  if (!value.empty() && std::ranges::all_of(value, [&](char c) { return is_plain(c) || static_cast<unsigned char>(c) >= 0x80; })) {
+    line += value;
+    return;
+  }
+  line += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') line += '\\';
+    if (c == '\n') {
+      line += "\\n";
+    } else {
+      line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
+    }
+  }
+  line += '"';
+}
+
 constexpr std::string_view kLevelNames[] = {"debug", "info", "warn", "error"};
 std::atomic<Level> threshold{Level::warn};
 
@@ -69,7 +89,10 @@ void write(Level level, std::string_view area, std::string_view text, std::initi
   const auto left_out = gate.admit(fmt::format("{}: {}", area, text), Clock::now());
   if (!left_out) return;
   std::string line = fmt::format("{} {}: {}", kLevelNames[static_cast<std::size_t>(level)], area, text);
-  for (const KeyValue& pair : values) fmt::format_to(std::back_inserter(line), " {}={}", pair.key, pair.value);
+  for (const KeyValue& pair : values) {
+    fmt::format_to(std::back_inserter(line), " {}=", pair.key);
+    append_value(line, pair.value);
+  }
   if (*left_out > 0) fmt::format_to(std::back_inserter(line), " left_out_before={}", *left_out);
   line.push_back('\n');
   const std::lock_guard lock(output().mutex);

@@ -3,6 +3,9 @@
 //
 //   log::info("isolate", "suspended", kv("id", 7), kv("ms", 0.3));      ->  info isolate: suspended id=7 ms=0.3
 //
+// A value with blanks, quotes or control characters is written in quotes, with escapes. The program that owns the log puts the time in
+// front (daemon/log_output.h).
+//
 // A text that repeats is cut off after kLinesPerSecond and the rest counted: what a guest or peer can cause must not flood the log.
 // Any thread.
 

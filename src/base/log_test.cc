@@ -19,6 +19,14 @@ TEST_F(LogTest, WritesTextAndKeyValues) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "warn isolate: suspended id=7 why=asked\n");
 }
 
+TEST_F(LogTest, AValueStaysOnOneLineAndOneWord) {
+  testing::internal::CaptureStderr();
+  log::warn("node", "peer refused", kv("why", "it said \"no\"\nerror node: forged"), kv("path", "a\\b"), kv("none", ""),
+            kv("name", "café"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "warn node: peer refused why=\"it said \\\"no\\\"\\nerror node: forged\" path=\"a\\\\b\" none=\"\" name=café\n");
+}
+
 TEST_F(LogTest, DropsWhatIsBelowTheLevel) {
   testing::internal::CaptureStderr();
   log::info("isolate", "not said");

@@ -9,7 +9,7 @@ namespace {
 
 using enum Reason;
 
-constexpr std::array<ReasonEntry, 27> kReasons{{
+constexpr std::array<ReasonEntry, 33> kReasons{{
     {ok, "ok", "no problem", ""},
     {no_peers, "no_peers", "no live peer lends slots",
      "lend slots here with 'godwit share --cores N', or start another machine with 'godwit up --join HOST:PORT'"},
@@ -24,6 +24,11 @@ constexpr std::array<ReasonEntry, 27> kReasons{{
      "add machines, or free space on those of the grid; 'godwit status' shows what a machine keeps for others"},
     {host_blames, "host_blames", "a host said that the thread cannot run, and another host has to try it", "add machines, or wait"},
     {suspended, "suspended", "the job is suspended, or about to be", "continue it with 'godwit job resume'"},
+    {lenders_refuse, "lenders_refuse", "the machines of the grid do not lend to this job now",
+     "see the reason of each with 'godwit job explain'; on a machine of yours allow it with 'godwit share --for' or '--when'"},
+    {next_at_host, "next_at_host", "a host has the task and runs it after those before it", ""},
+    {runs_again, "runs_again", "the task has failed and waits to run again, on another host if there is one", ""},
+    {predecessor, "predecessor", "the job begins when the jobs that it follows (--after) have ended well", ""},
     {no_daemon, "no_daemon", "no daemon is running", "start one with 'godwit up'"},
     {not_listening, "not_listening", "the daemon listens at no address", "restart it with --listen 0.0.0.0:7400"},
     {loopback_only, "loopback_only", "the daemon listens on loopback only", "restart it without --listen, or with --listen 0.0.0.0:7400"},
@@ -53,6 +58,9 @@ constexpr std::array<ReasonEntry, 27> kReasons{{
      "this user cannot create namespaces, so 'godwit devstack' with --latency, --loss or --nat needs root",
      "set sysctl kernel.unprivileged_userns_clone=1, or use root"},
     {versions_differ, "versions_differ", "peers run different versions of Godwit", "install the same version on all machines"},
+    {lends_nothing, "lends_nothing", "this machine lends nothing now", "change what it lends, and when, with 'godwit share'"},
+    {lends_to_owner, "lends_to_owner", "this machine lends only to its owner's jobs and private grids",
+     "nothing must be done; to lend to others use 'godwit share --for anyone' or 'godwit share --for \"grid NAME\"'"},
 }};
 
 }  // namespace

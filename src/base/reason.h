@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace gw {
@@ -21,6 +22,10 @@ enum class Reason : std::uint8_t {
   keeper_refuses,
   host_blames,
   suspended,
+  lenders_refuse,
+  next_at_host,
+  runs_again,
+  predecessor,
   // findings of `godwit doctor`
   no_daemon,
   not_listening,
@@ -39,6 +44,8 @@ enum class Reason : std::uint8_t {
   no_write_tracking,
   no_user_namespaces,
   versions_differ,
+  lends_nothing,
+  lends_to_owner,
 };
 
 struct ReasonEntry {
@@ -46,6 +53,17 @@ struct ReasonEntry {
   std::string_view name;
   std::string_view sentence;  // what it means
   std::string_view fix;       // what to do about it; empty: nothing
+};
+
+// A reason with what is particular to one case: "needs 2.0 GiB of memory, the largest offer has 400 MiB".
+struct Explanation {
+  Explanation() = default;
+  Explanation(Reason what, std::string more = {}) : reason(what), detail(std::move(more)) {}  // NOLINT: a reason alone is one too
+
+  Reason reason = Reason::ok;
+  std::string detail;  // a sentence with numbers and names, without a full stop; empty: the sentence of the reason says all
+
+  auto operator<=>(const Explanation&) const = default;
 };
 
 std::span<const ReasonEntry> reasons();  // in the order of Reason

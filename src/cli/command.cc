@@ -15,14 +15,14 @@ namespace {
 // CLI11 would read -1, and numbers that are too large, as the largest number.
 template <class T>
 void add_whole_number(CLI::App& app, const std::string& names, std::optional<T>& value, const std::string& description,
-                      const std::string& placeholder) {
+                      const std::string& placeholder, bool required) {
   const auto check = [](const std::string& word) {
     T number{};
     const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
     const bool whole = failure == std::errc() && end == word.data() + word.size();
     return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to {}", word, std::numeric_limits<T>::max());
   };
-  app.add_option(names, value, description)->check(check)->option_text(placeholder);
+  app.add_option(names, value, description)->check(check)->required(required)->option_text(placeholder);
 }
 
 }  // namespace
@@ -68,13 +68,13 @@ void Command::add_choice(const std::string& names, std::string& value, const std
 }
 
 void Command::add_number(const std::string& names, std::optional<std::uint32_t>& value, const std::string& description,
-                         const std::string& placeholder) {
-  add_whole_number(app_, names, value, description, placeholder);
+                         const std::string& placeholder, Presence presence) {
+  add_whole_number(app_, names, value, description, placeholder, presence == Presence::required);
 }
 
 void Command::add_number(const std::string& names, std::optional<std::uint64_t>& value, const std::string& description,
                          const std::string& placeholder) {
-  add_whole_number(app_, names, value, description, placeholder);
+  add_whole_number(app_, names, value, description, placeholder, false);
 }
 
 void Command::add_received(const std::string& names, std::function<void(const std::string&)> receive, const std::string& description,

@@ -56,9 +56,9 @@ class Command {
   // An option or argument whose value must be one of the choices of its placeholder.
   void add_choice(const std::string& names, std::string& value, const std::string& description, const std::string& placeholder,
                   Presence presence = Presence::optional);
-  // An option whose value is a whole number.
+  // An option or argument whose value is a whole number.
   void add_number(const std::string& names, std::optional<std::uint32_t>& value, const std::string& description,
-                  const std::string& placeholder);
+                  const std::string& placeholder, Presence presence = Presence::optional);
   void add_number(const std::string& names, std::optional<std::uint64_t>& value, const std::string& description,
                   const std::string& placeholder);
   // An option whose value is passed to a callback.

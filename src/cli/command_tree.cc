@@ -12,6 +12,8 @@
 namespace gw::cli {
 namespace {
 
+constexpr const char* kVersionLine = "godwit " GODWIT_VERSION;
+
 // "godwit", "image", "show"
 std::vector<std::string> words_of(const CLI::App& app) {
   std::vector<std::string> words;
@@ -42,6 +44,7 @@ std::string unknown_option(const std::string& word, const CLI::App& command, con
   std::vector<std::string> known;
   for (const CLI::App* app : {&command, &root})
     for (const CLI::Option* candidate : app->get_options()) std::ranges::copy(names_of(*candidate), std::back_inserter(known));
+  if (std::ranges::find(known, option) != known.end()) return fmt::format("'{0}' belongs behind the command: {1} {0} ...", option, name);
   const auto meant = nearest(option, known);
   return fmt::format("'{}' has no option '{}': {}", name, option,
                      meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("list the options with '{} --help'", name));
@@ -62,6 +65,7 @@ std::string unknown_word(const std::string& word, const CLI::App& command, const
 CommandTree::CommandTree() : parser_(std::make_unique<CLI::App>("Run programs on idle machines and move them while they run", "godwit")) {
   parser_->fallthrough();
   parser_->set_help_flag("-h,--help", "Print this help");
+  parser_->set_version_flag("--version", kVersionLine, "Print the version; 'godwit version' prints more");
   Command& root = commands_.try_emplace(parser_.get(), *parser_, Command::Text{.summary = parser_->get_description()}).first->second;
   root.require_subcommand();
   add_setting(root, Key::output);
@@ -97,6 +101,12 @@ Result<CommandTree::Parsed> CommandTree::parse(const std::vector<std::string>& a
     parser_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     return help_for(deepest());
+  } catch (const CLI::CallForVersion&) {
+    const auto show = [](Invocation& invocation) -> Result<int> {
+      invocation.console.print_text(kVersionLine + std::string("\n"));
+      return 0;
+    };
+    return Parsed{current_command(), show, Command::Needs::nothing};
   } catch (const CLI::ParseError& error) {
     return explain(error);
   }

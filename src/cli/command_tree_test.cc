@@ -57,10 +57,11 @@ TEST_F(CommandTreeTest, EveryMistakeGetsOneSentence) {
   } cases[] = {
       {{}, "a command is missing"},
       {{"rnu", "x.c"}, "did you mean 'run'?"},
-      {{"frobnicate"}, "choose one of run, resume"},
+      {{"frobnicate"}, "choose one of run, map, resume"},
       {{"image", "shwo"}, "did you mean 'show'?"},
       {{"image"}, "a command is missing"},
       {{"run"}, "FILE is missing"},
+      {{"--socket", "s", "run", "x.c"}, "'--socket' belongs behind the command: godwit run --socket ..."},
       {{"run", "x.c", "--memroy", "5M"}, "did you mean '--memory'?"},
       {{"run", "x.c", "--memroy=5M"}, "did you mean '--memory'?"},
       {{"run", "x.c", "--zzzzzzzz"}, "list the options with 'godwit run --help'"},

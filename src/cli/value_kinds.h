@@ -7,11 +7,15 @@
 
 namespace gw::cli {
 
-enum class ValueKind { text, file, folder, choice };
+// live: something that the daemon knows, such as a job.
+enum class ValueKind { text, file, folder, choice, live };
 
 ValueKind value_kind(std::string_view placeholder);
 
 // The choices of a placeholder; empty unless its value_kind() is choice.
 std::vector<std::string> choices_of(std::string_view placeholder);
+
+// The word for `godwit complete` that lists the values of a placeholder; empty unless its value_kind() is live.
+std::string_view live_values_of(std::string_view placeholder);
 
 }  // namespace gw::cli

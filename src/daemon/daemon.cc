@@ -23,7 +23,7 @@ node::NativeCode::Config code_config(const std::filesystem::path& cache, const s
   return {.cache_root = cache, .compiler = {worker.string(), "--compile"}, .filler = {"/proc/self/exe", "fill-code-cache"}};
 }
 
-// The share chosen last, or all of this machine; --slots counts for this start only.
+// The share chosen last, or all of this machine for its owner; --slots counts for this start only.
 Result<node::Share> chosen_share(const Options& options, const std::filesystem::path& file) {
   auto stored = node::load_share(file);
   if (!stored && stored.error().kind == Kind::corrupt) {
@@ -33,6 +33,10 @@ Result<node::Share> chosen_share(const Options& options, const std::filesystem::
   }
   if (!stored) return stored.error();
   node::Share share = stored->value_or(node::Share{.cores = static_cast<std::uint32_t>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)))});
+  if (!options.audience.empty()) {
+    GW_TRY(share, node::changed(share, {.audience = options.audience}));
+    GW_TRY_VOID(node::save_share(file, share));
+  }
   if (options.slots) share.cores = *options.slots;
   return share;
 }
@@ -101,10 +105,11 @@ Status Daemon::open_tracker(node::Driver::Config& config) {
 
 void Daemon::tell_ready() {
   const node::NodeView node = driver_->control().node();
-  log::info(kArea, "ready", kv("peer", node.id.hash.hex()), kv("boot", node.boot), kv("socket", options_.socket.string()));
+  log::info(kArea, "ready", kv("peer", node.id.hash.hex()), kv("name", node.name), kv("boot", node.boot),
+            kv("socket", options_.socket.string()));
   if (!node.addresses.empty()) log::info(kArea, "others join with", kv("command", "godwit up --join " + node.addresses.front()));
   const auto& addresses = node.addresses;
-  report_ready(fmt::format("peer {} at {}", node.id.brief(), addresses.empty() ? "no address" : addresses.front()),
+  report_ready(fmt::format("peer {} ({}) at {}", node.name, node.id.brief(), addresses.empty() ? "no address" : addresses.front()),
                os::UniqueFd(options_.ready_fd));
 }
 
@@ -114,14 +119,19 @@ Result<node::Driver::Config> Daemon::driver_config(std::uint64_t boot) {
                               .grids = options_.grids,
                               .invitations = options_.invitations,
                               .trackers = options_.trackers,
+                              .owner = options_.owner,
+                              .name = options_.name,
                               .share = share,
                               .share_file = folder_.share_file(),
                               .version = GODWIT_VERSION,
                               .state = folder_.path().string(),
                               .boot = boot};
+  if (options_.first_grid == Options::FirstGrid::none) config.first_grid.clear();
   config.worker.program = options_.worker;
+  config.worker.nice = share.nice;
   config.peer.past.age = options_.keep_for;
   config.peer.past.bytes = options_.keep_bytes;
+  config.fetch.private_addresses = options_.fetch_private;
   if (share.cores == 0) config.spare_workers = 0;  // no thread of another peer will run here
   config.on_stop = [this] { begin_stop(); };
   GW_TRY_VOID(choose_addresses(config));

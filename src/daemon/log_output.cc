@@ -7,6 +7,7 @@
 
 #include "base/log_sink.h"
 #include "daemon/supervisor.h"
+#include "os/clock.h"
 #include "os/files/io.h"
 #include "os/files/log_file.h"
 #include "os/files/user_folders.h"
@@ -28,6 +29,8 @@ std::string_view journal_prefix(log::Level level) {
   return SD_INFO;
 }
 
+std::string with_time(std::string_view line) { return fmt::format("{} {}", os::timestamp(os::wall_now()), line); }
+
 }  // namespace
 
 Status choose_log(const std::filesystem::path& file) {
@@ -35,11 +38,13 @@ Status choose_log(const std::filesystem::path& file) {
     GW_TRY_VOID(os::make_private_folder(file.parent_path()));
     GW_TRY(os::LogFile opened, os::LogFile::open(file, {}));
     const auto log = std::make_shared<os::LogFile>(std::move(opened));
-    log::set_sink([log](log::Level, std::string_view line) { log->write(line); });
+    log::set_sink([log](log::Level, std::string_view line) { log->write(with_time(line)); });
   } else if (stderr_is_journal()) {
     log::set_sink([](log::Level level, std::string_view line) {
       (void)os::write_fully(STDERR_FILENO, as_bytes(fmt::format("{}{}", journal_prefix(level), line)));
     });
+  } else {
+    log::set_sink([](log::Level, std::string_view line) { (void)os::write_fully(STDERR_FILENO, as_bytes(with_time(line))); });
   }
   return ok();
 }

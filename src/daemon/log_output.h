@@ -7,7 +7,8 @@
 
 namespace gw::daemon {
 
-// To `file`, rotated, if one is named; else to stderr, which may be systemd's journal: then every line begins with its priority.
+// To `file`, rotated, if one is named; else to stderr. Every line begins with its time (os::timestamp), except in systemd's journal, which
+// has times of its own: there it begins with its priority.
 Status choose_log(const std::filesystem::path& file);
 
 }  // namespace gw::daemon

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   os::raise_descriptor_limit();
   log::set_level(log::Level::info);
   if (!arguments.empty() && arguments.front() == "tracker") {
+    if (Status chosen = daemon::choose_log({}); !chosen) return refuse(chosen.error());
     const Status served = daemon::run_tracker(std::span(arguments).subspan(1));
     return served ? 0 : refuse(served.error());
   }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "os/files/user_folders.h"
 #include "tracker/inquiry.h"
 #include "wire/grid_name.h"
+#include "wire/machine_name.h"
 
 namespace gw::daemon {
 namespace {
@@ -75,6 +77,20 @@ Status take_grid(const std::string& name, std::vector<std::string>& grids) {
   return ok();
 }
 
+Status take_name(const std::string& text, std::string& name) {
+  if (text.empty() || !wire::is_machine_name(text))
+    return fail(Kind::invalid, "'{}' is not a name for a machine: give 1 to {} letters, digits, dots and dashes", text,
+                wire::kMaxMachineNameBytes);
+  name = text;
+  return ok();
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unnamed";
+  return wire::to_machine_name(name.data());
+}
+
 std::map<std::string, Take, std::less<>> takers(Options& options) {
   return {
       {"--state", [&](const std::string& text) { return options.state = text, ok(); }},
@@ -84,7 +100,14 @@ std::map<std::string, Take, std::less<>> takers(Options& options) {
       {"--join", [&](const std::string& text) { return take_way_in(text, options); }},
       {"--tracker", [&](const std::string& text) { return options.tracker = text, ok(); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
+      {"--name", [&](const std::string& text) { return take_name(text, options.name); }},
       {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots.emplace()); }},
+      {"--owner",
+       [&](const std::string& text) -> Status {
+         GW_TRY(options.owner, parse_hash(text));
+         return ok();
+       }},
+      {"--for", [&](const std::string& text) { return options.audience = text, ok(); }},
       {"--keep-jobs", [&](const std::string& text) { return take_seconds(text, options.keep_for); }},
       {"--keep-output",
        [&](const std::string& text) {
@@ -102,6 +125,7 @@ Status fill_in(Options& options) {
   if (options.worker.empty()) {
     GW_TRY(options.worker, default_worker());
   }
+  if (options.name.empty()) options.name = host_name();
   if (options.socket.empty()) options.socket = options.state / "socket";
   return ok();
 }
@@ -110,8 +134,8 @@ Status fill_in(Options& options) {
 
 std::string usage() {
   return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT|INVITATION|TRACKER]... [--grid "
-         "NAME]... [--slots N] [--keep-jobs SECONDS] [--keep-output BYTES] "
-         "[--worker PATH] [--tracker ADDRESS:PORT] [--no-discovery]"
+         "NAME]... [--name NAME] [--slots N] [--owner KEY] [--for WHO] [--keep-jobs SECONDS] [--keep-output BYTES] [--fetch-private] "
+         "[--worker PATH] [--tracker ADDRESS:PORT] [--no-discovery] [--no-first-grid]"
          " [--log FILE] [--ready-fd N] [--ephemeral]\nNormally started by `godwit up`.\n";
 }
 
@@ -121,6 +145,14 @@ Result<Options> parse_options(std::span<const std::string> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--ephemeral") {
       options.life = Options::Life::starter;
+      continue;
+    }
+    if (arguments[i] == "--no-first-grid") {
+      options.first_grid = Options::FirstGrid::none;
+      continue;
+    }
+    if (arguments[i] == "--fetch-private") {
+      options.fetch_private = true;
       continue;
     }
     if (arguments[i] == "--no-discovery") {

@@ -34,6 +34,13 @@ TEST(DaemonOptions, HasDefaults) {
   EXPECT_EQ(options->life, Options::Life::starter);
 }
 
+TEST(DaemonOptions, TakesANameForTheMachineOrThatOfTheSystem) {
+  EXPECT_EQ(parse({"--state=/s", "--name", "lab-3"})->name, "lab-3");
+  EXPECT_FALSE(parse({"--state=/s"})->name.empty());
+  EXPECT_EQ(parse({"--state=/s", "--name", "two words"}).error().kind, Kind::invalid);
+  EXPECT_EQ(parse({"--state=/s", "--name="}).error().kind, Kind::invalid);
+}
+
 TEST(DaemonOptions, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(parse({"--stat=/s"}).error().kind, Kind::invalid);
   EXPECT_EQ(parse({"file"}).error().kind, Kind::invalid);

@@ -12,11 +12,6 @@ constexpr const char* kBinary = "application/octet-stream";
 
 std::string line(const Json& json) { return dump(json) + "\n"; }
 
-Bytes bytes_from(const std::string& text) {
-  const ByteView bytes = as_bytes(text);
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 Api::Answer Api::refusal(const Error& error) {
@@ -56,6 +51,7 @@ asio::awaitable<Api::Answer> Api::stop_node(const Match&, std::string) {
 
 asio::awaitable<Api::Answer> Api::list_jobs(const Match&, std::string) { co_return Answer{200, line(to_json(control_.jobs()))}; }
 
+asio::awaitable<Api::Answer> Api::show_balance(const Match&, std::string) { co_return Answer{200, line(to_json(control_.balance()))}; }
 asio::awaitable<Api::Answer> Api::list_hosted(const Match&, std::string) { co_return Answer{200, line(to_json(control_.hosted()))}; }
 
 asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
@@ -64,12 +60,25 @@ asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
   co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
 }
 
+asio::awaitable<Api::Answer> Api::list_tasks(const Match& match, std::string) {
+  const auto query = task_query(match);
+  if (!query) co_return refusal(query.error());
+  const auto page = co_await answer_of<job::TaskPage>(wake_, patience_,
+                                                      [&](auto done) { control_.tasks(job::JobId{match.name}, *query, std::move(done)); });
+  co_return page ? Answer{200, line(to_json(*page))} : refusal(page.error());
+}
+
+asio::awaitable<Api::Answer> Api::show_manifest(const Match& match, std::string) {
+  auto bytes =
+      co_await answer_of<std::string>(wake_, patience_, [&](auto done) { control_.manifest(job::JobId{match.name}, std::move(done)); });
+  co_return bytes ? Answer{.status = 200, .body = *std::move(bytes), .type = kBinary} : refusal(bytes.error());
+}
+
 asio::awaitable<Api::Answer> Api::submit_job(const Match&, std::string body) {
   wire::pb::JobSubmission submission;
   if (!submission.ParseFromString(body)) co_return refusal(fail(Kind::invalid, "the body is not a JobSubmission (src/wire/peer.proto)"));
-  const Result<job::JobId> id = co_await answer_of<job::JobId>(wake_, patience_, [&](auto done) {
-    control_.submit(bytes_from(submission.charter()), bytes_from(submission.manifest()), std::move(done));
-  });
+  const Result<job::JobId> id =
+      co_await answer_of<job::JobId>(wake_, patience_, [&](auto done) { control_.submit(submission, std::move(done)); });
   co_return id ? Answer{201, line({{"id", id->hash.hex()}})} : refusal(id.error());
 }
 
@@ -121,6 +130,14 @@ asio::awaitable<Api::Answer> Api::store_blob(const Match& match, std::string bod
   const Status stored =
       co_await answer_of<void>(wake_, patience_, [&](auto done) { control_.store_blob(hash, std::move(body), std::move(done)); });
   co_return stored ? Answer{201, line({{"sha256", hash.hex()}})} : refusal(stored.error());
+}
+
+asio::awaitable<Api::Answer> Api::fetch(const Match&, std::string body) {
+  auto request = url_request(body);
+  if (!request) co_return refusal(request.error());
+  const auto pieces =
+      co_await answer_of<node::UrlPieces>(wake_, patience_, [&](auto done) { control_.fetch(*std::move(request), std::move(done)); });
+  co_return pieces ? Answer{200, line(to_json(*pieces))} : refusal(pieces.error());
 }
 
 // --- grids

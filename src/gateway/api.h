@@ -28,8 +28,11 @@ class Api {
   asio::awaitable<Answer> list_peers(const Match& match, std::string body);
   asio::awaitable<Answer> ping_peer(const Match& match, std::string body);
   asio::awaitable<Answer> list_jobs(const Match& match, std::string body);
+  asio::awaitable<Answer> show_balance(const Match& match, std::string body);
   asio::awaitable<Answer> list_hosted(const Match& match, std::string body);
   asio::awaitable<Answer> show_job(const Match& match, std::string body);
+  asio::awaitable<Answer> list_tasks(const Match& match, std::string body);
+  asio::awaitable<Answer> show_manifest(const Match& match, std::string body);
   asio::awaitable<Answer> submit_job(const Match& match, std::string body);
   asio::awaitable<Answer> cancel_job(const Match& match, std::string body);
   asio::awaitable<Answer> suspend_job(const Match& match, std::string body);
@@ -39,6 +42,7 @@ class Api {
   asio::awaitable<Answer> forget_job(const Match& match, std::string body);
   asio::awaitable<Answer> supply_input(const Match& match, std::string body);
   asio::awaitable<Answer> store_blob(const Match& match, std::string body);
+  asio::awaitable<Answer> fetch(const Match& match, std::string body);
   asio::awaitable<Answer> change_share(const Match& match, std::string body);
   asio::awaitable<Answer> show_metrics(const Match& match, std::string body);
   asio::awaitable<Answer> list_grids(const Match& match, std::string body);

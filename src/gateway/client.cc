@@ -7,8 +7,10 @@
 
 #include "gateway/grid_json.h"
 #include "gateway/http.h"
+#include "gateway/output_frames.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
+#include "job/tasks/task_ranges.h"
 #include "os/sockets/local_socket.h"
 
 namespace gw::gateway {
@@ -190,9 +192,25 @@ Result<node::JobView> Client::job(const job::JobId& id) {
   return job_view(text);
 }
 
+Result<std::vector<node::BalanceView>> Client::balance() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/balance"}));
+  return balance_views(text);
+}
+
 Result<std::vector<node::HostedJobView>> Client::hosted() {
   GW_TRY(const std::string text, ask({http::verb::get, "/v1/hosted"}));
   return hosted_views(text);
+}
+
+Result<job::TaskPage> Client::tasks(const job::JobId& id, const job::TaskQuery& query) {
+  const std::string target =
+      fmt::format("/v1/jobs/{}/tasks?filter={}&from={}&limit={}", id.hash.hex(), name(query.filter), query.from, query.limit);
+  GW_TRY(const std::string text, ask({.method = http::verb::get, .target = target, .patience = config_.act}));
+  return task_page(text);
+}
+
+Result<std::string> Client::manifest(const job::JobId& id) {
+  return ask({.method = http::verb::get, .target = fmt::format("/v1/jobs/{}/manifest", id.hash.hex()), .patience = config_.act});
 }
 
 Status Client::store_blob(ByteView bytes) {
@@ -200,12 +218,14 @@ Status Client::store_blob(ByteView bytes) {
   return ok();
 }
 
-Result<job::JobId> Client::submit(ByteView signed_charter, ByteView manifest) {
-  wire::pb::JobSubmission submission;
-  submission.set_charter(std::string(as_text(signed_charter)));
-  submission.set_manifest(std::string(as_text(manifest)));
+Result<node::UrlPieces> Client::fetch(const node::UrlRequest& request) {
+  GW_TRY(const std::string text, ask({http::verb::post, "/v1/fetch", dump(to_json(request))}));
+  return url_pieces(text);
+}
+
+Result<job::JobId> Client::submit(const wire::pb::JobSubmission& submission) {
   GW_TRY_VOID(ask({http::verb::post, "/v1/jobs", submission.SerializeAsString()}));
-  return job::JobId{sha256(signed_charter)};
+  return job::JobId{sha256(as_bytes(submission.charter()))};
 }
 
 Result<wire::pb::JobImage> Client::image(const job::JobId& id) {
@@ -271,6 +291,27 @@ Status Client::read_output(const job::JobId& id, node::Stream which, std::uint64
   return stream(
       fmt::format("/v1/jobs/{}/output?stream={}&from={}&follow={}", id.hash.hex(), name(which), from, until == ReadUntil::end ? 1 : 0),
       take);
+}
+
+Status Client::read_frames(const job::JobId& id, const node::FrameQuery& query, ReadUntil until, const TakeFrame& take) {
+  std::string target =
+      fmt::format("/v1/jobs/{}/frames?order={}&from={}&follow={}", id.hash.hex(),
+                  query.order == node::FrameQuery::Order::task ? "task" : "arrival", query.from, until == ReadUntil::end ? 1 : 0);
+  if (query.stream) target += fmt::format("&stream={}", name(*query.stream));
+  if (query.tasks) target += fmt::format("&tasks={}", job::text_of(*query.tasks));
+  FrameReader reader;
+  Status understood = ok();
+  StreamControl control = StreamControl::proceed;
+  const auto take_one = [&](const wire::pb::OutputFrame& frame) {
+    if (control == StreamControl::proceed) control = take(frame);
+  };
+  GW_TRY_VOID(stream(target, [&](std::string_view bytes) {
+    understood = reader.add(bytes, take_one);
+    return understood ? control : StreamControl::stop;
+  }));
+  if (understood && control == StreamControl::proceed && !reader.complete())
+    return fail(Kind::disconnected, "the daemon broke off in the middle of a frame");
+  return understood;
 }
 
 Status Client::watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take) {

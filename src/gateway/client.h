@@ -30,13 +30,18 @@ class Client {
   Result<node::NodeView> node();
   Result<std::vector<node::PeerView>> peers();
   Result<node::PingView> ping(const job::PeerId& peer);
+  Result<std::vector<node::BalanceView>> balance();
   Result<node::Share> share(const node::ShareChange& change);
   Result<std::string> metrics();
   Result<std::vector<node::JobSummary>> jobs();
   Result<node::JobView> job(const job::JobId& id);
   Result<std::vector<node::HostedJobView>> hosted();
+  Result<job::TaskPage> tasks(const job::JobId& id, const job::TaskQuery& query);
+  Result<std::string> manifest(const job::JobId& id);  // the bytes of a pb::Manifest
   Status store_blob(ByteView bytes);
-  Result<job::JobId> submit(ByteView signed_charter, ByteView manifest);
+  // The next pieces of a file, fetched by the daemon.
+  Result<node::UrlPieces> fetch(const node::UrlRequest& request);
+  Result<job::JobId> submit(const wire::pb::JobSubmission& submission);
   Status cancel(const job::JobId& id);
   Status suspend(const job::JobId& id);
   Status resume(const job::JobId& id);
@@ -58,6 +63,8 @@ class Client {
   enum class ReadUntil : std::uint8_t { now, end };
   using TakeBytes = std::function<StreamControl(std::string_view)>;
   Status read_output(const job::JobId& id, node::Stream stream, std::uint64_t from, ReadUntil until, const TakeBytes& take);
+  using TakeFrame = std::function<StreamControl(const wire::pb::OutputFrame&)>;
+  Status read_frames(const job::JobId& id, const node::FrameQuery& query, ReadUntil until, const TakeFrame& take);
   Status watch(const job::JobId& id, std::uint64_t from, const std::function<StreamControl(const node::JobEvent&)>& take);
 
   // From any thread: the current call and all later ones end with Kind::disconnected.

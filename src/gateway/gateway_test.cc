@@ -9,6 +9,7 @@
 
 #include "gateway/client.h"
 #include "gateway/grid_json.h"
+#include "gateway/output_frames.h"
 #include "gateway/test/fake_control.h"
 #include "os/files/file.h"
 #include "os/files/io.h"
@@ -121,6 +122,10 @@ TEST_F(AtTheGateway, TheOwnerSeesWhatRunsHereAndForWhom) {
   ASSERT_TRUE(hosted) << hosted.error().detail;
   EXPECT_EQ(dump(to_json(*hosted)), dump(to_json(control.hosted_view)));
   EXPECT_EQ(hosted->back().state, State::reserved);
+  control.balance_view = {{.peer = one.home, .given_slot_seconds = 2.5, .used_slot_seconds = 1, .given_bytes = 3, .used_bytes = 4}};
+  const auto balance = Client(path).balance();
+  ASSERT_TRUE(balance) << balance.error().detail;
+  EXPECT_EQ(dump(to_json(*balance)), dump(to_json(control.balance_view)));
 }
 
 TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
@@ -133,10 +138,11 @@ TEST_F(AtTheGateway, BlobsAndManifestsArrive) {
   EXPECT_EQ(client.load_blob(Hash256{}).error().kind, Kind::not_found);
   const auto too_long = client.store_blob(Bytes((1u << 20) + 1, 'x'));
   ASSERT_FALSE(too_long);
-  const Bytes manifest = {1, 2, 3};
-  const Bytes charter = {4, 5};
-  EXPECT_EQ(client.submit(charter, manifest).value(), job::JobId{sha256(charter)});
-  EXPECT_EQ(client.submit(charter, {}).error().detail, "the manifest is empty");
+  wire::pb::JobSubmission submission;
+  submission.set_charter("charter");
+  EXPECT_EQ(client.submit(submission).error().detail, "the manifest is empty");
+  submission.set_manifest("manifest");
+  EXPECT_EQ(client.submit(submission).value(), job::JobId{sha256(as_bytes("charter"))});
 }
 
 TEST_F(AtTheGateway, GridsAreShownAndChanged) {
@@ -198,6 +204,45 @@ TEST_F(AtTheGateway, OutputIsFollowedToItsEnd) {
   got.clear();
   ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 200000, Client::ReadUntil::now, take));
   EXPECT_EQ(got, "2222");
+}
+
+TEST_F(AtTheGateway, FramesAreFollowedAndTasksListed) {
+  start();
+  on_node([this] {
+    control.add(kJob);
+    control.write(kJob, "one ");
+  });
+  Client client(path);
+  std::string got;
+  const auto take = [&](const wire::pb::OutputFrame& frame) {
+    got += frame.bytes();
+    if (got == "one ")
+      on_node([this] {
+        control.write(kJob, "two");
+        control.end(kJob, 0);
+      });
+    return Client::StreamControl::proceed;
+  };
+  ASSERT_TRUE(client.read_frames(kJob, {}, Client::ReadUntil::end, take));
+  EXPECT_EQ(got, "one two");
+  const auto page = client.tasks(kJob, {.filter = job::TaskFilter::failed, .from = 7, .limit = 1});
+  ASSERT_TRUE(page) << page.error().detail;
+  EXPECT_EQ(page->tasks.at(0).task, 7u);
+  EXPECT_EQ(client.manifest(kJob).value(), "a manifest");
+  EXPECT_EQ(client.read_frames(kJob, {.order = node::FrameQuery::Order::task}, Client::ReadUntil::end, take).error().kind, Kind::invalid);
+}
+
+TEST(FrameReader, TakesFramesInAnyPiecesAndRefusesOthers) {
+  const std::string bytes = encode_frame({.thread = job::ThreadId{9}, .bytes = "abc", .next = 4}, 1) +
+                            encode_frame({.thread = job::ThreadId{9}, .stream = node::Stream::errors, .bytes = "d"}, 1);
+  FrameReader reader;
+  std::string got;
+  for (const char byte : bytes)
+    ASSERT_TRUE(reader.add(std::string_view(&byte, 1), [&](const wire::pb::OutputFrame& frame) { got += frame.bytes(); }));
+  EXPECT_EQ(got, "abcd");
+  EXPECT_TRUE(reader.complete());
+  EXPECT_FALSE(FrameReader().add(std::string(4, '\xff'), [](const wire::pb::OutputFrame&) {}));
+  EXPECT_FALSE(FrameReader().add(std::string("\x01\x00\x00\x00\xff", 5), [](const wire::pb::OutputFrame&) {}));
 }
 
 TEST_F(AtTheGateway, WithoutFollowTheAnswerEndsWithWhatIsThere) {
@@ -308,10 +353,10 @@ TEST_F(AtTheGateway, MalformedRequestsGetTheRightStatus) {
       {"DELETE /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", "405", "Allow: GET, POST"},
       {"GET /v1/jobs/xyz HTTP/1.1\r\nHost: x\r\n\r\n", "400", "64 hexadecimal"},
       {"GET /v1/node HTTP/1.1\r\nHost: x\r\nX: " + std::string(10000, 'x') + "\r\n\r\n", "431", "longer than 8192"},
-      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1049601\r\n\r\n", "413", "longer than 1049600"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 9438209\r\n\r\n", "413", "longer than 9438208"},
       {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "400", "not an HTTP request"},
-      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" + std::string(0x200000, 'x') + "\r\n0\r\n\r\n",
-       "413", "longer than 1049600"},
+      {"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\na00000\r\n" + std::string(0xa00000, 'x') + "\r\n0\r\n\r\n",
+       "413", "longer than 9438208"},
       {"GET /v1/node HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", "413", "longer than 0"},
   };
   for (const Case& wrong : cases) {

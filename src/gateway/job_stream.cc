@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "gateway/api.h"
+#include "gateway/output_frames.h"
 #include "gateway/view_json.h"
 
 namespace gw::gateway {
@@ -84,6 +85,31 @@ asio::awaitable<void> JobStream::send_output(const Match& match) {
     offset += found->bytes.size();
     const bool all_for_now = found->bytes.empty() && !*follow;
     co_return Piece{std::move(found->bytes), found->end || all_for_now};
+  };
+  co_await send_stream(id, "application/octet-stream", next);
+}
+
+asio::awaitable<void> JobStream::send_frames(const Match& match) {
+  const job::JobId id{match.name};
+  auto query = frame_query(match);
+  const auto follow = flag(match, "follow");
+  if (!query) co_return co_await refuse(query.error());
+  if (!follow) co_return co_await refuse(follow.error());
+  if (*follow && query->order == node::FrameQuery::Order::task)
+    co_return co_await refuse(
+        fail(Kind::invalid, "follow=1 goes with order=arrival; output in the order of tasks is at /v1/jobs/{{id}}/output"));
+  const auto summary = control_.job_summary(id);
+  if (!summary) co_return co_await refuse(summary.error());
+  query->limit = config_.piece_bytes;
+  const NextPiece next = [&]() -> asio::awaitable<Result<Piece>> {
+    Result<node::OutputFrames> found = co_await answer_of<node::OutputFrames>(
+        wake_, config_.answer, [&](auto done) { control_.read_frames(id, *query, std::move(done)); });
+    if (!found) co_return found.error();
+    const bool all_for_now = found->next == query->from || (found->frames.empty() && query->order == node::FrameQuery::Order::arrival);
+    query->from = found->next;
+    Piece piece{.bytes = "", .end = found->end || (all_for_now && !*follow)};
+    for (const node::OutputFrame& frame : found->frames) piece.bytes += encode_frame(frame, summary->array);
+    co_return piece;
   };
   co_await send_stream(id, "application/octet-stream", next);
 }

@@ -33,6 +33,7 @@ class JobStream {
       : exchange_(exchange), stream_(exchange.stream()), control_(control), wake_(std::move(wake)), config_(config) {}
 
   asio::awaitable<void> send_output(const Match& match);
+  asio::awaitable<void> send_frames(const Match& match);
   asio::awaitable<void> send_events(const Match& match);
 
  private:

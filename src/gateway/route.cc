@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gateway/view_json.h"
+#include "job/tasks/task_ranges.h"
 
 namespace gw::gateway {
 namespace {
@@ -128,6 +129,39 @@ Result<node::Stream> stream(const Match& match) {
   for (const node::Stream stream : {node::Stream::output, node::Stream::errors, node::Stream::files})
     if (found->second == name(stream)) return stream;
   return fail(Kind::invalid, "stream={} is neither stdout nor stderr nor files", found->second);
+}
+
+Result<node::FrameQuery> frame_query(const Match& match) {
+  node::FrameQuery query;
+  GW_TRY(query.from, number(match, "from"));
+  if (match.query.contains("stream")) {
+    GW_TRY(query.stream, stream(match));
+  }
+  if (query.stream == node::Stream::files) return fail(Kind::invalid, "stream=files has no frames: read it from /v1/jobs/{{id}}/output");
+  if (const auto found = match.query.find("order"); found != match.query.end()) {
+    if (found->second != "arrival" && found->second != "task")
+      return fail(Kind::invalid, "order={} is neither arrival nor task", found->second);
+    query.order = found->second == "task" ? node::FrameQuery::Order::task : node::FrameQuery::Order::arrival;
+  }
+  if (const auto found = match.query.find("tasks"); found != match.query.end()) {
+    GW_TRY(query.tasks, job::parse_tasks(found->second));
+  }
+  return query;
+}
+
+Result<job::TaskQuery> task_query(const Match& match) {
+  constexpr std::uint64_t kUsual = 100;
+  job::TaskQuery query;
+  GW_TRY(const std::uint64_t from, number(match, "from"));
+  GW_TRY(const std::uint64_t limit, number(match, "limit"));
+  query.from = static_cast<std::uint32_t>(std::min<std::uint64_t>(from, UINT32_MAX));
+  query.limit = limit == 0 ? kUsual : limit;
+  const auto found = match.query.find("filter");
+  if (found == match.query.end()) return query;
+  const auto filter = task_filter(found->second);
+  if (!filter) return fail(Kind::invalid, "filter={} is none of all, waiting, running, done and failed", found->second);
+  query.filter = *filter;
+  return query;
 }
 
 }  // namespace gw::gateway

@@ -40,5 +40,9 @@ Result<std::uint64_t> number(const Match& match, std::string_view parameter);
 Result<bool> flag(const Match& match, std::string_view parameter);
 // stdout if it is missing.
 Result<node::Stream> stream(const Match& match);
+// order, stream (output and errors if it is missing), tasks and from.
+Result<node::FrameQuery> frame_query(const Match& match);
+// filter (all if it is missing), from and limit (100 if it is missing).
+Result<job::TaskQuery> task_query(const Match& match);
 
 }  // namespace gw::gateway

@@ -9,9 +9,9 @@ namespace gw::gateway {
 namespace {
 
 constexpr std::size_t kMaxBlobBytes = 1u << 20;
-constexpr std::size_t kMaxShareBytes = 4096;
-constexpr std::size_t kMaxOrderBytes = 256u << 10;                           // 4096 serials and as many peers
-constexpr std::size_t kMaxSubmissionBytes = wire::kMaxManifestBytes + 1024;  // and a charter
+constexpr std::size_t kMaxShareBytes = 256u << 10;
+constexpr std::size_t kMaxOrderBytes = 256u << 10;                                                      // 4096 serials and as many peers
+constexpr std::size_t kMaxSubmissionBytes = wire::kMaxManifestBytes + wire::kMaxRowInputs * 32 + 1024;  // and a charter
 
 struct Entry {
   Route route;
@@ -25,6 +25,7 @@ const std::array kEntries = std::to_array<Entry>({
     {{"PUT", "/v1/share", "", kMaxShareBytes}, &Api::change_share},
     {{"GET", "/v1/metrics"}, &Api::show_metrics},
     {{"GET", "/v1/hosted"}, &Api::list_hosted},
+    {{"GET", "/v1/balance"}, &Api::show_balance},
     {{"GET", "/v1/jobs"}, &Api::list_jobs},
     {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
     {{"GET", "/v1/jobs/{id}"}, &Api::show_job},
@@ -35,9 +36,13 @@ const std::array kEntries = std::to_array<Entry>({
     {{"GET", "/v1/jobs/{id}/image"}, &Api::show_image},
     {{"POST", "/v1/jobs/{id}/input", "piece", wire::kMaxInputPiece}, &Api::supply_input},
     {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output},
+    {{"GET", "/v1/jobs/{id}/frames", "order stream tasks from follow"}, &JobStream::send_frames},
+    {{"GET", "/v1/jobs/{id}/tasks", "filter from limit"}, &Api::list_tasks},
+    {{"GET", "/v1/jobs/{id}/manifest"}, &Api::show_manifest},
     {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events},
     {{"GET", "/v1/blobs/{sha256}"}, &Api::load_blob},
     {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, &Api::store_blob},
+    {{"POST", "/v1/fetch", "", kMaxOrderBytes}, &Api::fetch},
     {{"GET", "/v1/grids"}, &Api::list_grids},
     {{"POST", "/v1/grids", "", kMaxOrderBytes}, &Api::add_grid},
     {{"DELETE", "/v1/grids/{id}"}, &Api::leave_grid},

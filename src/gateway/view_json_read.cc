@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -107,6 +108,39 @@ class Members {
         one.is_string() ? texts.push_back(one.get<std::string>()) : note(fmt::format("{} is no list of texts", key));
     return texts;
   }
+  std::vector<Hash256> hashes(const char* key) const {
+    std::vector<Hash256> hashes;
+    for (const std::string& text : texts(key)) {
+      auto hash = parse_hash(text);
+      hash ? hashes.push_back(*hash) : note(hash.error().detail);
+    }
+    return hashes;
+  }
+  // Numbers by the hash that they belong to.
+  std::map<Hash256, std::uint32_t> weights(const char* key) const {
+    std::map<Hash256, std::uint32_t> weights;
+    const Json* const list = find(key, Json::value_t::object);
+    if (list == nullptr) return weights;
+    const Members inner(*list, problem_);
+    for (const auto& [name, value] : list->items()) {
+      auto hash = parse_hash(name);
+      hash ? void(weights[*hash] = inner.number<std::uint32_t>(name.c_str())) : note(hash.error().detail);
+    }
+    return weights;
+  }
+  // A list of pairs of numbers.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(const char* key) const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    const Json* const list = find(key, Json::value_t::array);
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const Json& one = (*list)[i];
+      const bool is_pair = one.is_array() && one.size() == 2 && one[0].is_number_unsigned() && one[1].is_number_unsigned() &&
+                           one[0].get<std::uint64_t>() <= UINT32_MAX && one[1].get<std::uint64_t>() <= UINT32_MAX;
+      is_pair ? (void)pairs.emplace_back(one[0].get<std::uint32_t>(), one[1].get<std::uint32_t>())
+              : note(fmt::format("{} is no list of pairs", key));
+    }
+    return pairs;
+  }
   void note(std::string problem) const {
     if (problem_.empty()) problem_ = std::move(problem);
   }
@@ -144,16 +178,22 @@ std::optional<node::WallTime> maybe_time(const Members& json, const char* key) {
   return json.time(key);
 }
 
+// Kind::invalid becomes the problem.
+template <class Value>
+void take(const Members& json, Result<Value> parsed, Value& value) {
+  parsed ? void(value = *std::move(parsed)) : json.note(parsed.error().detail);
+}
+
 node::Share read_share(const Members& json) {
-  return {.cores = json.number<std::uint32_t>("cores"),
-          .memory_bytes = json.number<std::uint64_t>("memory_bytes"),
-          .cpu_percent = json.number<std::uint32_t>("cpu_percent"),
-          .slots_per_peer = json.number<std::uint32_t>("slots_per_peer"),
-          .jobs_per_peer = json.number<std::uint32_t>("jobs_per_peer"),
-          .disk_bytes = json.number<std::uint64_t>("disk_bytes"),
-          .disk_bytes_per_peer = json.number<std::uint64_t>("disk_bytes_per_peer"),
-          .disk_bytes_per_job = json.number<std::uint64_t>("disk_bytes_per_job"),
-          .disk_bytes_per_grid = json.number<std::uint64_t>("disk_bytes_per_grid")};
+  node::Share share;
+  node::for_each_number(share, [&]<class Number>(const char* name, Number& number) { number = json.number<Number>(name); });
+  job::LendingRules& rules = share.rules;
+  take(json, job::LendingAudience::parse(json.text("for")), rules.audience);
+  take(json, job::LendingTimes::parse(json.text("when")), rules.when);
+  for (const job::ConsumerName& name : json.hashes("allow")) rules.allowed.insert(name);
+  for (const job::ConsumerName& name : json.hashes("block")) rules.blocked.insert(name);
+  rules.weights = json.weights("weights");
+  return share;
 }
 
 node::StorageView read_storage(const Members& json) {
@@ -165,16 +205,37 @@ node::StorageView read_storage(const Members& json) {
           .full = json.boolean("full"),
           .lent_threads = json.number<std::uint64_t>("lent_threads"),
           .lent_bytes = json.number<std::uint64_t>("lent_bytes"),
-          .lent_limit = json.number<std::uint64_t>("lent_limit")};
+          .lent_limit = json.number<std::uint64_t>("lent_limit"),
+          .cache_bytes = json.number<std::uint64_t>("cache_bytes"),
+          .cache_limit = json.number<std::uint64_t>("cache_limit"),
+          .cache_hits = json.number<std::uint64_t>("cache_hits"),
+          .cache_hit_bytes = json.number<std::uint64_t>("cache_hit_bytes")};
 }
 
 node::HostedJobView read_hosted(const Members& json) {
   using State = node::HostedJobView::State;
   return {.id = {json.hash("id")},
           .home = {json.hash("home")},
-          .state = json.state({State::reserved, State::claimed}),
+          .home_name = json.text("home_name"),
+          .state = json.state({State::reserved, State::claimed, State::leaving}),
           .slots = json.number<std::uint32_t>("slots"),
-          .memory_bytes = json.number<std::uint64_t>("memory_bytes")};
+          .memory_bytes = json.number<std::uint64_t>("memory_bytes"),
+          .owner = json.hash("owner"),
+          .program = json.text("program"),
+          .since = json.time("since"),
+          .cpu_time = std::chrono::milliseconds(json.number<std::uint64_t>("cpu_ms")),
+          .lanes = json.number<std::uint32_t>("lanes"),
+          .priority = json.number<std::uint32_t>("priority")};
+}
+
+node::BalanceView read_balance(const Members& json) {
+  return {.peer = {json.hash("peer")},
+          .user = json.is_null("user") ? Hash256() : json.hash("user"),
+          .given_slot_seconds = json.real("given_slot_seconds"),
+          .used_slot_seconds = json.real("used_slot_seconds"),
+          .given_bytes = json.number<std::uint64_t>("given_bytes"),
+          .used_bytes = json.number<std::uint64_t>("used_bytes"),
+          .changed_at = json.time("changed_at")};
 }
 
 node::PingView read_ping(const Members& json) {
@@ -189,6 +250,7 @@ constexpr std::initializer_list<Reach> kAllReaches{Reach::unknown, Reach::open, 
 
 node::NodeView read_node(const Members& json) {
   return {.id = {json.hash("id")},
+          .name = json.text("name"),
           .boot = json.number<std::uint64_t>("boot"),
           .version = json.text("version"),
           .addresses = json.texts("addresses"),
@@ -198,6 +260,7 @@ node::NodeView read_node(const Members& json) {
           .started_at = json.time("started_at"),
           .state = json.text("state"),
           .share = read_share(json.object("share")),
+          .not_lending = json.text("not_lending"),
           .reach = json.state(kAllReaches, "reach"),
           .dialled_back = json.number<std::uint32_t>("dialled_back"),
           .not_dialled_back = json.number<std::uint32_t>("not_dialled_back"),
@@ -218,6 +281,7 @@ std::optional<PeerView::Link> read_link(const Members& json) {
 
 PeerView read_peer(const Members& json) {
   return {.id = {json.hash("id")},
+          .name = json.text("name"),
           .grid = json.text("grid"),
           .address = json.text("address"),
           .state = peer_state(json),
@@ -232,10 +296,12 @@ PeerView read_peer(const Members& json) {
 node::JobSummary read_summary(const Members& json) {
   return {.id = {json.hash("id")},
           .name = json.text("name"),
+          .program = json.text("program"),
           .state = job_state(json),
           .submitted_at = maybe_time(json, "submitted_at"),
           .ended_at = maybe_time(json, "ended_at"),
           .tasks = json.number<std::uint32_t>("tasks"),
+          .array = json.number<std::uint32_t>("array"),
           .slots = json.number<std::uint32_t>("slots"),
           .threads = json.number<std::uint64_t>("threads"),
           .waiting = json.number<std::uint64_t>("waiting"),
@@ -247,8 +313,15 @@ node::JobSummary read_summary(const Members& json) {
                        .resumed = json.number<std::uint64_t>("resumed"),
                        .restarted = json.number<std::uint64_t>("restarted"),
                        .peers_lost = json.number<std::uint64_t>("peers_lost")},
+          .retried = json.number<std::uint64_t>("retried"),
           .sentence = json.text("sentence"),
-          .stored_bytes = json.number<std::uint64_t>("stored_bytes")};
+          .stored_bytes = json.number<std::uint64_t>("stored_bytes"),
+          .next_event = json.number<std::uint64_t>("next_event")};
+}
+
+job::Time since_1970(const Members& json, const char* member) {
+  const auto time = maybe_time(json, member);
+  return time ? std::chrono::duration_cast<job::Time>(time->time_since_epoch()) : job::Time(0);
 }
 
 ThreadView read_thread(const Members& json) {
@@ -260,7 +333,10 @@ ThreadView read_thread(const Members& json) {
                     .restarted = json.number<std::uint64_t>("restarted"),
                     .exit_code = json.number<std::uint32_t>("exit_code"),
                     .sentence = json.text("sentence"),
-                    .reason = json.reason("reason")};
+                    .why = {json.reason("reason"), json.text("detail")},
+                    .attempts = json.number<std::uint32_t>("attempts"),
+                    .started_at = since_1970(json, "started_at"),
+                    .ended_at = since_1970(json, "ended_at")};
   if (!json.is_null("task")) thread.task = json.number<std::uint32_t>("task");
   if (!json.is_null("host")) thread.host = job::PeerId{json.hash("host")};
   return thread;
@@ -268,6 +344,7 @@ ThreadView read_thread(const Members& json) {
 
 node::JobPeerView read_job_peer(const Members& json) {
   return {.id = {json.hash("id")},
+          .name = json.text("name"),
           .state = peer_state(json),
           .slots = json.number<std::uint32_t>("slots"),
           .running = json.number<std::uint64_t>("running"),
@@ -277,11 +354,40 @@ node::JobPeerView read_job_peer(const Members& json) {
           .failure = json.text("failure")};
 }
 
+job::PeerReason read_peer_reason(const Members& json) { return {{json.hash("peer")}, {json.reason("reason"), json.text("detail")}}; }
+
+job::WaitCount read_wait(const Members& json) {
+  return {{json.reason("reason"), json.text("detail")}, json.number<std::uint64_t>("threads")};
+}
+
 node::JobView read_job(const Members& json) {
-  return {.summary = read_summary(json), .threads = json.all("thread_list", read_thread), .peers = json.all("peers", read_job_peer)};
+  return {.summary = read_summary(json),
+          .threads = json.all("thread_list", read_thread),
+          .peers = json.all("peers", read_job_peer),
+          .waits = json.all("waits", read_wait),
+          .absent = json.all("absent", read_peer_reason)};
 }
 
 node::Stream stream_in(const Members& json) { return json.text("stream") == "stdout" ? node::Stream::output : node::Stream::errors; }
+
+job::TaskPage read_task_page(const Members& json) {
+  job::TaskPage page{.tasks = json.all("tasks", read_thread), .count = json.number<std::uint64_t>("count")};
+  if (!json.is_null("next")) page.next = json.number<std::uint32_t>("next");
+  return page;
+}
+
+JobEvent::TasksEnded read_tasks_ended(const Members& json) {
+  JobEvent::TasksEnded event{.ended = json.number<std::uint64_t>("ended"),
+                             .failed = json.number<std::uint64_t>("failed"),
+                             .running = json.number<std::uint64_t>("running"),
+                             .hosts = json.number<std::uint64_t>("hosts")};
+  for (const auto& [first, count] : json.pairs("tasks")) event.tasks.push_back({first, count});
+  event.failures = json.all(
+      "failures", +[](const Members& j) {
+        return JobEvent::TasksEnded::Failure{j.number<std::uint32_t>("task"), j.number<std::uint32_t>("exit_code"), j.text("sentence")};
+      });
+  return event;
+}
 
 using Kinds = decltype(JobEvent::kind);
 const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers() {
@@ -300,9 +406,14 @@ const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers
        [](const Members& j) { return E::ThreadEnded{j.thread("thread"), j.number<std::uint32_t>("exit_code"), j.text("sentence")}; }},
       {"thread_failed", [](const Members& j) { return E::ThreadFailed{j.thread("thread"), j.text("sentence")}; }},
       {"report", [](const Members& j) { return E::Report{j.thread("thread"), j.bytes("hex")}; }},
+      {"tasks_ended", [](const Members& j) { return read_tasks_ended(j); }},
+      {"task_repeated",
+       [](const Members& j) {
+         return E::TaskRepeated{j.thread("thread"), {j.hash("host")}, j.number<std::uint32_t>("exit_code"), j.text("sentence")};
+       }},
       {"suspended", [](const Members&) { return E::Suspended{}; }},
       {"resumed", [](const Members&) { return E::Resumed{}; }},
-      {"over", [](const Members& j) { return E::Over{job_state(j), j.number<std::uint32_t>("exit_code")}; }},
+      {"over", [](const Members& j) { return E::Over{job_state(j), j.number<std::uint32_t>("exit_code"), j.text("sentence")}; }},
   };
   return table;
 }
@@ -333,34 +444,61 @@ Result<node::NodeView> node_view(std::string_view text) { return read(text, read
 Result<node::Share> share_view(std::string_view text) { return read(text, read_share); }
 Result<node::PingView> ping_view(std::string_view text) { return read(text, read_ping); }
 
+Result<node::UrlPieces> url_pieces(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  std::string problem;
+  const Members members(json, problem);
+  node::UrlPieces pieces{.total = members.number<std::uint64_t>("total"), .version = members.text("version"), .pieces = {}};
+  if (!json.is_object() || !json.contains("pieces") || !json["pieces"].is_array()) return fail(Kind::corrupt, "pieces is no array");
+  for (const Json& piece : json["pieces"]) {
+    GW_TRY(const Hash256 hash, parse_hash(piece.is_string() ? piece.get<std::string>() : ""));
+    pieces.pieces.push_back(hash);
+  }
+  if (!problem.empty()) return fail(Kind::corrupt, "{}", problem);
+  return pieces;
+}
+
+Result<node::UrlRequest> url_request(std::string_view text) {
+  constexpr std::uint64_t kPieceBytes = 1u << 20;
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  std::string problem;
+  const Members members(json, problem);
+  node::UrlRequest request{
+      .url = members.text("url"), .offset = members.number<std::uint64_t>("offset"), .version = members.text("version")};
+  if (!problem.empty()) return fail(Kind::invalid, "send an object with url, offset and version: {}", problem);
+  if (request.offset % kPieceBytes != 0 || request.offset >> 48 != 0) return fail(Kind::invalid, "offset is a multiple of 1 MiB");
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  if (request.version.size() > 256 || std::ranges::any_of(request.version, is_control)) return fail(Kind::invalid, "version is not one");
+  return request;
+}
+
 Result<node::ShareChange> share_change(std::string_view text) {
-  constexpr std::string_view kForm =
-      "an object with cores, memory_bytes, cpu_percent, slots_per_peer, jobs_per_peer, disk_bytes, "
-      "disk_bytes_per_peer, disk_bytes_per_job or disk_bytes_per_grid";
+  constexpr std::string_view kForm = "an object with members of the share, as GET /v1/node shows it";
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return fail(Kind::invalid, "the body is not a JSON object: send {}", kForm);
   std::string problem;
   const Members members(json, problem);
   node::ShareChange change;
   for (const auto& [key, value] : json.items()) {
-    if (key == "cores") {
-      change.cores = members.number<std::uint32_t>("cores");
-    } else if (key == "memory_bytes") {
-      change.memory_bytes = members.number<std::uint64_t>("memory_bytes");
-    } else if (key == "cpu_percent") {
-      change.cpu_percent = members.number<std::uint32_t>("cpu_percent");
-    } else if (key == "slots_per_peer") {
-      change.slots_per_peer = members.number<std::uint32_t>("slots_per_peer");
-    } else if (key == "jobs_per_peer") {
-      change.jobs_per_peer = members.number<std::uint32_t>("jobs_per_peer");
-    } else if (key == "disk_bytes") {
-      change.disk_bytes = members.number<std::uint64_t>("disk_bytes");
-    } else if (key == "disk_bytes_per_peer") {
-      change.disk_bytes_per_peer = members.number<std::uint64_t>("disk_bytes_per_peer");
-    } else if (key == "disk_bytes_per_job") {
-      change.disk_bytes_per_job = members.number<std::uint64_t>("disk_bytes_per_job");
-    } else if (key == "disk_bytes_per_grid") {
-      change.disk_bytes_per_grid = members.number<std::uint64_t>("disk_bytes_per_grid");
+    bool known = false;
+    node::for_each_number(change, [&]<class Number>(const char* name, std::optional<Number>& number) {
+      if (key != name) return;
+      known = true;
+      number = members.number<Number>(name);
+    });
+    if (known) continue;
+    if (key == "for") {
+      change.audience = members.text("for");
+    } else if (key == "when") {
+      change.when = members.text("when");
+    } else if (key == "allow") {
+      change.allow = members.hashes("allow");
+    } else if (key == "block") {
+      change.block = members.hashes("block");
+    } else if (key == "unlist") {
+      change.unlist = members.hashes("unlist");
+    } else if (key == "weights") {
+      change.weights = members.weights("weights");
     } else {
       members.note(fmt::format("'{}' cannot be shared", key));
     }
@@ -369,10 +507,15 @@ Result<node::ShareChange> share_change(std::string_view text) {
   return change;
 }
 Result<node::JobView> job_view(std::string_view text) { return read(text, read_job); }
+Result<job::TaskPage> task_page(std::string_view text) { return read(text, read_task_page); }
 Result<JobEvent> job_event(std::string_view line) { return read(line, read_event); }
 
 Result<std::vector<PeerView>> peer_views(std::string_view text) {
   return read<std::vector<PeerView>>(text, [](const Members& json) { return json.all("peers", read_peer); });
+}
+
+Result<std::vector<node::BalanceView>> balance_views(std::string_view text) {
+  return read<std::vector<node::BalanceView>>(text, [](const Members& json) { return json.all("peers", read_balance); });
 }
 
 Result<std::vector<node::HostedJobView>> hosted_views(std::string_view text) {

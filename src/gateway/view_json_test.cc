@@ -42,7 +42,11 @@ node::JobView example() {
                           .epoch = 3,
                           .resumed = 1,
                           .restarted = 1,
-                          .reason = Reason::starting});
+                          .why = {Reason::starting, "for 3 s"},
+                          .attempts = 2,
+                          .started_at = std::chrono::seconds(1700000000)});
+  view.waits.push_back({{Reason::no_free_slots, "0 of 4 are free"}, 17});
+  view.absent.push_back({{hash_of(3)}, {Reason::no_free_slots, "all in use"}});
   view.peers.push_back(
       {.id = {hash_of(2)}, .state = node::PeerView::State::silent, .slots = 1, .running = 2, .finished = 3, .lost = 4, .taken = 5});
   return view;
@@ -57,22 +61,24 @@ TEST(ViewJson, WrittenViewsAreReadBack) {
   EXPECT_FALSE(back->summary.ended_at);
   EXPECT_EQ(back->summary.submitted_at, at(1700000000));
 
-  const node::NodeView node{.id = {hash_of(7)},
-                            .boot = 3,
-                            .version = "0.1.0",
-                            .addresses = {"10.0.0.1:7000"},
-                            .slots = 4,
-                            .free_slots = 2,
-                            .started_at = at(5),
-                            .state = "/s",
-                            .share = {.cores = 4, .memory_bytes = 5, .cpu_percent = 6},
-                            .reach = Reach::relay_only,
-                            .dialled_back = 1,
-                            .not_dialled_back = 2,
-                            .anchors = {"10.0.0.9:7400"},
-                            .load = 1.5,
-                            .cores = 8,
-                            .workers = 3};
+  const node::NodeView node{
+      .id = {hash_of(7)},
+      .boot = 3,
+      .version = "0.1.0",
+      .addresses = {"10.0.0.1:7000"},
+      .slots = 4,
+      .free_slots = 2,
+      .started_at = at(5),
+      .state = "/s",
+      .share = {.cores = 4, .memory_bytes = 5, .cpu_percent = 6, .rules = {.allowed = {hash_of(1)}, .weights = {{hash_of(2), 3}}}},
+      .not_lending = "it lends at 22:00-07:00 only",
+      .reach = Reach::relay_only,
+      .dialled_back = 1,
+      .not_dialled_back = 2,
+      .anchors = {"10.0.0.9:7400"},
+      .load = 1.5,
+      .cores = 8,
+      .workers = 3};
   EXPECT_EQ(dump(to_json(node_view(dump(to_json(node))).value())), dump(to_json(node)));
   const std::vector<node::PeerView> peers{{.id = {hash_of(7)}, .grid = "open", .state = node::PeerView::State::self, .free_slots = 2},
                                           {.id = {hash_of(8)},
@@ -89,11 +95,32 @@ TEST(ViewJson, WrittenViewsAreReadBack) {
   EXPECT_EQ(dump(to_json(job_summaries(dump(to_json(jobs))).value())), dump(to_json(jobs)));
 }
 
+TEST(ViewJson, APageOfTasksIsReadBack) {
+  job::TaskPage page{.tasks = example().threads, .next = 12, .count = 99};
+  const std::string text = dump(to_json(page));
+  const auto back = task_page(text);
+  ASSERT_TRUE(back) << back.error().detail;
+  EXPECT_EQ(dump(to_json(*back)), text);
+  EXPECT_EQ(back->next, 12u);
+  page.next.reset();
+  EXPECT_FALSE(task_page(dump(to_json(page)))->next);
+  for (const job::TaskFilter filter : {job::TaskFilter::all, job::TaskFilter::failed}) EXPECT_EQ(task_filter(name(filter)), filter);
+  EXPECT_FALSE(task_filter("bad"));
+}
+
 TEST(ViewJson, ASharesChangeHasOnlyWhatChanges) {
   const auto change = share_change(dump(to_json(node::ShareChange{.cpu_percent = 40})));
   ASSERT_TRUE(change) << change.error().detail;
   EXPECT_EQ(change->cpu_percent, 40u);
   EXPECT_FALSE(change->cores || change->memory_bytes);
+  node::ShareChange rules{.nice = 3, .audience = "mine,grid lab", .when = "idle", .stranger_threads = 2};
+  rules.allow = {hash_of(1)};
+  rules.block = {hash_of(2)};
+  rules.unlist = {hash_of(3)};
+  rules.weights = {{hash_of(1), 4}};
+  EXPECT_EQ(dump(to_json(share_change(dump(to_json(rules))).value())), dump(to_json(rules)));
+  for (const char* text : {R"({"for":1})", R"({"allow":["xx"]})", R"({"weights":{"xx":1}})", R"({"weights":[]})"})
+    EXPECT_EQ(share_change(text).error().kind, Kind::invalid) << text;
   for (const char* text : {"", "[]", R"({"slots":1})", R"({"cores":"1"})", R"({"cores":-1})", R"({"cores":99999999999})"})
     EXPECT_EQ(share_change(text).error().kind, Kind::invalid) << text;
 }
@@ -101,19 +128,22 @@ TEST(ViewJson, ASharesChangeHasOnlyWhatChanges) {
 TEST(ViewJson, EveryEventIsReadBack) {
   const job::PeerId host{hash_of(9)};
   const job::ThreadId thread(77);
-  const decltype(JobEvent::kind) kinds[] = {JobEvent::Accepted{},
-                                            JobEvent::ThreadPlaced{thread, host},
-                                            JobEvent::ThreadResumed{thread, 2, host},
-                                            JobEvent::ThreadRestarted{thread, 3, host},
-                                            JobEvent::PeerLost{host, 4},
-                                            JobEvent::OutputGrew{node::Stream::errors, 5},
-                                            JobEvent::InputWanted{3},
-                                            JobEvent::ThreadEnded{thread, 6, "exited with code 134 (SIGABRT)\n  at abort"},
-                                            JobEvent::ThreadFailed{thread, "why"},
-                                            JobEvent::Report{thread, std::string("\0\xff", 2)},
-                                            JobEvent::Suspended{},
-                                            JobEvent::Resumed{},
-                                            JobEvent::Over{node::JobState::failed, 8}};
+  const decltype(JobEvent::kind) kinds[] = {
+      JobEvent::Accepted{},
+      JobEvent::ThreadPlaced{thread, host},
+      JobEvent::ThreadResumed{thread, 2, host},
+      JobEvent::ThreadRestarted{thread, 3, host},
+      JobEvent::PeerLost{host, 4},
+      JobEvent::OutputGrew{node::Stream::errors, 5},
+      JobEvent::InputWanted{3},
+      JobEvent::ThreadEnded{thread, 6, "exited with code 134 (SIGABRT)\n  at abort"},
+      JobEvent::ThreadFailed{thread, "why"},
+      JobEvent::Report{thread, std::string("\0\xff", 2)},
+      JobEvent::TasksEnded{.ended = 1, .failed = 2, .running = 3, .hosts = 4, .tasks = {{5, 6}}, .failures = {{5, 7, "why"}}},
+      JobEvent::TaskRepeated{thread, host, 3, "why"},
+      JobEvent::Suspended{},
+      JobEvent::Resumed{},
+      JobEvent::Over{node::JobState::failed, 8, "stopped"}};
   EXPECT_EQ(std::size(kinds), std::variant_size_v<decltype(JobEvent::kind)>);
   for (const auto& kind : kinds) {
     const std::string line = dump(to_json(JobEvent{.number = 5, .at = at(6), .kind = kind}));

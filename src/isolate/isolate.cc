@@ -58,6 +58,11 @@ Result<std::unique_ptr<Isolate>> Isolate::make(Engine& engine, PoolThread& threa
   GW_TRY_VOID(files.add_outputs(config.outputs));
   core.wasi.files = files.take();
   core.wasi.descriptors = DescriptorTable::standard(core.wasi.files);
+  if (config.standard_input) {
+    FileTreeBuilder with_input(std::move(core.wasi.files));
+    GW_TRY_VOID(with_input.add_standard_input(*config.standard_input, core.wasi.descriptors));
+    core.wasi.files = with_input.take();
+  }
   core.wasi.outputs = std::move(config.outputs);
   GW_TRY_VOID(check(core.wasi));
   return make_from(engine, thread, std::move(module), config.limits, host, core, [](WasmInstance&) { return ok(); });

@@ -43,6 +43,7 @@ struct IsolateConfig {
   std::array<std::uint8_t, 32> random_seed{};  // of everything the guest draws from random_get
   std::vector<InputEntry> inputs;              // read-only files
   std::vector<std::string> outputs;            // paths to hand out at the end; with a slash behind it a directory, which is made
+  std::optional<InputEntry> standard_input;    // a file instead of the input source
   Limits limits;
 };
 

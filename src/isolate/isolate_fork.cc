@@ -137,8 +137,7 @@ bool Isolate::put_back_here(const ForkPoint& point) {
 Status Isolate::set_start(GuestStart start) {
   GW_TRY_VOID(check(start));
   GW_ASSERT(!last_stop_);
-  thread_.call([&] { wasi_.set_start(std::move(start)); });
-  return ok();
+  return thread_.call([&] { return wasi_.set_start(std::move(start)); });
 }
 
 Status Isolate::take_snapshot(std::span<std::uint8_t> memory) {

@@ -62,6 +62,11 @@ struct StartWorker {
   JobId job;
   std::uint32_t slots;
 };
+// The worker stands still, or goes on: its slots are another job's for now.
+struct PauseWorker {
+  WorkerId worker;
+  bool paused;
+};
 struct KillWorker {
   WorkerId worker;
   std::string broken_rule = {};  // empty: the worker is not needed any more
@@ -172,6 +177,7 @@ struct JobOver {
   std::uint64_t failed = 0;
   std::uint32_t exit_code = 0;
   bool cancelled = false;
+  std::string sentence = {};  // why it stopped before all its tasks had run
 };
 struct JobSuspended {  // none of its threads runs any more; their last images are kept
   JobId job;
@@ -206,6 +212,12 @@ struct HostLost {  // `threads`: how many threads of the job ran there
   PeerId peer;
   std::uint64_t threads;
 };
+struct RunRepeated {  // a run of a task has failed, and the task runs again: what it has printed before is void
+  JobId job;
+  ThreadId thread;
+  PeerId host;  // of the run
+  wire::pb::Effect::End end;
+};
 struct ThreadFailed {
   JobId job;
   ThreadId thread;
@@ -229,13 +241,13 @@ struct RecordsDamaged {  // on this peer's disk; the sentence names them and wha
 };
 using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, InputWanted, InputStored, InputRefused,
                            JobOver, JobSuspended, JobResumed, JobRequestRefused, ThreadPlaced, ThreadResumed, ThreadRestarted, HostLost,
-                           ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
+                           RunRepeated, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
 struct Notify {
   Event event;
 };
 
-using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, KillWorker, FrameToWorker, Persist, DropRecords,
-                            DropOutput, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
+using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, PauseWorker, KillWorker, FrameToWorker, Persist,
+                            DropRecords, DropOutput, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
 
 // The actions of one turn. The machines fill the lists, Peer empties them.
 //

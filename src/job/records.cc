@@ -25,6 +25,7 @@ int numbers_of(char kind) {
     case RecordKind::suspension:
     case RecordKind::peers:
     case RecordKind::grid:
+    case RecordKind::balance:
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:

@@ -19,13 +19,14 @@ enum class RecordKind : char {
   peers = 'N',
   grid = 'G',
   input = 'I',
-  suspension = 'S'
+  suspension = 'S',
+  balance = 'B'
 };
 
 struct RecordKey {
   RecordKind kind;
-  JobId job;                 // peers, grid: a grid
-  ThreadId thread;           // all but job, counters, output, suspension, peers and grid
+  JobId job;                 // peers, grid: a grid; balance: a peer
+  ThreadId thread;           // all but job, counters, output, suspension, peers, grid and balance
   std::uint64_t number = 0;  // determinants: index of the first. input: piece
 
   std::string encode() const;

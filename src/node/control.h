@@ -15,6 +15,7 @@
 #include "base/reach.h"
 #include "base/reason.h"
 #include "job/home/job_snapshot.h"
+#include "job/home/task_list.h"
 #include "job/names.h"
 #include "node/grid_control.h"
 #include "node/share.h"
@@ -38,10 +39,15 @@ struct StorageView {
   std::uint64_t lent_threads = 0;    // of other peers' jobs, that run here or whose images are kept here
   std::uint64_t lent_bytes = 0;      // of code, inputs and images stored for them
   std::uint64_t lent_limit = 0;      // of lent_bytes
+  std::uint64_t cache_bytes = 0;     // of code and inputs of jobs that are over
+  std::uint64_t cache_limit = 0;     // of cache_bytes
+  std::uint64_t cache_hits = 0;      // pieces that a job found there since the daemon started
+  std::uint64_t cache_hit_bytes = 0;
 };
 
 struct NodeView {
   job::PeerId id;
+  std::string name;  // of this machine
   std::uint64_t boot = 0;
   std::string version;
   std::vector<std::string> addresses;  // where other peers reach it
@@ -49,8 +55,9 @@ struct NodeView {
   std::uint32_t free_slots = 0;
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
-  std::string state;  // its folder
-  Share share;        // as its owner has set it
+  std::string state;             // its folder
+  Share share;                   // as its owner has set it
+  std::string not_lending = {};  // why jobs of other peers get nothing now, whoever asks; empty: some may
   Reach reach = Reach::unknown;
   std::uint32_t dialled_back = 0;      // peers that could dial this one, of those asked last
   std::uint32_t not_dialled_back = 0;  // peers that could not
@@ -70,9 +77,23 @@ struct PingView {
   std::chrono::milliseconds clock_ahead{0};  // its clock minus ours, with an error of half the round trip
 };
 
+// A part of a file that is to be fetched.
+struct UrlRequest {
+  std::string url;
+  std::uint64_t offset = 0;  // a multiple of a MiB
+  std::string version;       // as in the answer to the first request for the file; empty in that one
+};
+// The pieces of it that are stored now, one MiB each, but for the last of the file.
+struct UrlPieces {
+  std::uint64_t total = 0;  // bytes of the whole file
+  std::string version;
+  std::vector<Hash256> pieces;
+};
+
 // A peer of a grid, as this one knows it.
 struct PeerView {
   job::PeerId id;
+  std::string name;     // of its machine, as it says itself; empty: none
   std::string grid;     // its name
   std::string address;  // empty: it cannot be dialled
   enum class State : std::uint8_t { self, alive, suspected, silent };
@@ -102,11 +123,13 @@ struct JobCounters {
 
 struct JobSummary {
   job::JobId id;
-  std::string name;  // of the program: its first argument
+  std::string name;     // that its submitter gave it, else that of the program
+  std::string program;  // its first argument
   JobState state = JobState::running;
   std::optional<WallTime> submitted_at;  // none: not recorded
   std::optional<WallTime> ended_at;
-  std::uint32_t tasks = 0;
+  std::uint32_t tasks = 0;    // that the job has
+  std::uint32_t array = 0;    // numbers of its tasks are below this; it may have only some of the array
   std::uint32_t slots = 0;    // wanted
   std::uint64_t threads = 0;  // known so far: tasks and forked threads
   std::uint64_t waiting = 0;
@@ -115,14 +138,17 @@ struct JobSummary {
   std::uint64_t failed = 0;
   std::uint32_t exit_code = 0;  // of a job that is over: that of the main thread, or the highest of an array
   JobCounters counters;
+  std::uint64_t retried = 0;       // runs of tasks that failed and were repeated
   std::string sentence;            // why the job could not continue, or what of it is lost; empty: neither
   std::uint64_t stored_bytes = 0;  // of its output, on disk
+  std::uint64_t next_event = 0;    // what happened before this event is counted here; 0: not known
 };
 
 using job::ThreadView;
 
 struct JobPeerView {
   job::PeerId id;
+  std::string name;  // of its machine; empty: not known any more
   PeerView::State state = PeerView::State::silent;
   std::uint32_t slots = 0;     // claimed now
   std::uint64_t running = 0;   // threads there now
@@ -136,16 +162,36 @@ struct JobPeerView {
 struct HostedJobView {
   job::JobId id;
   job::PeerId home;
-  enum class State : std::uint8_t { reserved, claimed };
+  std::string home_name;  // of its machine; empty: not known
+  enum class State : std::uint8_t { reserved, claimed, leaving };
   State state = State::reserved;
   std::uint32_t slots = 0;
-  std::uint64_t memory_bytes = 0;  // in use by its worker
+  std::uint64_t memory_bytes = 0;         // in use by its worker
+  Hash256 owner = {};                     // the key of the user who submitted it
+  std::string program = {};               // its first argument; empty: not known yet
+  WallTime since = {};                    // when it got the slots
+  std::chrono::milliseconds cpu_time{0};  // of its worker
+  std::uint32_t lanes = 0;                // threads and tasks that may run now; 0: others have their turn
+  std::uint32_t priority = 0;
+};
+
+// What this machine has given to the jobs of a peer, and what its own jobs have used there.
+struct BalanceView {
+  job::PeerId peer;
+  Hash256 user = {};  // whose job ran here last; zero: none did
+  double given_slot_seconds = 0;
+  double used_slot_seconds = 0;
+  std::uint64_t given_bytes = 0;  // of code, inputs and images
+  std::uint64_t used_bytes = 0;
+  WallTime changed_at;
 };
 
 struct JobView {
   JobSummary summary;
-  std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id
-  std::vector<JobPeerView> peers;   // by id
+  std::vector<ThreadView> threads;           // tasks in their order, then forked ones by id
+  std::vector<JobPeerView> peers;            // by id
+  std::vector<job::WaitCount> waits = {};    // why threads and tasks wait, with their number
+  std::vector<job::PeerReason> absent = {};  // live peers that do not work for the job while it waits, and why
 };
 
 // The streams of a job: output and errors are numbered as in pb::Effect::Output, files are those of wire/messages/output_file_frames.h.
@@ -156,6 +202,31 @@ inline constexpr std::size_t kStreams = 3;
 struct OutputPiece {
   std::string bytes;  // empty and not `end`: no further byte is final yet
   bool end = false;   // the job is over and these are its last bytes
+};
+
+// Which output of which tasks, and in which order.
+struct FrameQuery {
+  enum class Order : std::uint8_t { arrival, task };
+  Order order = Order::arrival;
+  std::optional<Stream> stream = {};       // none: output and errors
+  std::optional<job::TaskSet> tasks = {};  // none: all threads
+  std::uint64_t from = 0;                  // OutputFrames::next of the frames before; 0: from the beginning
+  std::size_t limit = 1u << 20;            // bytes; at least one thread or entry is given whole
+};
+
+// Bytes that one thread has printed.
+struct OutputFrame {
+  job::ThreadId thread;
+  Stream stream = Stream::output;
+  std::string bytes;
+  std::uint64_t next = 0;  // in the order of arrival: FrameQuery::from of what follows this frame
+};
+
+struct OutputFrames {
+  std::vector<OutputFrame> frames;
+  std::size_t bytes = 0;   // in them
+  std::uint64_t next = 0;  // FrameQuery::from of what follows
+  bool end = false;        // these are the last ones. In the order of tasks: that there are now
 };
 
 // --- events of a job
@@ -200,17 +271,38 @@ struct JobEvent {
     job::ThreadId thread;
     std::string bytes;
   };
+  // Tasks of an array have ended since the last such event, and so many in all.
+  struct TasksEnded {
+    struct Failure {
+      std::uint32_t task;
+      std::uint32_t exit_code;
+      std::string sentence;  // empty: the program has exited by itself
+    };
+    std::uint64_t ended = 0, failed = 0, running = 0;  // of the job, now
+    std::uint64_t hosts = 0;                           // that work for it, now
+    std::vector<job::TaskSpan> tasks;                  // at most kMaxRanges of them
+    std::vector<Failure> failures;                     // of those tasks, at most kMaxFailures
+    static constexpr std::size_t kMaxRanges = 64;
+    static constexpr std::size_t kMaxFailures = 16;
+  };
+  struct TaskRepeated {  // a run of it failed, and it runs again
+    job::ThreadId thread;
+    job::PeerId host;
+    std::uint32_t exit_code;
+    std::string sentence;
+  };
   struct Suspended {};  // none of its threads runs any more
   struct Resumed {};
   struct Over {
     JobState state;
     std::uint32_t exit_code;
+    std::string sentence = {};  // why it stopped before all its tasks had run
   };
 
   std::uint64_t number = 0;  // rises by one within a boot of the daemon; higher in a later boot
   WallTime at;
   std::variant<Accepted, ThreadPlaced, ThreadResumed, ThreadRestarted, PeerLost, OutputGrew, InputWanted, ThreadEnded, ThreadFailed, Report,
-               Suspended, Resumed, Over>
+               TasksEnded, TaskRepeated, Suspended, Resumed, Over>
       kind;
 };
 
@@ -234,9 +326,12 @@ class Control {
   // Stores a blob that a manifest will name. `done` when it is on disk; without a job it is kept for at least an hour. Kind::corrupt: the
   // hash is not that of the bytes; Kind::invalid: they are more than 1 MiB.
   virtual void store_blob(const Hash256& hash, std::string bytes, std::function<void(Status)> done) = 0;
+  // Fetches the next pieces of a file from its URL, on behalf of a job that will be submitted, and stores them as store_blob() does.
+  // Errors: those of UrlFetcher.
+  virtual void fetch(UrlRequest request, std::function<void(Result<UrlPieces>)> done) = 0;
   // Takes the bytes of a pb::SignedCharter and of a pb::Manifest. `done` when the job is durable; this peer is its home from then on.
   // Kind::invalid with the reason; Kind::not_found names the missing blob. The same charter again gives the same job.
-  virtual void submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) = 0;
+  virtual void submit(const wire::pb::JobSubmission& submission, std::function<void(Result<job::JobId>)> done) = 0;
   // `done` when the cancellation is durable: the job will not run again. A job that is over is not changed. Kind::not_found.
   virtual void cancel(const job::JobId& id, std::function<void(Status)> done) = 0;
 
@@ -269,6 +364,7 @@ class Control {
   // `done` gets the job with its threads and peers, which are read from the disk if the job is over. Kind::not_found.
   virtual void job(const job::JobId& id, std::function<void(Result<JobView>)> done) = 0;
   virtual std::vector<HostedJobView> hosted() const = 0;  // by id
+  virtual std::vector<BalanceView> balance() const = 0;   // by peer
 
   virtual std::vector<GridView> grids() const = 0;  // jobs that name none run in the first
   // `done` gets the requested invitation, otherwise the id of the grid in hexadecimal, when the change is on disk. This peer has joined a
@@ -280,6 +376,15 @@ class Control {
   // has ended, as a sequence of wire/messages/output_file_frames.h.
   virtual void read_output(const job::JobId& id, Stream stream, std::uint64_t offset, std::size_t limit,
                            std::function<void(Result<OutputPiece>)> done) = 0;
+
+  // The output of single tasks, with the thread of each piece: in the order of its arrival, of which nothing is held back; or in the order
+  // of the tasks, as far as it is there. Only what is durable. Kind::not_found.
+  virtual void read_frames(const job::JobId& id, const FrameQuery& query, std::function<void(Result<OutputFrames>)> done) = 0;
+
+  // The tasks of a job by number. Those that are over are read from the disk. Kind::not_found.
+  virtual void tasks(const job::JobId& id, const job::TaskQuery& query, std::function<void(Result<job::TaskPage>)> done) = 0;
+  // The manifest of a job: the bytes of a pb::Manifest. Kind::not_found: there is no such job, or its manifest was not kept.
+  virtual void manifest(const job::JobId& id, std::function<void(Result<std::string>)> done) = 0;
 
   // The remembered events from number `from` on, at most `limit`. The last event of a job that is over is Over; a first event with a number
   // higher than `from` shows that older ones are forgotten. Events of an earlier boot of the daemon are not kept, except for Over.

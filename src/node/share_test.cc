@@ -9,12 +9,28 @@ namespace {
 
 TEST(Share, ChangesWhatIsNamedAndRefusesWhatCannotBe) {
   const Share share{.cores = 4, .memory_bytes = 1u << 30, .cpu_percent = 100};
-  EXPECT_EQ(changed(share, {.cpu_percent = 50}).value(), (Share{4, 1u << 30, 50, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(changed(share, {.cores = 0, .memory_bytes = 0}).value(), (Share{0, 0, 100, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(changed(share, {.cpu_percent = 50}).value(), (Share{.cores = 4, .memory_bytes = 1u << 30, .cpu_percent = 50}));
+  EXPECT_EQ(changed(share, {.cores = 0, .memory_bytes = 0}).value(), (Share{.cores = 0}));
+  EXPECT_EQ(changed(share, {.nice = 20}).error().kind, Kind::invalid);
+  EXPECT_EQ(changed(share, {.bandwidth_bytes_per_s = 1}).error().kind, Kind::invalid);
+  EXPECT_EQ(changed(share, {.audience = "everybody"}).error().kind, Kind::invalid);
+  EXPECT_EQ(changed(share, {.when = "sometimes"}).error().kind, Kind::invalid);
   EXPECT_EQ(changed(share, {.cpu_percent = 0}).error().kind, Kind::invalid);
   EXPECT_EQ(changed(share, {.cpu_percent = 101}).error().kind, Kind::invalid);
   EXPECT_EQ(changed(share, {.cores = 4097}).error().kind, Kind::invalid);
   EXPECT_EQ(changed(share, {.memory_bytes = 1000}).error().kind, Kind::invalid);
+}
+
+TEST(Share, NamesAreInOneListAtATime) {
+  const job::ConsumerName one = sha256(as_bytes("one")), two = sha256(as_bytes("two"));
+  Share share = changed({}, {.allow = {one, two}, .weights = {{one, 3}}}).value();
+  EXPECT_EQ(share.rules.allowed, (std::set{one, two}));
+  share = changed(share, {.block = {one}}).value();
+  EXPECT_EQ(share.rules.allowed, std::set{two});
+  EXPECT_EQ(share.rules.blocked, std::set{one});
+  share = changed(share, {.unlist = {one, two}, .weights = {{one, 1}}}).value();
+  EXPECT_EQ(share.rules, job::LendingRules());
+  EXPECT_EQ(changed(share, {.weights = {{one, 0}}}).error().kind, Kind::invalid);
 }
 
 TEST(Share, SaysHowMuchIsStoredForOthers) {
@@ -35,25 +51,36 @@ TEST(Share, SurvivesARestart) {
   const Share share{.cores = 3, .memory_bytes = 256u << 20, .cpu_percent = 40, .slots_per_peer = 2, .jobs_per_peer = 1};
   ASSERT_TRUE(save_share(file, share));
   EXPECT_EQ(load_share(file).value(), share);
-  const Share with_disk{
-      .cores = 3, .disk_bytes = 5u << 20, .disk_bytes_per_peer = 3u << 20, .disk_bytes_per_job = 2u << 20, .disk_bytes_per_grid = 4u << 20};
+  const Share with_disk{.cores = 3,
+                        .disk_bytes = 5u << 20,
+                        .disk_bytes_per_peer = 3u << 20,
+                        .disk_bytes_per_job = 2u << 20,
+                        .disk_bytes_per_grid = 4u << 20,
+                        .cache_bytes = 7u << 20};
   ASSERT_TRUE(save_share(file, with_disk));
   EXPECT_EQ(load_share(file).value(), with_disk);
-  const std::string_view of_an_earlier_version = "cores 3 memory_bytes 0 cpu_percent 100 slots_per_peer 0 jobs_per_peer 0";
-  ASSERT_TRUE(os::write_file_atomic(file, as_bytes(of_an_earlier_version), os::Durability::unflushed));
-  EXPECT_EQ(load_share(file).value(), Share{.cores = 3});
+  Share with_rules{.nice = 5, .bandwidth_bytes_per_s = 1u << 20, .idle_after_seconds = 7};
+  with_rules.rules = {.audience = job::LendingAudience::parse("mine,grid lab").value(),
+                      .when = job::LendingTimes::parse("idle,22:00-07:00").value(),
+                      .allowed = {sha256(as_bytes("one"))},
+                      .blocked = {sha256(as_bytes("two"))},
+                      .weights = {{sha256(as_bytes("one")), 4}},
+                      .stranger_memory_bytes = 1u << 30,
+                      .stranger_cpu_seconds = 60,
+                      .stranger_disk_bytes = 5,
+                      .stranger_threads = 3};
+  ASSERT_TRUE(save_share(file, with_rules));
+  EXPECT_EQ(load_share(file).value(), with_rules);
 }
 
 TEST(Share, DamageIsNotTakenForAShare) {
   const os::TempDir folder = os::TempDir::make().value();
   const auto file = folder.path() / "share";
-  for (const char* text :
-       {"", "cores 1", "cores 1 memory_bytes 0 cpu_percent 50", "cores 1 memory_bytes 0 cpu_percent 500 slots_per_peer 0 jobs_per_peer 0",
-        "cores 1 memory_bytes 0 cpu_percent 50 slots_per_peer 0 jobs_per_peer 0 more",
-        "cores 1 memory_bytes 0 cpu_percent 50 slots_per_peer 0 jobs_per_peer 0 disk_bytes x",
-        "cores 1 memory_bytes 0 cpu_percent 50 slots_per_peer 0 jobs_per_peer 0 disk_bytes 1 disk_bytes_per_job 1",
-        "slots 1 memory_bytes 0 cpu_percent 50 slots_per_peer 0 jobs_per_peer 0",
-        "cores 1 memory_bytes 0 cpu_percent 50 slots_per_peer -1 jobs_per_peer x"}) {
+  ASSERT_TRUE(save_share(file, {}));
+  const std::string good(as_text(os::read_file(file, 1u << 16).value()));
+  for (const std::string& text : {std::string(), good.substr(0, good.size() - 1), good.substr(0, good.size() / 2), good + "more 1\n",
+                                  good + "cores 1\n", good + "allow x\n", good + "weight " + std::string(64, 'a') + "\n",
+                                  good + "weight " + std::string(64, 'a') + " 1000\n", good + "for nobody\n"}) {
     ASSERT_TRUE(os::write_file_atomic(file, as_bytes(text), os::Durability::unflushed));
     EXPECT_EQ(load_share(file).error().kind, Kind::corrupt) << text;
   }

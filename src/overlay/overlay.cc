@@ -54,6 +54,7 @@ Overlay::Overlay(const Config& config, const Self& self, const Signer& signer, R
   own_.id = self.id;
   own_.key = self.key;
   own_.address = config_.address;
+  own_.name = config_.name;
   own_.incarnation = {self.boot, 0};
   own_.reach = config_.address.empty() ? Reach::outbound : Reach::unknown;
   renew_self();

@@ -30,6 +30,7 @@ class Overlay {
     GridId grid;
     std::optional<MembershipFilter::Config> members;  // none: an open grid
     std::string address;                              // where this peer is reached; empty: nowhere
+    std::string name;                                 // of this machine, for people
     std::vector<std::string> known;                   // addresses to join through, always tried again
     Time youth = std::chrono::seconds(30);            // ten thousand peers started at once find their leafsets in seventeen rounds
     Time young_round = std::chrono::seconds(1);
@@ -100,6 +101,11 @@ class Overlay {
   std::vector<Known> all() const { return tables_.known_peers(); }
   // nullptr: no table has a peer of that id.
   const Descriptor* find(const PeerId& peer) const { return tables_.find(peer); }
+  // The estimated round trip to the peer; kNever: no table has it.
+  Time distance(const PeerId& peer) const {
+    const Descriptor* const known = find(peer);
+    return known == nullptr ? kNever : tables_.distance_to(*known);
+  }
   const Descriptor& self() const { return own_; }
   const Sampler& sampler() const { return tables_.sampler; }
   const Ring& ring() const { return tables_.ring; }

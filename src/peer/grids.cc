@@ -142,9 +142,26 @@ Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
   if (grids_.size() >= kMost) return fail(Kind::overloaded, "this peer is in {} grids, which is its limit: leave one", grids_.size());
   const GridId id = credentials.id;
   make(std::move(credentials));
+  if (grids_.at(id)->credentials.is_private()) put_first(*grids_.at(id), out);
   damaged_.erase(id);  // begin() replaces the record
   begin(now, *grids_.at(id), {}, out);
   return ok();
+}
+
+// A private grid that its user creates or joins is where the user's next jobs run, unless the configuration names grids.
+void Grids::put_first(Grid& grid, Actions& out) {
+  const auto is_configured = [this](const Grid& other) {
+    return !other.credentials.is_private() && std::ranges::find(config_.grids, other.credentials.name) != config_.grids.end();
+  };
+  std::uint64_t first = grid.credentials.order;
+  for (const auto& [id, other] : grids_)
+    if (!is_configured(*other)) first = std::min(first, other->credentials.order);
+  for (const auto& [id, other] : grids_) {
+    if (other.get() == &grid || other->credentials.order < first || other->credentials.order > grid.credentials.order) continue;
+    ++other->credentials.order;
+    if (recorded_.contains(id)) record(other->credentials, out);
+  }
+  grid.credentials.order = first;
 }
 
 void Grids::remove(Time now, const GridId& id, Actions& out) {
@@ -309,12 +326,28 @@ const Grid* Grids::find(const GridId& grid) const {
   return found == grids_.end() ? nullptr : found->second.get();
 }
 
-overlay::Contact Grids::contact_of(const PeerId& peer) const {
+const overlay::Descriptor* Grids::newest(const PeerId& peer) const {
   const overlay::Descriptor* newest = nullptr;
   for (const auto& [id, grid] : grids_)
     if (const overlay::Descriptor* known = grid->overlay.find(peer); known != nullptr && (newest == nullptr || newer(*known, *newest)))
       newest = known;
-  return newest != nullptr ? overlay::contact_of(*newest) : overlay::Contact{};
+  return newest;
+}
+
+overlay::Contact Grids::contact_of(const PeerId& peer) const {
+  const overlay::Descriptor* known = newest(peer);
+  return known != nullptr ? overlay::contact_of(*known) : overlay::Contact{};
+}
+
+std::string Grids::name_of(const PeerId& peer) const {
+  const overlay::Descriptor* known = newest(peer);
+  return known != nullptr ? known->name : "";
+}
+
+Time Grids::distance(const PeerId& peer) const {
+  Time nearest = job::kNever;
+  for (const auto& [id, grid] : grids_) nearest = std::min(nearest, grid->overlay.distance(peer));
+  return nearest;
 }
 
 bool Grids::alive(const PeerId& peer) const {

@@ -125,6 +125,10 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   PeerId id_of(const PublicKey& key) const { return signer_.id_of(key); }
   // The contact that a peer published last; empty: not known.
   overlay::Contact contact_of(const PeerId& peer) const;
+  // The name that the machine of a peer gives itself; empty: none is known.
+  std::string name_of(const PeerId& peer) const;
+  // The estimated round trip to the peer in the grid where it is nearest; kNever: not known.
+  Time distance(const PeerId& peer) const;
   // Looks in all grids.
   bool alive(const PeerId& peer) const override;
   Status may_run(Time now, const PeerId& home, const std::optional<GridId>& grid) const override;
@@ -136,11 +140,14 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   void tell_all(Actions& out, const Input& input);
   template <class Input>
   void tell_where_known(const PeerId& peer, Actions& out, const Input& input);
+  // The newest descriptor of it; nullptr: no grid knows it.
+  const overlay::Descriptor* newest(const PeerId& peer) const;
   void carry_out(const GridId& grid, overlay::Output output, Actions& out);
   void remember(Actions& out);
   void erase_records(const GridId& id, Actions& out) const;
 
   void make(GridCredentials credentials);
+  void put_first(Grid& grid, Actions& out);
   void begin(Time now, Grid& grid, const std::vector<std::string>& remembered, Actions& out);
 
   const Config config_;

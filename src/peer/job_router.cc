@@ -40,6 +40,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kInput, {Right::leader, &JobRouter::on_input}},
       {JobMessage::kSuspend, {Right::leader, &JobRouter::on_suspend}},
 
+      {JobMessage::kHave, {Right::host, &JobRouter::on_have}},
       {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
       {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
       {JobMessage::kEffects, {Right::host, &JobRouter::on_effects}},
@@ -225,8 +226,10 @@ void JobRouter::on_peer_restarted(const PeerId& peer) {
 // Answers a message about a job that is over, or never was, or in which the sender has no part any more: the sender may stop its work for
 // it.
 void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (message.has_have()) return;  // sent before its sender could know that the job is over here
   const JobId job = JobId::from(message.job());
   JobMessage answer;
+  if (!message.offer().refused().empty()) return;  // the sender does nothing for the job
   if (message.has_offer()) {
     answer.mutable_release()->set_claim(message.offer().claim());
   } else if (message.has_status()) {
@@ -256,12 +259,25 @@ void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& messa
   if (!authority.is_leader(from)) return refuse(now, from, "it asks for slots for a job whose home it is not", out);
   // The sender may not have shown its membership yet; it asks again.
   if (!environment_.grids.may_run(now, from, authority.charter().grid()) || environment_.disk_is_full()) return;
-  const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, from, job, message.reserve().slots());
+  const auto terms = environment_.terms(from, authority.charter(), message.reserve());
+  if (!terms) return refuse_slots(from, job, terms.error().detail, out);
+  const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, *terms);
+  if (grant == nullptr && machines_.slots.find(job) == nullptr)
+    return refuse_slots(from, job, environment_.on_no_slot(now, *terms, out), out);
   if (grant == nullptr) return;
   JobMessage answer;
   answer.mutable_offer()->set_claim(grant->claim);
   answer.mutable_offer()->set_slots(grant->slots);
   answer.mutable_offer()->set_memory_bytes(environment_.memory_for(grant->slots));
+  out.send(from, job, std::move(answer));
+}
+
+// Home shows the reason to the user, and asks again.
+void JobRouter::refuse_slots(const PeerId& from, const JobId& job, std::string why, Actions& out) {
+  GW_REACHED("router: slots were refused with a reason");
+  why.resize(std::min(why.size(), wire::kMaxRefusalBytes));
+  JobMessage answer;
+  answer.mutable_offer()->set_refused(std::move(why));
   out.send(from, job, std::move(answer));
 }
 
@@ -296,6 +312,7 @@ void JobRouter::close_hosted_job(const JobId& job, Actions& out) {
   if (found == machines_.hosted_jobs.end()) return;
   found->second->close(out);
   machines_.hosted_jobs.erase(found);
+  if (!machines_.homes.contains(job)) machines_.chunk_uploads.close(job);
   machines_.authorities.release(job);
 }
 
@@ -454,12 +471,24 @@ void JobRouter::on_forget(Time, const PeerId&, const JobMessage& message, Action
 
 // --- blobs
 
-void JobRouter::on_want_blob(Time, const PeerId& from, const JobMessage& message, Actions& out) {
-  machines_.blobs.on_want(from, JobId::from(message.job()), wire::hash_of(message.want_blob().hash()), out);
+// Code and inputs of a job go through the queue of uploads; parts of images, which few peers ask for, at once.
+void JobRouter::on_want_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const JobId job = JobId::from(message.job());
+  const Hash256 hash = wire::hash_of(message.want_blob().hash());
+  if (!machines_.blobs.is_shared(hash, job)) return machines_.blobs.on_want(from, job, hash, out);
+  const bool at_home = machines_.homes.contains(job);
+  machines_.chunk_uploads.on_want(now, {from, job, hash}, at_home && message.want_blob().from_any(), out);
 }
 
 void JobRouter::on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (const Status status = machines_.blobs.on_blob(now, from, message.blob(), out); !status) refuse(now, from, status.error().detail, out);
+  const Status status = machines_.blobs.on_blob(now, from, message.blob(), out);
+  machines_.swarm.on_answer(now, from, JobId::from(message.job()), message.blob(), status.has_value(), out);
+  if (!status) refuse(now, from, status.error().detail, out);
+}
+
+void JobRouter::on_have(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  machines_.chunk_uploads.on_have(now, from, message.have(), out);
+  machines_.swarm.on_have(now, from, JobId::from(message.job()), message.have(), out);
 }
 
 }  // namespace gw::peer

@@ -14,6 +14,8 @@
 #include "job/host/slot_leases.h"
 #include "job/images/blob_references.h"
 #include "job/images/keeper.h"
+#include "job/swarm/chunk_uploads.h"
+#include "job/swarm/swarm.h"
 #include "overlay/per_peer_rate_limit.h"
 
 namespace gw::peer {
@@ -47,6 +49,8 @@ class JobRouter {
     job::Authorities& authorities;
     job::SlotLeases& slots;
     job::BlobReferences& blobs;
+    job::Swarm& swarm;
+    job::ChunkUploads& chunk_uploads;
     job::Keeper& keeper;
     std::map<JobId, std::unique_ptr<job::Home>>& homes;
     std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs;
@@ -56,8 +60,12 @@ class JobRouter {
     PeerId self;
     const wire::Signer& signer;
     const job::GridRules& grids;
-    std::function<bool()> disk_is_behind;                          // home takes no more effects then
-    std::function<bool()> disk_is_full;                            // nothing is reserved or kept then
+    std::function<bool()> disk_is_behind;  // home takes no more effects then
+    std::function<bool()> disk_is_full;    // nothing is reserved or kept then
+    // The terms of a reservation. An error: why this machine does not lend to the job.
+    std::function<Result<job::SlotLeases::Wanted>(const PeerId& home, const job::Charter&, const JobMessage::Reserve&)> terms;
+    // There is no slot for the job: lets claims of others leave, if it is due some, and says who holds the slots.
+    std::function<std::string(Time, const job::SlotLeases::Wanted&, Actions&)> on_no_slot;
     std::function<std::uint64_t(std::uint32_t slots)> memory_for;  // bytes lent with so many slots; 0: not limited
     std::function<std::unique_ptr<job::HostedJob>(const job::HostedJob::Claim&)> make_hosted_job;
   };
@@ -90,6 +98,7 @@ class JobRouter {
   void ask_roster(Time now, const PeerId& from, const JobId& job, Actions& out);
   void sign_roster(const JobId& job);
   std::uint64_t note_version(const PeerId& peer, const JobId& job, std::uint64_t version);
+  void refuse_slots(const PeerId& from, const JobId& job, std::string why, Actions& out);
   static JobMessage roster_message(const job::Authority& authority);
   void on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   job::Home* home_of(Time now, const PeerId& from, const JobMessage& message, Actions& out);
@@ -121,6 +130,7 @@ class JobRouter {
   void on_forget(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_want_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_have(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_suspend(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_suspended(Time now, const PeerId& from, const JobMessage& message, Actions& out);

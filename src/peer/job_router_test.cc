@@ -80,6 +80,8 @@ class Router : public testing::Test {
   job::Authorities authorities_{{}, id_of(kSelf)};
   job::SlotLeases slots_{{.slots = 2}, 1};
   job::BlobReferences blobs_{{}, [](const JobId&) { return std::vector<PeerId>(); }};
+  job::Swarm swarm_{{}, blobs_, [](const JobId&) { return std::vector<PeerId>(); }, [](const PeerId&) { return job::kNever; }, Rng(1)};
+  job::ChunkUploads chunk_uploads_{{}, blobs_, swarm_, Rng(2)};
   job::ImageTrees images_{{}, blobs_};
   job::Budget budget_{{}};
   job::Keeper keeper_{{}, {others_, images_, authorities_, budget_}};
@@ -88,19 +90,26 @@ class Router : public testing::Test {
   std::uint64_t next_worker_ = 0;
   bool disk_full_ = false;
   bool disk_behind_ = false;
+  bool lends_ = true;
   JobRouter router_{{},
-                    {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_},
+                    {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_},
                     {.self = id_of(kSelf),
                      .signer = signer_,
                      .grids = others_,
                      .disk_is_behind = [this] { return disk_behind_; },
                      .disk_is_full = [this] { return disk_full_; },
+                     .terms = [this](const PeerId& home, const job::Charter& charter,
+                                     const JobMessage::Reserve& asked) -> Result<job::SlotLeases::Wanted> {
+                       if (!lends_) return fail(gw::Kind::invalid, "it does not lend");
+                       return job::SlotLeases::Wanted{home, charter.id(), asked.slots(), charter.submitter()};
+                     },
+                     .on_no_slot = [](Time, const job::SlotLeases::Wanted&, Actions&) { return std::string("all are taken"); },
                      .memory_for = [](std::uint32_t slots) { return slots * 1000; },
                      .make_hosted_job =
                          [this](const job::HostedJob::Claim& claim) {
                            return std::make_unique<job::HostedJob>(
-                               job::HostedJob::Config{}, job::HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_, budget_},
-                               claim);
+                               job::HostedJob::Config{},
+                               job::HostedJob::Environment{id_of(kSelf), blobs_, swarm_, images_, next_worker_, budget_}, claim);
                          }}};
   Time now_{std::chrono::hours(1)};
   Actions out_;
@@ -111,6 +120,21 @@ JobMessage of_kind(int kind) {
   const std::string empty{static_cast<char>(((kind << 3 | 2) & 0x7f) | 0x80), static_cast<char>(kind >> 4), '\0'};
   GW_ASSERT(message.MergeFromString(empty));
   return message;
+}
+
+TEST_F(Router, ALenderSaysWhyItGivesNoSlots) {
+  JobMessage reserve;
+  *reserve.mutable_reserve()->mutable_charter() = charter_.signed_charter();
+  reserve.mutable_reserve()->set_slots(1);
+  lends_ = false;
+  hear(kHome, reserve);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_EQ(sent()->offer().refused(), "it does not lend");
+  EXPECT_EQ(slots_.free_slots(), 2u);
+  lends_ = true;
+  ASSERT_NE(slots_.reserve(now_, {id_of(kHost), {sha256(as_bytes("another"))}, 2, charter_.submitter()}), nullptr);
+  hear(kHome, reserve);
+  EXPECT_EQ(sent()->offer().refused(), "all are taken");
 }
 
 // A home took slots for a job of a private grid from peers outside that grid, and told them of the job.
@@ -208,7 +232,7 @@ TEST_F(Router, AMemberOfTheJobHasOnlyItsOwnRights) {
       hear(member, of_kind(kind));
       EXPECT_EQ(refusal(), "it gave orders for a job whose home it is not") << kind;
     }
-  for (const int kind : {JobMessage::kStatus, JobMessage::kEffects, JobMessage::kNoClaim, JobMessage::kThreadFailed}) {
+  for (const int kind : {JobMessage::kStatus, JobMessage::kEffects, JobMessage::kNoClaim, JobMessage::kThreadFailed, JobMessage::kHave}) {
     hear(kKeeper, of_kind(kind));
     EXPECT_EQ(refusal(), "it speaks for threads of a job of which it is no host") << kind;
   }
@@ -216,6 +240,28 @@ TEST_F(Router, AMemberOfTheJobHasOnlyItsOwnRights) {
     hear(kHost, of_kind(kind));
     EXPECT_EQ(refusal(), "it speaks of images of a job of which it is no keeper") << kind;
   }
+}
+
+TEST_F(Router, CodeAndInputsAreSentOnlyForAJobThatNeedsThem) {
+  learn_roster();
+  const Hash256 hash = sha256(as_bytes("an input of another job"));
+  const JobId other{sha256(as_bytes("another job"))};
+  blobs_.put({hash, "an input of another job"}, other, out_);
+  blobs_.on_stored(hash);
+  blobs_.set_cached(hash);
+  JobMessage want;
+  want.mutable_want_blob()->set_hash(wire::bytes_of(hash));
+  hear(kHost, want);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->blob().missing());
+  blobs_.release(hash, other, out_);
+  ASSERT_TRUE(blobs_.cache().contains(hash));
+  hear(kHost, want);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_TRUE(sent()->blob().missing()) << "it is in the cache, and no job needs it";
+  blobs_.adopt(hash, charter_.id());
+  hear(kHost, want);
+  EXPECT_EQ(sent(), nullptr) << "it is read from the disk first";
 }
 
 TEST_F(Router, RefusalsAreReportedAtALimitedRate) {

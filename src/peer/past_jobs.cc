@@ -40,4 +40,11 @@ const wire::pb::JobRecord* PastJobs::find(const job::JobId& id) const {
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
+job::JobCourse PastJobs::course_of(const job::JobId& id) const {
+  const wire::pb::JobRecord* record = find(id);
+  if (record == nullptr) return job::JobCourse::unknown;
+  const bool well = record->state() == wire::pb::JobRecord::DONE && record->failed() == 0 && record->exit_code() == 0;
+  return well ? job::JobCourse::ended_well : job::JobCourse::ended_badly;
+}
+
 }  // namespace gw::peer

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "job/actions.h"
+#include "job/home/predecessors.h"
 #include "wire/records.pb.h"
 
 namespace gw::peer {
@@ -32,6 +33,8 @@ class PastJobs {
   // In wall-clock time.
   job::Time next_deadline() const;
 
+  // How a job has ended, for one that follows it.
+  job::JobCourse course_of(const job::JobId& id) const;
   // nullptr: unknown, or forgotten.
   const wire::pb::JobRecord* find(const job::JobId& id) const;
   const std::map<job::JobId, wire::pb::JobRecord>& all() const { return jobs_; }

@@ -18,6 +18,23 @@ wire::pb::JobRecord ended_at(std::uint64_t time, std::uint64_t bytes = 0) {
   return record;
 }
 
+TEST(PastJobs, KnowsWhichJobsHaveEndedWell) {
+  PastJobs past({});
+  job::Actions out;
+  wire::pb::JobRecord well = ended_at(1), failed = ended_at(2), cancelled = ended_at(3);
+  well.set_state(wire::pb::JobRecord::DONE);
+  failed.set_state(wire::pb::JobRecord::DONE);
+  failed.set_failed(1);
+  cancelled.set_state(wire::pb::JobRecord::CANCELLED);
+  past.add(job_id(1), well, out);
+  past.add(job_id(2), failed, out);
+  past.add(job_id(3), cancelled, out);
+  EXPECT_EQ(past.course_of(job_id(1)), job::JobCourse::ended_well);
+  EXPECT_EQ(past.course_of(job_id(2)), job::JobCourse::ended_badly);
+  EXPECT_EQ(past.course_of(job_id(3)), job::JobCourse::ended_badly);
+  EXPECT_EQ(past.course_of(job_id(4)), job::JobCourse::unknown);
+}
+
 TEST(PastJobs, ForgetsTheOneThatEndedFirst) {
   PastJobs past({.jobs = 2});
   job::Actions out;

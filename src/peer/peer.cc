@@ -5,6 +5,8 @@
 #include "base/planted_bug.h"
 #include "base/reached.h"
 #include "job/records.h"
+#include "peer/message_kinds.h"
+#include "peer/new_job.h"
 
 namespace gw::peer {
 
@@ -29,23 +31,6 @@ job::SlotLeases::Config of_self(job::SlotLeases::Config config, const PeerId& se
   return config;
 }
 
-// Messages allowed between peers that share no grid: everything but jobs, since each grid has rules of its own.
-bool is_for_everybody(const PeerMessage& message) { return !message.has_job(); }
-
-// Whether this peer loses something if the receiver dies. False for requests (slots, roster) and for messages that end the receiver's part.
-bool is_of_job(const PeerMessage& message) {
-  if (!message.has_job()) return false;
-  const wire::pb::JobMessage& job = message.job();
-  return !job.has_reserve() && !job.has_release() && !job.has_no_claim() && !job.has_forget() && !job.has_want_roster();
-}
-
-std::size_t message_bytes(const std::vector<Action>& actions) {
-  std::size_t bytes = 0;
-  for (const Action& action : actions)
-    if (const auto* send = std::get_if<Send>(&action)) bytes += send->message.ByteSizeLong();
-  return bytes;
-}
-
 }  // namespace
 
 Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer& signer, Rng rng)
@@ -62,14 +47,20 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       authorities_(config.authorities, identity.self),
       slots_(of_self(config.slots, identity.self), identity.boot),
       blobs_(config.blobs, [this](const JobId& job) { return holders_of(job); }),
+      swarm_(
+          config.swarm, blobs_, [this](const JobId& job) { return holders_of(job); },
+          [this](const PeerId& peer) { return grids_.distance(peer); }, Rng(rng_.next())),
+      chunk_uploads_(config.chunk_uploads, blobs_, swarm_, Rng(rng_.next())),
       images_(config.images, blobs_),
       budget_(config.budget),
       keeper_(config.keeper, {grids_, images_, authorities_, budget_}),
       past_(config.past),
       uploads_(config.uploads, blobs_),
       memory_bytes_(config.memory_bytes),
-      router_(config.router, {authorities_, slots_, blobs_, keeper_, homes_, hosted_jobs_}, router_environment()) {
-  grids_.set_slots(slots_.slots(), disk_full() ? 0 : slots_.free_slots());
+      lender_(config.lender, {identity.self, identity.wall_offset}, {grids_, authorities_, slots_, hosted_jobs_, homes_}),
+      router_(config.router, {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_}, router_environment()) {
+  lender_.on_resized(memory_bytes_);
+  grids_.set_slots(slots_.slots(), disk_full() ? 0 : lender_.announced_slots());
 }
 
 JobRouter::Environment Peer::router_environment() {
@@ -78,12 +69,20 @@ JobRouter::Environment Peer::router_environment() {
           .grids = grids_,
           .disk_is_behind = [this] { return disk_full() || batches_.size() >= config_.batches; },
           .disk_is_full = [this] { return disk_full(); },
+          .terms = std::bind_front(&Lender::terms, &lender_),
+          .on_no_slot =
+              [this](Time now, const job::SlotLeases::Wanted& wanted, Actions& out) {
+                if (const auto grant = slots_.make_room(wanted, now + config_.drain_for)) drain(now, {*grant}, out);
+                return lender_.who_holds_slots(wanted);
+              },
           .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
           .make_hosted_job =
               [this](const HostedJob::Claim& claim) {
                 const auto& grid = authorities_.find(claim.job)->charter().grid();
+                const auto excess = std::bind_front(&Lender::excess, &lender_, claim.job);
                 return std::make_unique<HostedJob>(
-                    config_.hosted_job, HostedJob::Environment{identity_.self, blobs_, images_, next_worker_, budget_, grid}, claim);
+                    config_.hosted_job,
+                    HostedJob::Environment{identity_.self, blobs_, swarm_, images_, next_worker_, budget_, grid, excess}, claim);
               }};
 }
 
@@ -98,8 +97,9 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     give_up_lost_blobs(now, turn);
     apply_image_changes(now, turn);
     publish(turn);
-    apply_job_changes(turn);
-    grids_.set_slots(slots_.slots(), disk_full() ? 0 : slots_.free_slots());
+    apply_job_changes(now, turn);
+    lender_.deal(now, turn);
+    grids_.set_slots(slots_.slots(), disk_full() ? 0 : lender_.announced_slots());
     schedule_disk_writes(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.empty()) {
@@ -127,6 +127,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
     send.contact = grids_.contact_of(send.to);
     if (is_of_job(send.message)) grids_.watch_peer(now, send.to, turn);
   }
+  lender_.on_message(now, send.to, send.message.job());
   out.push_back(std::move(send));
 }
 
@@ -174,6 +175,7 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     blobs_.on_stored(stored->hash);
     uploads_.on_stored(stored->hash, turn);
     images_.on_stored(stored->hash, turn);
+    chunk_uploads_.on_stored(now, stored->hash, turn);
     for (const JobId& job : blobs_.jobs_of(stored->hash)) {
       const auto hosted_job = hosted_jobs_.find(job);
       if (hosted_job == hosted_jobs_.end()) continue;
@@ -255,6 +257,8 @@ void Peer::leave(Time now, std::vector<Action>& out) {
 // Everything the peer had in its earlier boot is lost, in all grids.
 void Peer::end_life(Time now, const PeerId& peer, Actions& out) {
   router_.on_peer_restarted(peer);
+  swarm_.on_peer_gone(now, peer, out);
+  chunk_uploads_.on_peer_gone(now, peer, out);
   for (auto& [job, home] : homes_) {
     touched_.insert(job);
     home->on_peer_lost(now, peer, out);
@@ -265,6 +269,7 @@ void Peer::deliver(Time now, const PeerId& from, const PeerMessage& message, Act
   switch (message.kind_case()) {
     case PeerMessage::kJob:
       touched_.insert(JobId::from(message.job().job()));
+      lender_.on_message(now, from, message.job());
       // A peer that only claims to take part is not watched: the number of watched peers is limited.
       if (router_.on_message(now, from, message.job(), out)) grids_.watch_peer(now, from, out);
       return;
@@ -294,6 +299,7 @@ std::vector<PeerId> Peer::holders_of(const JobId& job) {
 }
 
 void Peer::give_up_lost_blobs(Time now, Actions& out) {
+  for (const Hash256& hash : swarm_.take_unserved()) blobs_.ask_members(now, hash);
   for (const Hash256& hash : blobs_.take_lost()) {
     images_.on_lost(hash);
     for (auto& [job, hosted_job] : hosted_jobs_) {
@@ -312,12 +318,15 @@ void Peer::publish(Actions& out) {
 
 void Peer::apply_peer_changes(Time now, Actions& out) {
   for (const PeerId& seen : grids_.take_newly_seen()) grid_administration_.on_seen(now, seen, out);
-  for (const Grids::Lost& lost : grids_.take_losses())
+  for (const Grids::Lost& lost : grids_.take_losses()) {
+    swarm_.on_peer_gone(now, lost.peer, out);
+    chunk_uploads_.on_peer_gone(now, lost.peer, out);
     for (auto& [job, home] : homes_) {
       if (grid_of(home->charter()) != grids_.find(lost.grid)) continue;
       touched_.insert(job);
       home->on_peer_lost(now, lost.peer, out);
     }
+  }
 }
 
 // Another peer may have the blob: it is asked for again. Its users wait until it comes or is reported lost.
@@ -338,10 +347,10 @@ void Peer::apply_image_changes(Time now, Actions& out) {
 
 void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Action>& out) {
   Actions turn;
-  const auto found = jobs_of_workers_.find(worker);
-  if (found == jobs_of_workers_.end()) return;  // killed meanwhile
-  HostedJob& hosted_job = *hosted_jobs_.at(found->second);
-  touched_.insert(found->second);
+  const JobId* const found = worker_jobs_.job_of(worker);
+  if (found == nullptr) return;  // killed meanwhile
+  HostedJob& hosted_job = *hosted_jobs_.at(*found);
+  touched_.insert(*found);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), died->tasks, turn);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
@@ -367,10 +376,13 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
     GW_REACHED("peer: a lease ran out");
     end_claim(grant, turn);
   }
+  swarm_.on_tick(now, turn);
+  chunk_uploads_.on_tick(now, turn);
   blobs_.on_tick(now, turn);
   uploads_.on_tick(now, turn);
   keeper_.on_tick(now, turn);
   past_.on_tick(now + identity_.wall_offset, turn);
+  lender_.on_tick(now, turn);
   while (const auto job = home_deadlines_.take_due(now)) {
     touched_.insert(*job);
     homes_.at(*job)->on_tick(now, turn);
@@ -385,7 +397,8 @@ void Peer::on_tick(Time now, std::vector<Action>& out) {
 
 Time Peer::next_deadline() const {
   Time next = std::min({grids_.next_deadline(), reachability_.next_deadline(), grid_administration_.next_deadline(), slots_.next_deadline(),
-                        blobs_.next_deadline(), uploads_.next_deadline(), keeper_.next_deadline()});
+                        blobs_.next_deadline(), swarm_.next_deadline(), chunk_uploads_.next_deadline(), uploads_.next_deadline(),
+                        keeper_.next_deadline(), lender_.next_deadline()});
   if (const Time old = past_.next_deadline(); old != job::kNever) next = std::min(next, old - identity_.wall_offset);
   return std::min({next, home_deadlines_.next(), hosted_deadlines_.next()});
 }
@@ -399,15 +412,17 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
   } else if (const auto* submitted = std::get_if<Submit>(&request)) {
     submit(now, *submitted, turn);
   } else if (auto* input = std::get_if<SupplyInput>(&request)) {
-    supply_input(now, std::move(*input), turn);
+    supply_input(std::move(*input), turn);
   } else if (const auto* forgotten = std::get_if<Forget>(&request)) {
     past_.forget(forgotten->job, turn);
   } else if (const auto* suspend = std::get_if<SuspendJob>(&request)) {
     change_job(*suspend, &Home::suspend, now, turn);
   } else if (const auto* resume = std::get_if<ResumeJob>(&request)) {
     change_job(*resume, &Home::resume, now, turn);
-  } else if (const auto* slots = std::get_if<SetSlots>(&request)) {
-    set_slots(now, *slots, turn);
+  } else if (auto* slots = std::get_if<SetSlots>(&request)) {
+    set_slots(now, std::move(*slots), turn);
+  } else if (const auto* owner = std::get_if<SetConditions>(&request)) {
+    drain(now, slots_.resize(slots_.slots(), lender_.set_conditions(owner->conditions), now + config_.drain_for), turn);
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
     grid_administration_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
   } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {
@@ -438,14 +453,19 @@ Result<Peer::SuspendedImage> Peer::suspended_image(const JobId& job) const {
                         Manifest::encode(home->second->manifest().content())};
 }
 
-void Peer::set_slots(Time now, const SetSlots& request, Actions& out) {
-  memory_bytes_ = request.memory_bytes;
+void Peer::set_slots(Time now, SetSlots request, Actions& out) {
   if (request.budget) budget_.set_limits(*request.budget);
+  lender_.on_resized(memory_bytes_ = request.memory_bytes);
+  if (request.cache_bytes) blobs_.set_cache_limit(*request.cache_bytes, out);
   const Time until = now + request.drain_for;
+  if (request.rules) std::ranges::copy(lender_.set_rules(now, *request.rules, request.idle_after), std::back_inserter(request.vacate));
   std::vector<job::SlotLeases::Grant> leaving = slots_.resize(request.slots, request.vacate, until);
-  job::SlotLeases::Caps caps = request.caps;
-  caps.self = identity_.self;
-  std::ranges::copy(slots_.set_caps(caps, until), std::back_inserter(leaving));
+  request.caps.self = identity_.self;
+  std::ranges::copy(slots_.set_caps(request.caps, until), std::back_inserter(leaving));
+  drain(now, leaving, out);
+}
+
+void Peer::drain(Time now, const std::vector<job::SlotLeases::Grant>& leaving, Actions& out) {
   for (const job::SlotLeases::Grant& grant : leaving)
     if (const auto hosted_job = hosted_jobs_.find(grant.job); hosted_job != hosted_jobs_.end()) {
       touched_.insert(grant.job);
@@ -478,7 +498,7 @@ void Peer::end_unused_claim(Time now, const JobId& job, Actions& out) {
 }
 
 // Looks only at the jobs that the turn has touched, so that a turn does not cost O(jobs).
-void Peer::apply_job_changes(Actions& out) {
+void Peer::apply_job_changes(Time now, Actions& out) {
   for (const JobId& job : std::exchange(touched_, {})) {
     if (const auto home = homes_.find(job); home != homes_.end()) home->second->end_turn(out);
     if (const auto home = homes_.find(job); home != homes_.end() && home->second->over()) end_home(job, out);
@@ -486,34 +506,21 @@ void Peer::apply_job_changes(Actions& out) {
       GW_REACHED("peer: all threads of a claim have left");
       if (const auto grant = slots_.end(job)) end_claim(*grant, out);
     }
-    note_worker(job);
+    lender_.refresh(now, job);
     const auto home = homes_.find(job);
     home_deadlines_.set(job, home == homes_.end() ? job::kNever : home->second->next_deadline());
     const auto hosted_job = hosted_jobs_.find(job);
+    // A worker comes and goes only in turns that touch its job.
+    worker_jobs_.set(job, hosted_job == hosted_jobs_.end() ? std::nullopt : hosted_job->second->worker());
     hosted_deadlines_.set(job, hosted_job == hosted_jobs_.end() ? job::kNever : hosted_job->second->next_deadline());
   }
 }
 
-// A worker comes and goes only in turns that touch its job. Frames come often, so their job is not searched for among all.
-void Peer::note_worker(const JobId& job) {
-  const auto hosted_job = hosted_jobs_.find(job);
-  const std::optional<WorkerId> worker = hosted_job == hosted_jobs_.end() ? std::nullopt : hosted_job->second->worker();
-  const auto known = workers_of_jobs_.find(job);
-  if (known != workers_of_jobs_.end() && worker == known->second) return;
-  if (known != workers_of_jobs_.end()) {
-    jobs_of_workers_.erase(known->second);
-    workers_of_jobs_.erase(known);
-  }
-  if (!worker) return;
-  jobs_of_workers_[*worker] = job;
-  workers_of_jobs_[job] = *worker;
-}
-
-void Peer::supply_input(Time now, SupplyInput request, Actions& out) {
+void Peer::supply_input(SupplyInput request, Actions& out) {
   const auto home = homes_.find(request.job);
   Status taken = fail(Kind::not_found, "there is no job {} at this peer that is not over", request.job.hash.hex());
   touched_.insert(request.job);
-  if (home != homes_.end()) taken = home->second->supply_input(now, request.piece, std::move(request.bytes), out);
+  if (home != homes_.end()) taken = home->second->supply_input(request.piece, std::move(request.bytes), out);
   if (!taken) return out.notify(job::InputRefused{request.job, request.piece, taken.error()});
   out.after_disk(job::Notify{job::InputStored{request.job, request.piece}});
 }
@@ -524,9 +531,8 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   if (homes_.contains(id) || past_.find(id) != nullptr) return out.after_disk(job::Notify{job::JobAccepted{id}});
   auto prepared = disk_full() ? Result<Submission>(Uploads::no_room("no new job")) : check(request);
   if (!prepared) return out.notify(job::JobRefused{id, prepared.error()});
-  add_home(*grid_of(prepared->charter), std::move(prepared->charter), std::move(prepared->manifest), std::string(as_text(request.manifest)),
-           out)
-      .begin(now, request.manifest, out);
+  const Grid& grid = *grid_of(prepared->charter);
+  add_home(grid, *std::move(prepared), std::string(as_text(request.manifest)), out).begin(now, {request.manifest, request.row_inputs}, out);
 }
 
 // Whether this peer can be the home of that job now.
@@ -537,26 +543,28 @@ Result<Peer::Submission> Peer::check(const Submit& request) const {
                 charter.first_home().brief(), identity_.self.brief());
   if (charter.manifest() != sha256(request.manifest)) return fail(Kind::invalid, "the manifest is not the one that the charter names");
   GW_TRY(Manifest manifest, Manifest::check(request.manifest));
-  if (homes_.size() >= config_.homes)
-    return fail(Kind::overloaded, "this peer has {} jobs, which is its limit: wait for one to end", homes_.size());
+  GW_TRY_VOID(check_new_job({homes_, past_, config_.homes}, charter, manifest));
   if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
     return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
                 charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
   if (grid_of(charter) == nullptr)
     return fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
                 charter.grid() ? charter.grid()->brief() : "any");
-  const std::vector<Hash256> chunks = manifest.all_chunks();
-  const auto missing = std::ranges::find_if_not(chunks, [&](const Hash256& chunk) { return blobs_.has(chunk); });
-  if (missing != chunks.end()) return fail(Kind::not_found, "blob {} of the job is not here: upload it first", missing->hex());
-  return Submission{std::move(charter), std::move(manifest)};
+  GW_TRY(std::vector<Hash256> blobs, job::blobs_of_job(manifest, as_text(request.row_inputs)));
+  GW_TRY_VOID(uploads_.check_stored(blobs));
+  return Submission{std::move(charter), std::move(manifest), std::move(blobs)};
 }
 
 // REQUIRES: the blobs that the manifest names are here.
-Home& Peer::add_home(const Grid& grid, job::Charter charter, Manifest manifest, std::string manifest_bytes, Actions& out) {
+Home& Peer::add_home(const Grid& grid, Submission submission, std::string manifest_bytes, Actions& out) {
+  auto& [charter, manifest, blobs] = submission;
   const JobId id = charter.id();
-  std::vector<Hash256>& held = home_blobs_[id];
-  held = manifest.all_chunks();
-  for (const Hash256& chunk : held) blobs_.adopt(chunk, id);
+  std::vector<Hash256>& held = home_blobs_[id] = std::move(blobs);
+  for (const Hash256& chunk : held) {
+    blobs_.adopt(chunk, id);
+    blobs_.set_cached(chunk);
+  }
+  swarm_.open(id, std::nullopt);
   held.push_back(charter.manifest());
   blobs_.put({charter.manifest(), std::move(manifest_bytes)}, id, out);
   if (authorities_.find(id) == nullptr) authorities_.add(charter);
@@ -566,23 +574,17 @@ Home& Peer::add_home(const Grid& grid, job::Charter charter, Manifest manifest, 
   return *home;
 }
 
-// nullptr: this peer is not in the grid.
-const Grid* Peer::grid_of(const job::Charter& charter) const { return charter.grid() ? grids_.find(*charter.grid()) : grids_.main(); }
-
-std::set<GridId> Peer::grids_in_use() const {
-  std::set<GridId> used;
-  for (const auto& [job, home] : homes_)
-    if (const Grid* grid = grid_of(home->charter())) used.insert(grid->credentials.id);
-  return used;
-}
-
 Home::Environment Peer::home_environment(const Grid& grid) {
-  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_};
+  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_, [this](const JobId& job) {
+            return homes_.contains(job) ? job::JobCourse::unfinished : past_.course_of(job);
+          }};
 }
 
 void Peer::release_home(const JobId& id, Actions& out) {
   for (const Hash256& hash : home_blobs_.at(id)) blobs_.release(hash, id, out);
   home_blobs_.erase(id);
+  swarm_.close(id);
+  chunk_uploads_.close(id);
   authorities_.release(id);
 }
 

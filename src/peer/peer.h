@@ -20,13 +20,17 @@
 #include "job/host/slot_leases.h"
 #include "job/images/blob_references.h"
 #include "job/images/keeper.h"
+#include "job/swarm/chunk_uploads.h"
+#include "job/swarm/swarm.h"
 #include "peer/boot_numbers.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
 #include "peer/job_router.h"
+#include "peer/lender.h"
 #include "peer/past_jobs.h"
 #include "peer/reachability.h"
 #include "peer/uploads.h"
+#include "peer/worker_jobs.h"
 
 namespace gw::peer {
 
@@ -76,8 +80,9 @@ struct Upload {
   job::Blob blob;  // its hash is that of its bytes
 };
 struct Submit {
-  Bytes charter;   // signed
-  Bytes manifest;  // named by the charter; every blob it names has been uploaded before
+  Bytes charter;          // signed
+  Bytes manifest;         // named by the charter; every blob it names has been uploaded before
+  Bytes row_inputs = {};  // as in pb::JobSubmission; these blobs too
 };
 struct Cancel {
   JobId job;
@@ -109,14 +114,22 @@ struct SetSlots {
   std::vector<JobId> vacate;
   job::SlotLeases::Caps caps = {};
   std::optional<job::Budget::Limits> budget = {};  // for what is stored for other peers; none: as it was
+  std::optional<job::LendingRules> rules = {};     // to whom and when; none: as they were
+  Time idle_after = std::chrono::minutes(3);       // of the rules
+  std::optional<std::uint64_t> cache_bytes = {};   // of code and inputs that no job needs any more; none: as it was
   Time drain_for = std::chrono::seconds(10);       // after that long, a thread that has not left continues from the image before
+};
+// The state of the machine and its owner has changed. Jobs that the owner's rules do not allow any more leave.
+struct SetConditions {
+  job::LendingConditions conditions;
 };
 // A tracker or a beacon in the local network says that a peer of the grid exists.
 struct Rumoured {
   GridId grid;
   std::variant<wire::pb::Descriptor, std::string> who;  // a decoded descriptor, or an address
 };
-using Request = std::variant<Upload, Submit, Cancel, Forget, SuspendJob, ResumeJob, SupplyInput, SetSlots, GridRequest, Rumoured>;
+using Request =
+    std::variant<Upload, Submit, Cancel, Forget, SuspendJob, ResumeJob, SupplyInput, SetSlots, SetConditions, GridRequest, Rumoured>;
 
 struct Persisted {  // with all batches before it
   job::Ticket ticket;
@@ -160,7 +173,10 @@ class Peer {
     JobRouter::Config router;
     job::Authorities::Config authorities;
     job::SlotLeases::Config slots;
+    Lender::Config lender;
     job::BlobReferences::Config blobs;
+    job::Swarm::Config swarm;
+    job::ChunkUploads::Config chunk_uploads;
     job::Home::Config home;
     job::ImageTrees::Config images;
     job::HostedJob::Config hosted_job;
@@ -169,6 +185,7 @@ class Peer {
     PastJobs::Config past;
     Uploads::Config uploads;
     Reachability::Config reachability;
+    Time drain_for = std::chrono::seconds(10);    // a job that has to leave by the owner's rules, or for another user
     Time unused_claim = std::chrono::minutes(1);  // a claim without a running thread ends after this
     std::uint64_t memory_bytes = 0;               // lent with all slots together; 0: not limited
     std::size_t homes = 1024;                     // jobs at once
@@ -215,9 +232,12 @@ class Peer {
   const std::map<JobId, std::unique_ptr<job::HostedJob>>& hosted_jobs() const { return hosted_jobs_; }
   const JobRouter& router() const { return router_; }
   const job::SlotLeases& slots() const { return slots_; }
+  const Lender& lender() const { return lender_; }
   const job::Keeper& keeper() const { return keeper_; }
   const job::Budget& budget() const { return budget_; }
   const job::BlobReferences& blobs() const { return blobs_; }
+  const job::Swarm& swarm() const { return swarm_; }
+  const job::ChunkUploads& chunk_uploads() const { return chunk_uploads_; }
   const Grids& grids() const { return grids_; }
   const BootNumbers& boot_numbers() const { return boot_numbers_; }
   const PastJobs& past() const { return past_; }
@@ -240,26 +260,33 @@ class Peer {
   void give_up_lost_blobs(Time now, Actions& out);
   void publish(Actions& out);
   bool admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
-  std::set<GridId> grids_in_use() const;
-  const Grid* grid_of(const job::Charter& charter) const;
+  std::set<GridId> grids_in_use() const {
+    std::set<GridId> used;
+    for (const auto& [job, home] : homes_)
+      if (const Grid* grid = grid_of(home->charter())) used.insert(grid->credentials.id);
+    return used;
+  }
+  // nullptr: this peer is not in the grid.
+  const Grid* grid_of(const job::Charter& charter) const { return charter.grid() ? grids_.find(*charter.grid()) : grids_.main(); }
   job::Home::Environment home_environment(const Grid& grid);
   struct Submission {
     job::Charter charter;
     job::Manifest manifest;
+    std::vector<Hash256> blobs;
   };
   Result<Submission> check(const Submit& request) const;
-  job::Home& add_home(const Grid& grid, job::Charter charter, job::Manifest manifest, std::string manifest_bytes, Actions& out);
+  job::Home& add_home(const Grid& grid, Submission submission, std::string manifest_bytes, Actions& out);
   JobRouter::Environment router_environment();
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
   void submit(Time now, const Submit& request, Actions& out);
-  void supply_input(Time now, SupplyInput request, Actions& out);
-  void set_slots(Time now, const SetSlots& request, Actions& out);
+  void supply_input(SupplyInput request, Actions& out);
+  void set_slots(Time now, SetSlots request, Actions& out);
+  void drain(Time now, const std::vector<job::SlotLeases::Grant>& leaving, Actions& out);
   template <class JobRequest>
   void change_job(const JobRequest& request, Status (job::Home::*change)(Time, Actions&), Time now, Actions& out);
   void end_claim(const job::SlotLeases::Grant& grant, Actions& out);
   void end_unused_claim(Time now, const JobId& job, Actions& out);
-  void apply_job_changes(Actions& out);
-  void note_worker(const JobId& job);
+  void apply_job_changes(Time now, Actions& out);
   void end_home(const JobId& job, Actions& out);
   void release_home(const JobId& id, Actions& out);
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
@@ -285,6 +312,8 @@ class Peer {
   job::Authorities authorities_;
   job::SlotLeases slots_;
   job::BlobReferences blobs_;
+  job::Swarm swarm_;
+  job::ChunkUploads chunk_uploads_;
   job::ImageTrees images_;
   job::Budget budget_;
   job::Keeper keeper_;
@@ -293,10 +322,10 @@ class Peer {
   PastJobs past_;
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;
-  std::map<WorkerId, JobId> jobs_of_workers_;  // of the hosted jobs that have a worker
-  std::map<JobId, WorkerId> workers_of_jobs_;  // the same the other way round
+  WorkerJobs worker_jobs_;
   std::uint64_t next_worker_ = 0;
   std::uint64_t memory_bytes_;
+  Lender lender_;
   JobRouter router_;
   // Jobs for which something came in this turn: only of these can home or host have another deadline, or be done.
   std::set<JobId> touched_;

@@ -26,6 +26,7 @@ struct Peer::Found {
   std::map<job::Keeper::Name, KeeperRecords> kept;
   std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
+  std::map<PeerId, job::Balance::Entry> balances;
   Grids::Stored grids;
   std::vector<std::string> sentences;  // damage that costs no job or thread
   std::vector<std::string> useless;    // keys
@@ -62,6 +63,8 @@ std::string_view name_of(RecordKind kind) {
       return "the list of peers";
     case RecordKind::grid:
       return "the record of a grid";
+    case RecordKind::balance:
+      return "the balance with a peer";
   }
   return "a record";
 }
@@ -115,6 +118,11 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
     }
     case RecordKind::grid:
       return parse_grid({key.job.hash}, value);
+    case RecordKind::balance: {
+      const auto entry = job::Balance::decode(value);
+      if (entry) balances[{key.job.hash}] = *entry;
+      return entry.has_value();
+    }
   }
   return false;
 }
@@ -160,6 +168,7 @@ void Peer::Found::add_damaged(const std::string& key) {
       return;
     case RecordKind::counters:  // for display only
     case RecordKind::peers:
+    case RecordKind::balance:
       useless.push_back(key);
       sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
       return;
@@ -184,6 +193,7 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
     const Status kept = damaged ? keeper_.drop_records(name, records, turn) : keeper_.recover(now, name, records, stored.blob, turn);
     if (!kept) turn.notify(job::RecordsDamaged{kept.error().detail});
   }
+  for (const auto& [peer, entry] : found.balances) lender_.recover_balance(peer, entry);
   GW_TRY_VOID(grids_.restore(found.grids));
   GW_TRY_VOID(recover_homes(now, found, stored, turn));
   std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();
@@ -223,7 +233,9 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
     return fail(Kind::not_found,
                 "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
                 charter.grid() ? charter.grid()->brief() : "any");
-  const Status recovered = add_home(*grid, std::move(charter), std::move(manifest), records.job.manifest(), out).recover(now, records);
+  GW_TRY(std::vector<Hash256> blobs, job::blobs_of_job(manifest, records.job.row_inputs()));
+  const Status recovered =
+      add_home(*grid, {std::move(charter), std::move(manifest), std::move(blobs)}, records.job.manifest(), out).recover(now, records);
   if (recovered) return ok();
   release_home(id, out);
   homes_.erase(id);
@@ -236,6 +248,7 @@ void Peer::give_up_home(Time now, const JobId& id, const HomeRecords& records, c
   wire::pb::JobRecord record = records.job;
   record.clear_charter();
   record.clear_manifest();
+  record.clear_row_inputs();
   if (record.name().empty()) record.set_name("unknown");
   const bool ran = record.state() == wire::pb::JobRecord::RUNNING;
   record.set_sentence(ran ? fmt::format("the job could not go on after a restart of its home: {}", why)

@@ -1,5 +1,7 @@
 #include "peer/peer.h"
 
+#include <array>
+
 #include "peer/test/lonely_peer.h"
 
 namespace gw::peer {
@@ -224,12 +226,74 @@ TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
   tick(milliseconds(5000));
   const job::JobSnapshot idle = peer_->homes().at(id)->snapshot();
   EXPECT_EQ(idle.waiting, 4u) << "nothing is lost but the place";
-  for (const job::ThreadView& thread : idle.threads) EXPECT_EQ(thread.reason, Reason::no_peers);
+  for (const job::ThreadView& thread : idle.threads) EXPECT_EQ(thread.why.reason, Reason::no_peers);
   set_slots(1);
   tick(milliseconds(5000));
   ASSERT_NE(peer_->slots().find(id), nullptr);
   EXPECT_EQ(peer_->slots().find(id)->slots, 1u);
   EXPECT_GT(peer_->homes().at(id)->snapshot().running, 0u);
+}
+
+// Another home asks for slots for a job of that user.
+class PeerWithUsers : public LonelyPeer {
+ protected:
+  JobMessage ask(std::uint8_t user, std::uint32_t slots) {
+    wire::pb::JobCharter charter;
+    charter.set_first_home(peer_id(1).bytes());
+    charter.set_manifest(std::string(32, 'm'));
+    const Bytes bytes = job::Charter::sign(charter, SigningKey(sha256(std::array{user}).bytes));
+    job_ = {sha256(bytes)};
+    JobMessage reserve;
+    EXPECT_TRUE(reserve.mutable_reserve()->mutable_charter()->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    reserve.mutable_reserve()->set_slots(slots);
+    others_.clear();
+    hear(1, about(job_, reserve));
+    for (const Action& action : others_)
+      if (const auto* send = std::get_if<job::Send>(&action); send != nullptr && send->message.job().has_offer())
+        return send->message.job();
+    return {};
+  }
+  void claim(const JobMessage& offer) {
+    JobMessage claim;
+    claim.mutable_claim()->set_claim(offer.offer().claim());
+    hear(1, about(job_, claim));
+  }
+  void set_rules(job::LendingRules rules) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetSlots{.slots = 2, .vacate = {}, .rules = rules}, out); });
+  }
+  static job::LendingRules idle_only() { return {.audience = {.anyone = true}, .when = job::LendingTimes::parse("idle").value()}; }
+  void set_idle(job::Time time) {
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetConditions{{.owner_idle = time, .known = true}}, out); });
+  }
+
+  JobId job_;
+};
+
+TEST_F(PeerWithUsers, TheSecondUserSharesTheSlotsThatTheFirstHolds) {
+  EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
+  EXPECT_EQ(ask(2, 2).offer().slots(), 1u);
+  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 1u) << "what a third user would share";
+}
+
+TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {
+  set_rules({});
+  EXPECT_EQ(ask(1, 2).offer().refused(), "it lends only to jobs of its owner and to its private grids");
+  set_rules(idle_only());
+  set_idle(milliseconds(0));
+  EXPECT_EQ(ask(1, 2).offer().refused(), "its owner uses it, and it lends only while it is idle");
+  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "nobody need ask";
+  set_idle(std::chrono::hours(1));
+  EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
+}
+
+TEST_F(PeerWithUsers, AJobLeavesWhenTheOwnerComesBack) {
+  set_rules(idle_only());
+  set_idle(std::chrono::hours(1));
+  claim(ask(1, 2));
+  ASSERT_EQ(peer_->hosted_jobs().size(), 1u);
+  set_idle(milliseconds(0));
+  EXPECT_TRUE(peer_->hosted_jobs().empty()) << "it had no threads, so it left at once";
+  EXPECT_EQ(peer_->slots().find(job_), nullptr);
 }
 
 TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {

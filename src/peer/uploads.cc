@@ -28,10 +28,17 @@ void Uploads::add(Time now, job::Blob blob, Actions& out) {
           hash, fail(Kind::overloaded, "{} blobs wait for a job to be submitted, which is the limit: submit one, or wait", config_.blobs)});
     found = uploads_.emplace(hash, Upload{}).first;
     blobs_.put(std::move(blob), kNoJob, out);
+    blobs_.set_cached(hash);
   }
   found->second = {.until = now + config_.keep};
   look_at_ = std::min(look_at_, found->second.until);
   announce(hash, found->second, out);
+}
+
+Status Uploads::check_stored(const std::vector<Hash256>& blobs) const {
+  const auto missing =
+      std::ranges::find_if_not(blobs, [&](const Hash256& blob) { return blobs_.has(blob) || blobs_.cache().contains(blob); });
+  return missing == blobs.end() ? ok() : fail(Kind::not_found, "blob {} of the job is not here: upload it first", missing->hex());
 }
 
 void Uploads::announce(const Hash256& hash, Upload& upload, Actions& out) {

@@ -16,7 +16,7 @@ class Uploads {
  public:
   struct Config {
     job::Time keep = std::chrono::hours(1);
-    std::size_t blobs = 65536;
+    std::size_t blobs = 1u << 19;  // a job with the most pieces of inputs, and another one
   };
   Uploads(Config config, job::BlobReferences& blobs) : config_(config), blobs_(blobs) {}
 
@@ -25,6 +25,8 @@ class Uploads {
 
   // Answered by BlobUploaded when the blob is on disk, or by BlobRefused. REQUIRES: the hash is that of the bytes.
   void add(job::Time now, job::Blob blob, job::Actions& out);
+  // Kind::not_found: one of the blobs of a job is not stored here.
+  Status check_stored(const std::vector<Hash256>& blobs) const;
   void on_stored(const Hash256& hash, job::Actions& out);
   void on_tick(job::Time now, job::Actions& out);
   job::Time next_deadline() const;

@@ -13,10 +13,26 @@ Result<std::optional<std::shared_ptr<const Bytes>>> ChunkStore::chunk(const Hash
   }
   if (!asked_.insert(hash).second) return std::optional<std::shared_ptr<const Bytes>>();
   lock.unlock();  // putting may wait
+  ask(hash);
+  return std::optional<std::shared_ptr<const Bytes>>();
+}
+
+void ChunkStore::ask(const Hash256& hash) {
   wire::pb::FromWorker frame;
   frame.mutable_want_chunk()->set_hash(hash.bytes.data(), hash.bytes.size());
   outgoing_.put(frame);
-  return std::optional<std::shared_ptr<const Bytes>>();
+}
+
+void ChunkStore::read_ahead(std::span<const Hash256> hashes) {
+  std::vector<Hash256> lacking;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Hash256& hash : hashes) {
+      if (asked_.size() >= kMaxAhead) break;
+      if (!by_hash_.contains(hash) && !errors_.contains(hash) && asked_.insert(hash).second) lacking.push_back(hash);
+    }
+  }
+  for (const Hash256& hash : lacking) ask(hash);
 }
 
 void ChunkStore::wait(std::chrono::milliseconds timeout) {

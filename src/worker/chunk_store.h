@@ -20,17 +20,21 @@ class ChunkStore final : public isolate::ChunkSource {
  public:
   static constexpr std::size_t kMaxChunks = 64;
   static constexpr std::size_t kMaxErrors = 1024;
+  static constexpr std::size_t kMaxAhead = 16;  // chunks on their way, beyond which none is fetched before it is needed
 
   explicit ChunkStore(OutgoingFrames& outgoing) : outgoing_(outgoing) {}
 
   // Pool threads.
   Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) override;
+  void read_ahead(std::span<const Hash256> hashes) override;
   void wait(std::chrono::milliseconds timeout) override;
 
   // Called by the loop. Kind::invalid if no reader asked for the chunk. The readers check the hash.
   Status on_chunk(const wire::pb::ToWorker::Chunk& frame);
 
  private:
+  void ask(const Hash256& hash);
+
   struct Entry {
     Hash256 hash;
     std::shared_ptr<const Bytes> bytes;  // also the readers'

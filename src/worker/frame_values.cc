@@ -59,8 +59,20 @@ isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const iso
   std::ranges::copy(config.random_seed(), result.random_seed.begin());
   for (const wire::pb::InputEntry& entry : config.inputs()) result.inputs.push_back(input_of(entry));
   result.outputs.assign(config.outputs().begin(), config.outputs().end());
+  if (config.has_standard_input()) result.standard_input = input_of(config.standard_input());
   result.limits = limits;
   return result;
+}
+
+isolate::GuestStart start_of(wire::pb::ThreadConfig config) {
+  isolate::GuestStart start;
+  start.args.assign(std::make_move_iterator(config.mutable_args()->begin()), std::make_move_iterator(config.mutable_args()->end()));
+  start.env.assign(std::make_move_iterator(config.mutable_env()->begin()), std::make_move_iterator(config.mutable_env()->end()));
+  std::ranges::copy(config.random_seed(), start.random_seed.begin());
+  for (const wire::pb::InputEntry& entry : config.inputs()) start.inputs.push_back(input_of(entry));
+  start.outputs.assign(config.outputs().begin(), config.outputs().end());
+  if (config.has_standard_input()) start.standard_input = input_of(config.standard_input());
+  return start;
 }
 
 wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time) {

@@ -12,6 +12,8 @@ Result<isolate::Limits> limits_of(const wire::pb::Limits& limits);
 
 // REQUIRES: `config` comes from wire::decode_thread_config.
 isolate::IsolateConfig config_of(const wire::pb::ThreadConfig& config, const isolate::Limits& limits);
+// The part of it that a task has to itself. REQUIRES: as above.
+isolate::GuestStart start_of(wire::pb::ThreadConfig config);
 
 // A result longer than a frame is an error of the task.
 wire::pb::FromWorker task_frame(std::uint64_t call, const Result<Bytes>& result, std::chrono::nanoseconds cpu_time);

@@ -14,28 +14,33 @@ wire::pb::ThreadConfig without_files(const wire::pb::ThreadConfig& config) {
   *start.mutable_args() = config.args();
   *start.mutable_env() = config.env();
   start.set_random_seed(config.random_seed());
+  if (config.has_standard_input()) *start.mutable_standard_input() = config.standard_input();
   return start;
 }
 
 }  // namespace
 
-TaskRuns::TaskRuns(Setup setup, OutgoingFrames& outgoing)
+Result<job::TaskConfigs> TaskRuns::configs_of(const Setup& setup) {
+  return job::TaskConfigs::make(without_files(setup.config), setup.tasks, setup.values);
+}
+
+TaskRuns::TaskRuns(Setup setup, job::TaskConfigs configs, OutgoingFrames& outgoing)
     : tasks_(setup.tasks),
       promote_after_(setup.promote_after),
       config_(std::move(setup.config)),
-      start_(without_files(config_)),
+      configs_(std::move(configs)),
       outgoing_(outgoing) {}
 
-isolate::GuestStart TaskRuns::start_of(std::uint32_t task) const {
-  wire::pb::ThreadConfig config = job::config_of_task(start_, task, tasks_);
-  isolate::GuestStart start;
-  start.args.assign(std::make_move_iterator(config.mutable_args()->begin()), std::make_move_iterator(config.mutable_args()->end()));
-  start.env.assign(std::make_move_iterator(config.mutable_env()->begin()), std::make_move_iterator(config.mutable_env()->end()));
-  std::ranges::copy(config.random_seed(), start.random_seed.begin());
-  return start;
+Result<isolate::GuestStart> TaskRuns::start_of(const Task& task) const {
+  GW_TRY(wire::pb::ThreadConfig config, configs_.config_of(task.number, task.row ? &*task.row : nullptr));
+  return worker::start_of(std::move(config));
 }
 
-isolate::IsolateConfig TaskRuns::config(const isolate::Limits& limits) const { return config_of(config_, limits); }
+isolate::IsolateConfig TaskRuns::config(const isolate::Limits& limits) const {
+  isolate::IsolateConfig config = config_of(config_, limits);
+  config.standard_input.reset();  // each task opens it
+  return config;
+}
 
 // --- pool threads
 
@@ -48,9 +53,9 @@ Result<TaskRuns::Point> TaskRuns::start_point(const std::function<Result<isolate
   return point_;
 }
 
-std::optional<std::uint32_t> TaskRuns::take() {
+std::optional<TaskRuns::Task> TaskRuns::take() {
   bool wake = false;
-  std::optional<std::uint32_t> task;
+  std::optional<Task> task;
   {
     std::lock_guard lock(mutex_);
     const bool hold = frame_bytes_ > kMaxUnsentBytes;
@@ -59,7 +64,8 @@ std::optional<std::uint32_t> TaskRuns::take() {
       wake = close_frame_locked();
     } else {
       Range& first = waiting_.front();
-      task = first.first++;
+      task.emplace(first.first++);
+      if (auto row = rows_.extract(task->number)) task->row = std::move(row.mapped());
       if (--first.count == 0) waiting_.pop_front();
       in_progress_++;
       wake = gathered_bytes_ > 0 && !std::exchange(loop_knows_, true);
@@ -105,9 +111,10 @@ bool TaskRuns::close_frame_locked() {
 
 // --- the loop
 
-Status TaskRuns::add(const Ranges& ranges) {
+Status TaskRuns::add(const wire::pb::ToWorker::Tasks& tasks) {
   std::lock_guard lock(mutex_);
-  for (const wire::pb::TaskRange& range : ranges) {
+  int next_row = 0;
+  for (const wire::pb::TaskRange& range : tasks.ranges()) {
     if (range.first() >= tasks_ || range.count() > tasks_ - range.first())
       return fail(Kind::invalid, "task {} and {} after it are to run, the job has {}", range.first(), range.count() - 1, tasks_);
     if (!waiting_.empty() && waiting_.back().first + waiting_.back().count == range.first()) {
@@ -116,6 +123,7 @@ Status TaskRuns::add(const Ranges& ranges) {
       if (waiting_.size() >= kMaxRanges) return fail(Kind::overloaded, "more than {} ranges of tasks wait", kMaxRanges);
       waiting_.push_back({range.first(), range.count()});
     }
+    for (std::uint32_t i = 0; !tasks.rows().empty() && i < range.count(); ++i) rows_[range.first() + i] = tasks.rows(next_row++);
   }
   return ok();
 }
@@ -137,6 +145,7 @@ void TaskRuns::drop(std::uint32_t task) {
 
 void TaskRuns::drop_locked(const Range& dropped) {
   const std::uint32_t dropped_end = dropped.first + dropped.count;
+  rows_.erase(rows_.lower_bound(dropped.first), rows_.lower_bound(dropped_end));
   std::deque<Range> left;
   for (const Range& range : waiting_) {
     const std::uint32_t end = range.first + range.count;

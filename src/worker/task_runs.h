@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "isolate/fork_point.h"
 #include "isolate/isolate.h"
+#include "job/authority/task_config.h"
 #include "job/thread_id.h"
 #include "wire/messages/worker_frames.h"
 #include "worker/outgoing_frames.h"
@@ -39,17 +41,25 @@ class TaskRuns {
   struct Setup {
     wire::pb::ThreadConfig config;  // that all tasks share
     std::uint32_t tasks = 0;        // of the job
+    wire::pb::TaskValues values = {};
     Time promote_after{0};
   };
+  struct Task {
+    std::uint32_t number;
+    std::optional<wire::pb::TaskRow> row = {};
+  };
 
-  TaskRuns(Setup setup, OutgoingFrames& outgoing);
+  // `configs`: of the setup, without its files.
+  TaskRuns(Setup setup, job::TaskConfigs configs, OutgoingFrames& outgoing);
+  static Result<job::TaskConfigs> configs_of(const Setup& setup);
 
   // --- constant
 
   std::uint32_t tasks() const { return tasks_; }
   Time promote_after() const { return promote_after_; }
   job::ThreadId thread_of(std::uint32_t task) const { return job::thread_of_task(task, tasks_); }
-  isolate::GuestStart start_of(std::uint32_t task) const;
+  // Kind::invalid: the task has no good configuration.
+  Result<isolate::GuestStart> start_of(const Task& task) const;
   // What the first instance is made of. The inputs are in it, and nowhere else.
   isolate::IsolateConfig config(const isolate::Limits& limits) const;
 
@@ -59,7 +69,7 @@ class TaskRuns {
   using Point = std::shared_ptr<const isolate::ForkPoint>;  // shared by the task threads of all lanes
   Result<Point> start_point(const std::function<Result<isolate::ForkPoint>()>& make);
   // The next task, which is in progress until end() or add_promoted(). None: lets what has gathered leave.
-  std::optional<std::uint32_t> take();
+  std::optional<Task> take();
   // The task that was taken has come to its end; without a result: it was dropped, or could not be made.
   void end(std::optional<wire::pb::TaskResult> result);
   // The task that was taken goes on as a thread.
@@ -68,7 +78,7 @@ class TaskRuns {
   // --- the loop
 
   // Kind::invalid: there is no such task. Kind::overloaded: too many ranges wait.
-  Status add(const Ranges& ranges);
+  Status add(const wire::pb::ToWorker::Tasks& tasks);
   // So many tasks run at once, at most, from now on; tasks promoted after the first `promoted` ones keep lanes too.
   void set_lanes(std::uint64_t lanes, std::uint64_t promoted);
   // Forgets those that have not been taken.
@@ -97,14 +107,15 @@ class TaskRuns {
   const std::uint32_t tasks_;
   const Time promote_after_;
   const wire::pb::ThreadConfig config_;  // with its inputs
-  wire::pb::ThreadConfig start_;         // the part of it that each task has to itself
+  const job::TaskConfigs configs_;       // without them
   OutgoingFrames& outgoing_;
 
   std::mutex point_mutex_;
   Point point_;  // guarded by point_mutex_
 
   mutable std::mutex mutex_;
-  std::deque<Range> waiting_;  // guarded by mutex_, like all below
+  std::deque<Range> waiting_;                        // guarded by mutex_, like all below
+  std::map<std::uint32_t, wire::pb::TaskRow> rows_;  // of tasks that wait
   std::size_t in_progress_ = 0;
   std::uint64_t lanes_ = 0;       // with the promotions that the parent has heard of
   std::uint64_t promotions_ = 0;  // of all tasks

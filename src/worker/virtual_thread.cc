@@ -188,18 +188,18 @@ bool VirtualThread::begin_task() {
     }
     const auto task = tasks_->take();
     if (!task) return false;
-    const job::ThreadId thread = tasks_->thread_of(*task);
+    const job::ThreadId thread = tasks_->thread_of(task->number);
     gate_.restart(gate_of_task(thread, environment_.gate));
     {
       std::lock_guard lock(mutex_);
       id_ = thread.value();
       again_ = abandoned_ = terminate_wanted_ = false;
       waits_for_room_.reset();
-      task_ = *task;
+      task_ = task->number;
       task_began_.reset();
     }
     if (const Status made = renew_isolate(*task); !made) {
-      end_task_unmade(*task, made.error());
+      end_task_unmade(task->number, made.error());
       continue;
     }
     std::lock_guard lock(mutex_);
@@ -208,18 +208,19 @@ bool VirtualThread::begin_task() {
   }
 }
 
-Status VirtualThread::renew_isolate(std::uint32_t task) {
+Status VirtualThread::renew_isolate(const TaskRuns::Task& task) {
+  GW_TRY(isolate::GuestStart start, tasks_->start_of(task));
   std::unique_ptr<isolate::Isolate> fresh;
   isolate::PoolThread& thread = lane_.pool_thread();
   GW_TRY(const TaskRuns::Point point, tasks_->start_point([&]() -> Result<isolate::ForkPoint> {
     GW_TRY(fresh, isolate::Isolate::make(environment_.engine, thread, environment_.module, tasks_->config(environment_.limits), host()));
     return fresh->freeze();
   }));
-  if (!fresh && isolate_ && isolate_->put_back(*point)) return isolate_->set_start(tasks_->start_of(task));
+  if (!fresh && isolate_ && isolate_->put_back(*point)) return isolate_->set_start(std::move(start));
   if (!fresh) {
     GW_TRY(fresh, isolate::Isolate::make(environment_.engine, thread, *point, host()));
   }
-  GW_TRY_VOID(fresh->set_start(tasks_->start_of(task)));
+  GW_TRY_VOID(fresh->set_start(std::move(start)));
   std::lock_guard lock(mutex_);
   std::swap(isolate_, fresh);
   return ok();
@@ -528,11 +529,19 @@ Result<Hash256> VirtualThread::send_image(FromWorker frame, Bytes gate, const Sa
 
 VirtualThread::Next VirtualThread::end(const isolate::Stop& stop) {
   end_ = wire_end(stop);
+  if (!leaves_files(stop)) return finish();
+  outputs_.emplace(isolate_->outputs());
+  return hand_out_files();
+}
+
+// Files are left by the main thread and by tasks; a forked thread has the outputs of its parent, and leaves none.
+bool VirtualThread::leaves_files(const isolate::Stop& stop) const {
+  if (!std::holds_alternative<isolate::Exited>(stop)) return false;
+  return id_ == job::kMainThread.value() || job::task_of_thread(job::ThreadId(id_), wire::kMaxTasks).has_value();
+}
+
+VirtualThread::Next VirtualThread::finish() {
   if (tasks_ != nullptr && end_task()) return Next::task_over;
-  if (id_ == job::kMainThread.value() && std::holds_alternative<isolate::Exited>(stop)) {
-    outputs_.emplace(isolate_->outputs());
-    return hand_out_files();
-  }
   say_end(end_);
   return Next::over;
 }
@@ -556,10 +565,12 @@ void VirtualThread::say_end(Effect::End end) {
 VirtualThread::Next VirtualThread::hand_out_files() {
   {
     std::lock_guard lock(mutex_);
-    if (abandoned_) return Next::over;
+    if (abandoned_ && !(task_ && !promoted_)) return Next::over;
+    if (abandoned_) outputs_.reset();
     suspend_wanted_ = checkpoint_wanted_ = false;
     request_deadline_.reset();
   }
+  if (!outputs_) return finish();
   while (gate_.has_room(isolate::Outlet::output)) {
     const auto piece = outputs_->next();
     if (!piece) {
@@ -568,13 +579,14 @@ VirtualThread::Next VirtualThread::hand_out_files() {
       end_.set_sentence("its output files could not be handed out: " + piece.error().detail);
     }
     if (!piece || !*piece) {
-      say_end(end_);
-      return Next::over;
+      outputs_.reset();
+      return finish();
     }
     Effect effect;
     *effect.mutable_file() = wire_file(**piece);
     gate_.emit(std::move(effect));
   }
+  if (waits_for_adoption()) promote();  // the files of a task do not fit into its result
   return wait_for_room(isolate::Outlet::output);
 }
 

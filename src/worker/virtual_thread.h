@@ -134,7 +134,7 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Next run_step();
   void finish_step(Next next);
   bool begin_task();
-  Status renew_isolate(std::uint32_t task);
+  Status renew_isolate(const TaskRuns::Task& task);
   bool end_task();
   void end_task_unmade(std::uint32_t task, const Error& error);
   void give_result(std::uint32_t task, Time run_time);
@@ -157,6 +157,8 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   Result<Hash256> save_child(job::ThreadId child);
   Next wait_for_room(isolate::Outlet outlet);
   Next hand_out_files();
+  bool leaves_files(const isolate::Stop& stop) const;
+  Next finish();
   Status report(ByteView bytes) override;
   bool has_room(isolate::Outlet outlet) const override { return gate_.has_room(outlet); }
   void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout) override { gate_.wait_for_room(outlet, timeout); }

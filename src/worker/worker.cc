@@ -340,7 +340,9 @@ Status Worker::on_task_setup(const ToWorker::TaskSetup& setup, std::vector<os::U
   if (tasks_) return fail(Kind::invalid, "a second TaskSetup came: a worker serves one job");
   GW_TRY(auto config, open_config(std::move(descriptors[0])));
   const auto promote_after = std::chrono::nanoseconds(std::clamp(setup.promote_after_ns(), kShortestPromotion, kLongestPromotion));
-  tasks_.emplace(TaskRuns::Setup{.config = std::move(config), .tasks = setup.tasks(), .promote_after = promote_after}, outgoing_);
+  TaskRuns::Setup made{.config = std::move(config), .tasks = setup.tasks(), .values = setup.values(), .promote_after = promote_after};
+  GW_TRY(job::TaskConfigs configs, TaskRuns::configs_of(made));
+  tasks_.emplace(std::move(made), std::move(configs), outgoing_);
   for (const auto& lane : lanes_) add_task_thread(*lane);
   return ok();
 }
@@ -349,7 +351,7 @@ Status Worker::on_task_setup(const ToWorker::TaskSetup& setup, std::vector<os::U
 // the task given last, so that one does not run.
 Status Worker::on_run_tasks(const ToWorker::Tasks& tasks) {
   if (!tasks_) return fail(Kind::invalid, "tasks are to run, but there was no TaskSetup");
-  GW_TRY_VOID(tasks_->add(tasks.ranges()));
+  GW_TRY_VOID(tasks_->add(tasks));
   tasks_->set_lanes(tasks.lanes(), tasks.promoted());
   GW_TRY_VOID(add_promoted());
   for (const auto& [id, thread] : threads_)

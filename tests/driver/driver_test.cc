@@ -174,7 +174,9 @@ TEST_F(Grid, ASuspendedJobGivesItsSlotsBackAndContinuesAfterARestartOfItsHome) {
 TEST_F(Grid, SubmittingRefusesWhatIsWrong) {
   TestPeer& home = add(1);
   std::optional<Result<job::JobId>> answer;
-  home.driver->control().submit(Bytes{1, 2, 3}, Bytes{}, [&](Result<job::JobId> id) { answer = std::move(id); });
+  wire::pb::JobSubmission nonsense;
+  nonsense.set_charter("nonsense");
+  home.driver->control().submit(nonsense, [&](Result<job::JobId> id) { answer = std::move(id); });
   EXPECT_FALSE(answer.has_value());  // never from inside the call
   ASSERT_TRUE(until([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().kind, Kind::invalid);

@@ -30,8 +30,11 @@ Grid::TestPeer& Grid::add(std::uint32_t slots, const char* worker) {
 void Grid::start(TestPeer& test_peer, std::uint32_t slots, const char* worker) {
   RecordStore records = RecordStore::open(test_peer.state.path() / "records.db").value();
   BlobStore blobs = BlobStore::open(test_peer.state.path() / "blobs").value();
-  Driver::Config config{
-      .listen = {test_peer.at}, .grids = grids_, .share = {.cores = slots}, .version = "test", .boot = records.raise_boot().value()};
+  Driver::Config config{.listen = {test_peer.at},
+                        .grids = grids_,
+                        .share = {.cores = slots, .rules = {.audience = {.anyone = true}}},
+                        .version = "test",
+                        .boot = records.raise_boot().value()};
   config.worker.program = worker;
   config.spare_workers = 0;
   config.on_stop = [] {};
@@ -110,8 +113,10 @@ job::JobId Grid::submit(TestPeer& home, const Work& work) {
   if (!work.grid.empty()) charter.set_grid(wire::open_grid(work.grid).bytes());
   charter.set_manifest(wire::bytes_of(sha256(bytes)));
   std::optional<Result<job::JobId>> accepted;
-  home.driver->control().submit(job::Charter::sign(charter, SigningKey({1})), bytes,
-                                [&](Result<job::JobId> id) { accepted = std::move(id); });
+  wire::pb::JobSubmission submission;
+  submission.set_charter(std::string(as_text(job::Charter::sign(charter, SigningKey({1})))));
+  submission.set_manifest(std::string(as_text(bytes)));
+  home.driver->control().submit(submission, [&](Result<job::JobId> id) { accepted = std::move(id); });
   until([&] { return accepted.has_value(); });
   EXPECT_TRUE(*accepted) << accepted->error().detail;
   return **accepted;

@@ -294,7 +294,8 @@ class Peer:
     def launch(self) -> None:
         address = f"{self._network.host(self._number)}:{Network.PORT}"
         words = ["ip", "netns", "exec", self._network.namespace(self._number), GODWIT, "up", "--foreground", "--socket", self.socket,
-                 "--state", self.state, "--slots", self._slots, "--listen", address]
+                 "--state", self.state, "--slots", self._slots, "--listen", address,
+                 "--for", "anyone"]  # each peer has an owner of its own
         if self._join:
             words += ["--join", f"{self._network.host(self._join)}:{Network.PORT}"]
         environment = dict(os.environ, XDG_CACHE_HOME=str(self._folder / "cache"), XDG_CONFIG_HOME=str(self._folder / "config"))

@@ -1,5 +1,6 @@
 #pragma once
-// Completion scripts for shells, made from the commands. They call nothing while they complete: everything is in the script.
+// Completion scripts for shells, made from the commands. Commands and options are in the script; jobs, peers and grids
+// are asked of the daemon (`godwit complete`).
 
 #include <string>
 

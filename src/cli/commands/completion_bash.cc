@@ -14,6 +14,8 @@ std::string offer(const std::string& placeholder) {
       return "-d";
     case ValueKind::choice:
       return fmt::format("-W '{}'", fmt::join(choices_of(placeholder), " "));
+    case ValueKind::live:
+      return fmt::format("-W '$(godwit complete {} 2>/dev/null)'", live_values_of(placeholder));
     case ValueKind::text:
       return "";
   }

@@ -22,6 +22,8 @@ std::string fish_value(const std::string& placeholder) {
       return " -x -a '(__fish_complete_directories)'";
     case ValueKind::choice:
       return fmt::format(" -x -a '{}'", fmt::join(choices_of(placeholder), " "));
+    case ValueKind::live:
+      return fmt::format(" -x -a '(godwit complete {} 2>/dev/null)'", live_values_of(placeholder));
     case ValueKind::text:
       return " -x";
   }

@@ -29,6 +29,8 @@ std::string zsh_value(const std::string& placeholder) {
       return fmt::format(":{}:_files -/", zsh_quoted(placeholder));
     case ValueKind::choice:
       return fmt::format(":{}:({})", zsh_quoted(placeholder), fmt::join(choices_of(placeholder), " "));
+    case ValueKind::live:
+      return fmt::format(":{}: _godwit_live {}", zsh_quoted(placeholder), live_values_of(placeholder));
     case ValueKind::text:
       return fmt::format(":{}: ", zsh_quoted(placeholder));
   }
@@ -86,6 +88,7 @@ std::string branch(const CommandModel& command, const std::vector<OptionModel>& 
 
 std::string zsh_completion(const CommandModel& root) {
   std::string out = "#compdef godwit\n# zsh completion for godwit; put it as _godwit into a folder of $fpath\n\n";
+  out += "_godwit_live() {\n  local -a words=(${(f)\"$(godwit complete $1 2>/dev/null)\"})\n  compadd -a words\n}\n\n";
   for (const CommandModel* command : all_commands(root)) {
     const std::vector<OptionModel> common = common_options(*command, root);
     out += command->children.empty() ? leaf(*command, common) : branch(*command, common);

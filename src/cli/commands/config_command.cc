@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<int> list(Invocation& invocation) {
+Result<int> list_settings(Invocation& invocation) {
   Table table({{"KEY", Table::Align::left, Table::Fit::whole, Style::bold},
                {"VALUE"},
                {"FROM", Table::Align::left, Table::Fit::cut},
@@ -100,7 +100,7 @@ void add_config_commands(CommandTree& tree) {
   Command& list_command =
       tree.add(config, "list",
                {.summary = "Show every setting and where it comes from", .examples = {"godwit config list", "godwit config list -o json"}});
-  list_command.on_selected(list);
+  list_command.on_selected(list_settings);
   add_get(tree, config);
   add_set(tree, config);
   Command& path_command = tree.add(config, "path",

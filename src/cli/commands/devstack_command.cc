@@ -9,6 +9,7 @@
 #include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/daemon/dev_network.h"
+#include "cli/settings/submitter_key.h"
 #include "os/files/file.h"
 
 namespace gw::cli {
@@ -74,7 +75,10 @@ struct Stack {
 Status add_peer(Stack& stack, const StackOptions& options) {
   const std::size_t number = stack.peers.size() + 1;
   DaemonOptions daemon{.socket = stack.socket(number), .state = stack.place(number), .slots = options.slots.value_or(1)};
+  GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
+  daemon.owner = hex(key.public_key());  // as a user's own machines: they lend to each other
   daemon.listen = {stack.network ? stack.network->address(number) + ":7400" : "127.0.0.1:0"};
+  daemon.name = fmt::format("peer-{}", number);  // all of them are on one machine
   if (stack.network) daemon.inside = stack.network->enter(number);
   if (number > 1) daemon.join = {stack.peers.front().view().addresses.front()};
   GW_TRY(DaemonProcess process, DaemonProcess::start(daemon, DaemonProcess::Life::ours));
@@ -83,14 +87,20 @@ Status add_peer(Stack& stack, const StackOptions& options) {
 }
 
 void tell_stack(const Stack& stack, Console& console) {
-  Table table({{.heading = "NUMBER", .align = Table::Align::right}, {.heading = "PEER"}, {.heading = "ADDRESS"}, {.heading = "SOCKET"}});
+  Table table({{.heading = "NUMBER", .align = Table::Align::right},
+               {.heading = "PEER"},
+               {.heading = "MACHINE"},
+               {.heading = "ADDRESS"},
+               {.heading = "SOCKET"}});
   Json list = Json::array();
   std::string sockets;
   for (std::size_t number = 1; number <= stack.peers.size(); ++number) {
     const node::NodeView& view = stack.peers[number - 1].view();
     const std::string socket = stack.socket(number).string();
-    table.add_row({std::to_string(number), view.id.brief(), view.addresses.front(), socket});
+    table.add_row({std::to_string(number), view.id.brief(), view.name, view.addresses.front(), socket});
     list.push_back({{"id", view.id.hash.hex()},
+                    {"name", view.name},
+                    {"pid", stack.peers[number - 1].pid()},
                     {"address", view.addresses.front()},
                     {"socket", socket},
                     {"log", log_file(stack.place(number)).string()}});

@@ -90,6 +90,14 @@ Finding check_versions(const std::string& ours, const std::vector<std::string>& 
   return found("versions", Verdict::warn, Reason::versions_differ, fmt::format("this peer runs {}, others {}", ours, fmt::join(all, ", ")));
 }
 
+Finding check_lending(std::uint32_t slots, const std::string& not_lending, const std::string& audience) {
+  if (slots == 0) return found("lending", Verdict::warn, Reason::lends_nothing, "this machine lends no cores");
+  if (!not_lending.empty())
+    return found("lending", Verdict::warn, Reason::lends_nothing, "this machine lends nothing to other peers now: " + not_lending);
+  if (audience == "mine") return found("lending", Verdict::ok, Reason::lends_to_owner);
+  return good("lending", fmt::format("{} for {}", counted(slots, "slot"), audience));
+}
+
 Finding check_disk(const DiskFacts& disk) {
   const std::string sentence = fmt::format("{} free; a flushed write takes {} ms", human_bytes(disk.free_bytes), disk.flush.count());
   if (disk.full) return found("disk", Verdict::bad, Reason::disk_low, "the disk is full, so the daemon takes no new work; " + sentence);

@@ -38,6 +38,8 @@ struct DiskFacts {
   bool full = false;                   // or the daemon says so: it takes no new work
   std::chrono::milliseconds flush{0};  // how long it took to make 4 KiB durable
 };
+// `not_lending`: why jobs of other peers get nothing now; empty: some may.
+Finding check_lending(std::uint32_t slots, const std::string& not_lending, const std::string& audience);
 Finding check_disk(const DiskFacts& disk);
 struct KernelFacts {
   bool seccomp = false;

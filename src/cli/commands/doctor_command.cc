@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/doctor.h"
+#include "cli/console/job_tables.h"
 #include "cli/console/quantity.h"
 #include "gateway/client.h"
 #include "isolate/memory/memory_watch.h"
@@ -102,6 +103,7 @@ void add_findings(const node::NodeView& node, const std::vector<node::PeerView>&
   findings.push_back(check_nat(node.reach, published, own_addresses()));
   findings.push_back(check_clock(std::move(ahead)));
   findings.push_back(check_versions(node.version, versions));
+  findings.push_back(check_lending(node.slots, node.not_lending, node.share.rules.audience.text()));
 }
 
 Result<std::vector<Finding>> examine(const Settings& settings) {
@@ -114,7 +116,8 @@ Result<std::vector<Finding>> examine(const Settings& settings) {
     findings.push_back({"daemon", Verdict::bad, Reason::no_daemon, node.error().detail, std::string(entry.fix)});
   } else {
     state = node->state;
-    findings.push_back({.check = "daemon", .sentence = fmt::format("peer {} is running, version {}", node->id.brief(), node->version)});
+    findings.push_back(
+        {.check = "daemon", .sentence = fmt::format("peer {} is running, version {}", peer_text(node->name, node->id), node->version)});
     GW_TRY(const auto peers, client.peers());
     add_findings(*node, peers, client, findings);
   }

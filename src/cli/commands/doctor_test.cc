@@ -30,6 +30,14 @@ TEST(Doctor, AClockIsWrongOnlyIfItDiffersFromMostPeers) {
   EXPECT_EQ(check_clock({seconds(-500), seconds(-499)}).reason, Reason::clock_off);
 }
 
+TEST(Doctor, SaysWhyAMachineLendsNothing) {
+  EXPECT_EQ(check_lending(0, "", "anyone").reason, Reason::lends_nothing);
+  EXPECT_NE(check_lending(2, "its owner uses it", "anyone").sentence.find("its owner uses it"), std::string::npos);
+  EXPECT_EQ(check_lending(2, "", "mine").verdict, Verdict::ok);
+  EXPECT_EQ(check_lending(2, "", "mine").reason, Reason::lends_to_owner);
+  EXPECT_EQ(check_lending(2, "", "anyone").reason, Reason::ok);
+}
+
 TEST(Doctor, LooksAtVersionsDiskAndKernel) {
   EXPECT_EQ(check_versions("1", {"1", "1"}).verdict, Verdict::ok);
   EXPECT_EQ(check_versions("1", {"1", "2"}).reason, Reason::versions_differ);

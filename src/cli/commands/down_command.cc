@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
+#include "cli/console/job_tables.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/daemon/systemd_unit.h"
 #include "node/disk/state_folder.h"
@@ -34,7 +35,8 @@ Result<int> stop_daemon(Invocation& invocation) {
   GW_TRY(const node::NodeView node, client.node());
   GW_TRY_VOID(client.stop());
   GW_TRY_VOID(wait_until_gone(node));
-  invocation.console.print({"godwit.down/1", {{"id", node.id.hash.hex()}}, fmt::format("Stopped peer {}\n", node.id.brief()), ""});
+  invocation.console.print(
+      {"godwit.down/1", {{"id", node.id.hash.hex()}}, fmt::format("Stopped peer {}\n", peer_text(node.name, node.id)), ""});
   return 0;
 }
 

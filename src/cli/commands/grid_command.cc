@@ -58,7 +58,7 @@ std::string table_of_issued(const GridView& grid, const Terminal& terminal) {
   return table.render(terminal);
 }
 
-Result<int> list(const std::string& name, Invocation& invocation) {
+Result<int> list_grids(const std::string& name, Invocation& invocation) {
   Client client(invocation.settings.socket());
   GW_TRY(auto grids, client.grids());
   if (!name.empty()) {
@@ -188,7 +188,7 @@ void add_grid_list(CommandTree& tree, Command& parent) {
        .examples = {"godwit grid list", "godwit grid list lab", "godwit grid list -o json"}});
   command.add_argument("grid", *name, "List only this grid", Command::Presence::optional);
   tree.add_setting(command, Key::socket);
-  command.on_selected([name](Invocation& invocation) { return list(*name, invocation); });
+  command.on_selected([name](Invocation& invocation) { return list_grids(*name, invocation); });
 }
 
 void add_grid_create(CommandTree& tree, Command& parent) {

@@ -6,6 +6,7 @@
 #include "cli/console/job_tables.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/jobs/grid_run.h"
+#include "cli/jobs/job_selector.h"
 #include "cli/settings/submitter_key.h"
 #include "os/files/file.h"
 

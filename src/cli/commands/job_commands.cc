@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <set>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/job_parts.h"
 #include "cli/console/grid_screen.h"
 #include "cli/console/interrupts.h"
 #include "cli/console/job_tables.h"
@@ -15,6 +15,7 @@
 #include "cli/jobs/image_destination.h"
 #include "cli/jobs/image_export.h"
 #include "cli/jobs/job_follower.h"
+#include "cli/jobs/job_selector.h"
 #include "cli/settings/mount.h"
 #include "gateway/view_json.h"
 #include "node/jobs/job_files.h"
@@ -27,11 +28,6 @@ namespace {
 using gateway::Client;
 
 node::WallTime now() { return std::chrono::system_clock::now(); }
-
-Result<job::JobId> find(Client& client, const std::string& name) {
-  GW_TRY(const auto jobs, client.jobs());
-  return find_job(name, jobs);
-}
 
 Result<int> list_jobs(Invocation& invocation) {
   GW_TRY(const auto jobs, Client(invocation.settings.socket()).jobs());
@@ -47,7 +43,7 @@ Result<int> list_hosted(Invocation& invocation) {
   GW_TRY(const auto jobs, client.hosted());
   std::string ids;
   for (const node::HostedJobView& job : jobs) ids += (ids.empty() ? "" : "\n") + job.id.hash.hex();
-  const std::string text = table_of(jobs, node.id, invocation.console.out());
+  const std::string text = table_of(jobs, node.id, now(), invocation.console.out());
   invocation.console.print({"godwit.job.hosted/1", gateway::to_json(jobs), text, ids});
   return 0;
 }
@@ -66,56 +62,23 @@ Result<int> show(const ShowOptions& options, Invocation& invocation) {
   return 0;
 }
 
-Result<int> explain(const std::string& name, Invocation& invocation) {
-  Client client(invocation.settings.socket());
-  GW_TRY(const job::JobId id, find(client, name));
-  GW_TRY(const node::JobView view, client.job(id));
-  std::map<Reason, std::uint64_t> counts;
-  for (const node::ThreadView& thread : view.threads)
-    if (thread.reason != Reason::ok) ++counts[thread.reason];
-  Json waits = Json::array();
-  for (const auto& [reason, threads] : counts) {
-    const ReasonEntry& entry = entry_of(reason);
-    waits.push_back({{"reason", entry.name}, {"threads", threads}, {"sentence", entry.sentence}, {"fix", entry.fix}});
-  }
-  std::string text = waits_of(view, invocation.console.out());
-  Json failures = Json::array();
-  for (const node::JobPeerView& peer : view.peers)
-    if (!peer.failure.empty()) failures.push_back({{"peer", peer.id.hash.hex()}, {"sentence", peer.failure}});
-  if (text.empty())
-    text = fmt::format("Job {} is {}: {} running, none waiting\n", id.brief(), gateway::name(view.summary.state), view.summary.running);
-  for (const node::JobPeerView& peer : view.peers)
-    if (!peer.failure.empty()) text += fmt::format("Peer {} said last of a worker: {}\n", peer.id.brief(), peer.failure);
-  const std::string first = counts.empty() ? "ok" : std::string(entry_of(counts.begin()->first).name);
-  invocation.console.print({"godwit.job.explain/1",
-                            {{"id", id.hash.hex()}, {"state", gateway::name(view.summary.state)}, {"waits", waits}, {"failures", failures}},
-                            text,
-                            first});
-  return 0;
-}
-
-// Follows the job until its end, or until Ctrl-C, which does not affect the job.
-Result<std::optional<node::JobEvent::Over>> follow(const job::JobId& id, const JobFollower::Sinks& sinks, Invocation& invocation) {
-  GW_TRY(auto interrupts, Interrupts::make());
-  JobFollower follower(invocation.settings.socket(), id, JobFollower::IfGone::wait);
-  interrupts->watch({[&follower] { follower.detach(); }, [] {}});
-  auto over = follower.follow(sinks);
-  interrupts->stop();
-  return over;
-}
-
 constexpr int kInterrupted = static_cast<int>(ExitCode::interrupted);
 
 Result<int> wait(const std::string& name, Invocation& invocation) {
   Client client(invocation.settings.socket());
   GW_TRY(const job::JobId id, find(client, name));
-  GridScreen screen(invocation.console, JobProgress(1));
+  GW_TRY(const node::JobView before, client.job(id));
+  JobProgress progress(1);
+  progress.start_from(before.summary);
+  GridScreen screen(invocation.console, progress);
   // With -o json the end is the one result.
   const bool shows = invocation.console.format() != Format::json;
   const auto on_event = [&](const node::JobEvent& event) {
     if (shows) screen.on_event(event);
   };
-  GW_TRY(const auto over, follow(id, {.event = on_event}, invocation));
+  // Events before this one are in the summary. The end of a job that is over is one of them.
+  const std::uint64_t first = node::is_over(before.summary.state) ? 0 : before.summary.next_event;
+  GW_TRY(const auto over, follow_until_interrupted(id, {.event = on_event, .first_event = first}, invocation));
   invocation.console.clear_progress();
   if (!over) return kInterrupted;
   GW_TRY(const node::JobView view, client.job(id));
@@ -124,51 +87,38 @@ Result<int> wait(const std::string& name, Invocation& invocation) {
   return exit_code_of(*over);
 }
 
-struct LogsOptions {
-  std::string job;
-  bool errors = false;
-  bool follow = false;
-};
-
-Result<int> logs(const LogsOptions& options, Invocation& invocation) {
-  Client client(invocation.settings.socket());
-  GW_TRY(const job::JobId id, find(client, options.job));
-  const node::Stream stream = options.errors ? node::Stream::errors : node::Stream::output;
-  GridScreen screen(invocation.console, JobProgress(1));
-  const auto take = [&](node::Stream from, std::string_view bytes) { (void)screen.on_output(from, bytes); };  // SIGPIPE ends a filter
-  if (options.follow) {
-    const auto over = follow(id, {.streams = {stream}, .output = take}, invocation);
-    screen.finish();
-    if (!over) return over.error();
-    return *over ? 0 : kInterrupted;
-  }
-  const Status whole = client.read_output(id, stream, 0, Client::ReadUntil::now, [&](std::string_view bytes) {
-    take(stream, bytes);
-    return Client::StreamControl::proceed;
-  });
-  screen.finish();
-  if (!whole) return whole.error();
-  return 0;
-}
-
 struct FilesOptions {
   std::string job;
   std::vector<std::string> outputs;
+  std::string into;
 };
+
+// Where the files of a job go.
+Result<std::vector<node::Mount>> places_of(const FilesOptions& options) {
+  if (options.outputs.empty() == options.into.empty())
+    return fail(Kind::invalid, "say where the files of the job go: --into FOLDER, or --output HOST:GUEST as for 'godwit run'");
+  std::vector<node::Mount> places;
+  if (!options.into.empty()) {
+    std::error_code failure;
+    std::filesystem::create_directories(options.into, failure);
+    if (failure) return fail(Kind::invalid, "cannot make the folder {}: {}", options.into, failure.message());
+    places.push_back({options.into, ""});
+    return places;
+  }
+  GW_TRY(const Mounts mounts, check_mounts({}, options.outputs));
+  for (const Mount& mount : mounts.outputs) places.push_back({mount.host, mount.guest.substr(1)});
+  return places;
+}
 
 // For a job whose command has gone: what it left is with the daemon until the job is forgotten.
 Result<int> fetch_files(const FilesOptions& options, Invocation& invocation) {
-  if (options.outputs.empty())
-    return fail(Kind::invalid, "say where the files of the job go with --output HOST:GUEST, as for 'godwit run'");
-  GW_TRY(const Mounts mounts, check_mounts({}, options.outputs));
+  GW_TRY(std::vector<node::Mount> places, places_of(options));
   Client client(invocation.settings.socket());
   GW_TRY(const job::JobId id, find(client, options.job));
   GW_TRY(const node::JobView view, client.job(id));
   if (!node::is_over(view.summary.state))
     return fail(Kind::invalid, "job {} is {}: its files are complete when it has ended; wait with 'godwit job wait'", id.brief(),
                 gateway::name(view.summary.state));
-  std::vector<node::Mount> places;
-  for (const Mount& mount : mounts.outputs) places.push_back({mount.host, mount.guest.substr(1)});
   node::OutputFiles files(std::move(places));
   wire::OutputFileReader reader;
   std::set<std::string> names;
@@ -202,11 +152,15 @@ Result<int> tell_state(Client& client, const job::JobId& id, const char* schema,
   return 0;
 }
 
-Result<int> cancel(const std::string& name, Invocation& invocation) {
+Result<int> cancel(const std::vector<std::string>& names, Invocation& invocation) {
   Client client(invocation.settings.socket());
-  GW_TRY(const job::JobId id, find(client, name));
-  GW_TRY_VOID(client.cancel(id));
-  return tell_state(client, id, "godwit.job.cancel/1", invocation);
+  GW_TRY(const auto jobs, client.jobs());
+  GW_TRY(const auto chosen, find_jobs(names, jobs));
+  for (const node::JobSummary& job : chosen) {
+    GW_TRY_VOID(client.cancel(job.id));
+    GW_TRY_VOID(tell_state(client, job.id, "godwit.job.cancel/1", invocation));
+  }
+  return 0;
 }
 
 // Waits until the job is suspended, however long its threads take to save their state: large images take their time.
@@ -293,12 +247,7 @@ void tell_forgotten(const ForgetResult& result, const std::string& schema, Invoc
 Result<int> forget(const std::vector<std::string>& names, Invocation& invocation) {
   Client client(invocation.settings.socket());
   GW_TRY(const auto jobs, client.jobs());
-  std::vector<node::JobSummary> chosen;
-  for (const std::string& name : names) {
-    GW_TRY(const job::JobId id, find_job(name, jobs));
-    const auto found = std::ranges::find(jobs, id, &node::JobSummary::id);
-    if (std::ranges::find(chosen, id, &node::JobSummary::id) == chosen.end()) chosen.push_back(*found);
-  }
+  GW_TRY(const std::vector<node::JobSummary> chosen, find_jobs(names, jobs));
   GW_TRY(const ForgetResult result, forget_all(client, chosen));
   tell_forgotten(result, "godwit.job.forget/1", invocation);
   return 0;
@@ -327,32 +276,17 @@ Result<int> prune(const PruneOptions& options, Invocation& invocation) {
   return 0;
 }
 
-constexpr const char* kJobText = "Job id or its first digits";
-
-void add_logs(CommandTree& tree, Command& parent) {
-  Command& command =
-      tree.add(parent, "logs",
-               {.summary = "Print the output of a job",
-                .details = "Prints the output in the order of the tasks, as far as it is final: what has been printed never changes.",
-                .examples = {"godwit job logs 3f9a01", "godwit job logs 3f9a01 --follow > result"}});
-  auto options = std::make_shared<LogsOptions>();
-  command.add_argument("JOB", options->job, kJobText);
-  command.add_flag("--stderr", options->errors, "Print standard error instead of standard output");
-  command.add_flag("--follow", options->follow, "Wait for more output until the job ends");
-  tree.add_setting(command, Key::socket);
-  command.on_selected([options](Invocation& invocation) { return logs(*options, invocation); });
-}
-
 void add_files(CommandTree& tree, Command& parent) {
   Command& command =
       tree.add(parent, "files",
                {.summary = "Fetch the output files of a job that has ended",
                 .details = "For a job whose 'godwit run --output' was interrupted or detached. The daemon keeps what the "
                            "program left at GUEST until the job is forgotten.",
-                .examples = {"godwit job files 3f9a01 --output result.png:/out.png", "godwit job files 3f9a01 --output frames"}});
+                .examples = {"godwit job files 3f9a01 --into results", "godwit job files 3f9a01 --output result.png:/out.png"}});
   auto options = std::make_shared<FilesOptions>();
   command.add_argument("JOB", options->job, kJobText);
   command.add_repeatable("--output", options->outputs, "Move what the program left at GUEST, or at the same path, here", "HOST[:GUEST]");
+  command.add_option("--into", options->into, "Move all files into this folder, under their paths in the program", "FOLDER");
   tree.add_setting(command, Key::socket);
   command.on_selected([options](Invocation& invocation) { return fetch_files(*options, invocation); });
 }
@@ -385,14 +319,25 @@ void add_suspend(CommandTree& tree, Command& parent) {
   command.on_selected([options](Invocation& invocation) { return suspend(*options, invocation); });
 }
 
+void add_cancel(CommandTree& tree, Command& parent) {
+  Command& command = tree.add(parent, "cancel",
+                              {.summary = "Cancel jobs",
+                               .details = "Keeps the output written so far. With -o json prints one object for each job.",
+                               .examples = {"godwit job cancel last", "godwit job cancel 3f9a01 study", "godwit job cancel last-2..last"}});
+  auto jobs = std::make_shared<std::vector<std::string>>();
+  command.add_arguments("JOB", *jobs, kJobsText);
+  tree.add_setting(command, Key::socket);
+  command.on_selected([jobs](Invocation& invocation) { return cancel(*jobs, invocation); });
+}
+
 void add_forget(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "forget",
                               {.summary = "Forget jobs that have ended, and delete their output",
                                .details = "Frees their space on the disk. Jobs are also forgotten by age and size: settings keep-jobs and "
                                           "keep-output. Cancel a running job first.",
-                               .examples = {"godwit job forget 3f9a01", "godwit job forget 3f9a01 77b2c4"}});
+                               .examples = {"godwit job forget 3f9a01", "godwit job forget last-5..last-1"}});
   auto jobs = std::make_shared<std::vector<std::string>>();
-  command.add_arguments("JOB", *jobs, kJobText);
+  command.add_arguments("JOB", *jobs, kJobsText);
   tree.add_setting(command, Key::socket);
   command.on_selected([jobs](Invocation& invocation) { return forget(*jobs, invocation); });
 }
@@ -423,7 +368,7 @@ void add_plain(CommandTree& tree, Command& parent, const std::string& name, Comm
 
 void add_job_commands(CommandTree& tree) {
   Command& job = tree.add(tree.root(), "job",
-                          {.summary = "List, show, wait for, suspend, cancel and forget jobs",
+                          {.summary = "List, show, watch, rerun, suspend, cancel and forget jobs",
                            .details = "Submit a job with 'godwit run --workers N'.",
                            .examples = {"godwit job list", "godwit job wait 3f9a01"}});
   job.require_subcommand();
@@ -438,23 +383,17 @@ void add_job_commands(CommandTree& tree) {
   tree.add_setting(list_command, Key::socket);
   list_command.on_selected([hosted](Invocation& invocation) { return *hosted ? list_hosted(invocation) : list_jobs(invocation); });
   add_job_show(tree, job);
-  add_plain(tree, job, "explain",
-            {.summary = "Explain why threads of a job wait",
-             .details = "Prints each reason with its name (docs/reasons.md), what it means, and what to do.",
-             .examples = {"godwit job explain 3f9a01", "godwit job explain 3f9a01 -o json"}},
-            explain);
+  add_explain_command(tree, job);
   add_plain(tree, job, "wait",
             {.summary = "Wait until a job has ended",
              .details = "Exits with the exit code of the job.",
              .examples = {"godwit job wait 3f9a01", "godwit job wait 3f9a01 -o json"}},
             wait);
-  add_logs(tree, job);
+  add_watch_command(tree, job);
+  add_logs_commands(tree, job);
+  add_rerun_command(tree, job);
   add_files(tree, job);
-  add_plain(tree, job, "cancel",
-            {.summary = "Cancel a job",
-             .details = "Keeps the output written so far.",
-             .examples = {"godwit job cancel 3f9a01", "godwit job cancel 3f9a01 --socket /tmp/second"}},
-            cancel);
+  add_cancel(tree, job);
   add_suspend(tree, job);
   add_plain(tree, job, "resume",
             {.summary = "Continue a suspended job",

@@ -27,7 +27,7 @@ Json to_json(const ScriptLanguage& language, const fs::path& file, bool installe
           {"installed", installed}};
 }
 
-Result<int> list(Invocation& invocation) {
+Result<int> list_languages(Invocation& invocation) {
   Table table({{"NAME", Table::Align::left, Table::Fit::whole, Style::bold}, {"LANGUAGE"}, {"SCRIPTS"}, {"INSTALLED"}});
   Json languages = Json::array();
   std::string names;
@@ -81,7 +81,7 @@ void add_language_commands(CommandTree& tree) {
   Command& listing = tree.add(parent, "list",
                               {.summary = "Show the languages of scripts and which are installed",
                                .examples = {"godwit language list", "godwit language list -o json"}});
-  listing.on_selected(list);
+  listing.on_selected(list_languages);
   Command& adding =
       tree.add(parent, "add",
                {.summary = "Install the interpreter of a language",

@@ -24,14 +24,14 @@ Result<int> list_peers(Invocation& invocation) {
   return 0;
 }
 
-// The views, one for each grid, of the peer whose id begins with `text` or whose address it is.
+// The views, one for each grid, of the peer whose id begins with `text`, or whose machine or address it names.
 Result<std::vector<PeerView>> find_peer(std::string_view text, const std::vector<PeerView>& peers) {
   std::vector<PeerView> found;
   for (const PeerView& peer : peers)
-    if (!text.empty() && (peer.id.hash.hex().starts_with(text) || peer.address == text)) found.push_back(peer);
+    if (!text.empty() && (peer.id.hash.hex().starts_with(text) || peer.address == text || peer.name == text)) found.push_back(peer);
   if (found.empty()) return fail(Kind::not_found, "there is no peer '{}': list the known peers with 'godwit peer list'", text);
   if (std::ranges::any_of(found, [&](const PeerView& peer) { return peer.id != found.front().id; }))
-    return fail(Kind::invalid, "several peer ids begin with '{}': give more digits", text);
+    return fail(Kind::invalid, "several peers are meant by '{}': give more digits of the id", text);
   return found;
 }
 
@@ -41,6 +41,7 @@ Result<int> show_peer(const std::string& name, Invocation& invocation) {
   Rows rows;
   const PeerView& first = found.front();
   rows.add("id", "peer", first.id.hash.hex())
+      .add("name", "machine", first.name.empty() ? "no name" : first.name)
       .add("address", "address", first.address.empty() ? "none (cannot be dialled)" : first.address)
       .add("class", "class", gateway::name(first.reach))
       .add("slots", "slots", fmt::format("{} of {} free", first.free_slots, first.slots));
@@ -137,7 +138,7 @@ Result<int> wait_for_peers(const WaitOptions& options, Invocation& invocation) {
 
 // --- the commands
 
-constexpr const char* kPeerText = "Peer id, its first digits, or the address of the peer";
+constexpr const char* kPeerText = "Peer id, its first digits, the name of the machine, or the address of the peer";
 
 void add_daemon_place(CommandTree& tree, Command& command) {
   tree.add_setting(command, Key::socket);
@@ -157,9 +158,11 @@ void add_peer_list(CommandTree& tree, Command& parent) {
 }
 
 void add_peer_show(CommandTree& tree, Command& parent) {
-  Command& command = tree.add(
-      parent, "show",
-      {.summary = "Show one peer", .details = "", .examples = {"godwit peer show 3f9a01", "godwit peer show 10.0.0.5:7400 -o json"}});
+  Command& command =
+      tree.add(parent, "show",
+               {.summary = "Show one peer",
+                .details = "",
+                .examples = {"godwit peer show 3f9a01", "godwit peer show lab-3", "godwit peer show 10.0.0.5:7400 -o json"}});
   auto peer = std::make_shared<std::string>();
   command.add_argument("PEER", *peer, kPeerText);
   add_daemon_place(tree, command);

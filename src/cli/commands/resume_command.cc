@@ -31,7 +31,7 @@ struct ResumeOptions {
 };
 
 Result<int> resume_on_grid(const ResumeOptions& options, const wire::Image& image, wire::pb::JobSpec spec, Invocation& invocation) {
-  GW_TRY_VOID(check_grid_run_options(options.run, options.grid, spec.outputs().empty() ? Outputs::none : Outputs::some));
+  GW_TRY_VOID(check_grid_run_options(options.run, options.grid));
   const ByteView module = image.content().module_wasm;
   if (module.empty()) return fail(Kind::invalid, "the image does not contain its program: save it with the module");
   GW_TRY(const wire::ModuleInfo info, wire::read_module_info(module));
@@ -71,7 +71,7 @@ Result<int> resume_image(const ResumeOptions& options, Invocation& invocation) {
   GW_TRY_VOID(use_named_files(options.files, options.file, spec));
   if (options.grid.workers) return resume_on_grid(options, image, std::move(spec), invocation);
   GW_TRY(auto run, JobRun::prepare(options.run, options.file, invocation));
-  GW_TRY(auto job, node::EmbeddedPeer::resume(run->config(), image, std::move(spec)));
+  GW_TRY(auto job, node::EmbeddedPeer::resume(run->config(), std::move(image), std::move(spec)));
   return run->carry_out(*job, std::nullopt);
 }
 

@@ -10,6 +10,8 @@
 #include "cli/jobs/job_run.h"
 #include "cli/jobs/named_files.h"
 #include "cli/jobs/script.h"
+#include "cli/jobs/sweep_options.h"
+#include "cli/jobs/task_options.h"
 #include "cli/settings/guest_environment.h"
 #include "cli/settings/mount.h"
 #include "cli/settings/source_options.h"
@@ -22,15 +24,17 @@ namespace gw::cli {
 namespace {
 
 struct StartOptions {
+  std::vector<std::string> program_args;
   SourceOptions source;
   std::string interpreter;
   std::vector<std::string> inputs, outputs;
   std::vector<std::string> env;
   std::optional<std::uint64_t> seed;
-  std::optional<std::uint32_t> tasks;
+  SweepOptions sweep;
   std::string promote_after;
   GridRunOptions grid_run;
   RunOptions run;
+  TaskOptions task;
 };
 
 Status check_has_lines(const std::string& file, ByteView wasm) {
@@ -80,13 +84,14 @@ Result<wire::pb::JobSpec> make_spec(const StartOptions& options, const std::opti
   wire::pb::ThreadConfig& config = *spec.mutable_config();
   config.add_args(script ? script->interpreter_name : options.source.files.front());
   if (script) config.add_args(script->guest_path);
-  for (const std::string& word : invocation.program_args) config.add_args(word);
+  for (const std::string& word : options.program_args) config.add_args(word);
   GW_TRY(auto environment, guest_environment(options.env));
   for (std::string& variable : environment) config.add_env(std::move(variable));
-  config.set_random_seed(random_seed(options.seed));
-  std::vector<std::string> inputs = options.inputs;
+  config.set_random_seed(options.seed || options.task.key.empty() ? random_seed(options.seed) : seed_of_key(options.task.key));
+  const bool array = options.sweep.is_array();
+  std::vector<std::string> inputs = array ? Sweep::common_inputs(options.inputs) : options.inputs;
   if (script && script->mount) inputs.push_back(*script->mount);
-  GW_TRY(Mounts mounts, check_mounts(inputs, options.outputs));
+  GW_TRY(Mounts mounts, check_mounts(inputs, array ? std::vector<std::string>() : options.outputs));
   add_mounts(mounts, spec);
   GW_TRY(*spec.mutable_limits(), to_limits(options.run, invocation.settings));
   if (const auto every = invocation.settings.checkpoint_every())
@@ -107,40 +112,64 @@ Status check_mobility(const RunOptions& options, const wire::pb::JobSpec& spec, 
 
 // Refuses options that do not work on peers before anything is built.
 Status check_grid_options(const StartOptions& options) {
-  GW_TRY_VOID(check_grid_run_options(options.run, options.grid_run, options.outputs.empty() ? Outputs::none : Outputs::some));
-  if (!options.outputs.empty() && options.tasks)
-    return fail(Kind::invalid, "--output does not go with --tasks: all tasks would write the same file; leave out one of them");
-  if (!options.run.stdin_file.empty() && options.tasks)
-    return fail(Kind::invalid, "--stdin does not go with --tasks: give all tasks the file with --input, and let each read its part");
-  if (!options.run.image.empty() && options.tasks)
-    return fail(Kind::invalid, "--image does not go with --tasks: an image holds one program; suspend the job with 'godwit job suspend'");
-  if (!options.promote_after.empty() && !options.tasks) return fail(Kind::invalid, "--promote-after goes with --tasks");
-  if (options.tasks == 0u) return fail(Kind::invalid, "--tasks is at least 1");
+  const bool array = options.sweep.is_array();
+  RunOptions run = options.run;
+  if (array) run.stdin_file.clear();  // the standard input of tasks is uploaded with their input files
+  GW_TRY_VOID(check_grid_run_options(run, options.grid_run));
+  GW_TRY_VOID(check_task_options(options.task, array ? Array::yes : Array::no));
+  if (!options.run.image.empty() && array)
+    return fail(Kind::invalid, "--image does not go with tasks: an image holds one program; suspend the job with 'godwit job suspend'");
+  if (!options.promote_after.empty() && !array) return fail(Kind::invalid, "--promote-after goes with --tasks");
+  return ok();
+}
+
+// The job of an array. Its words are read before the program is built.
+Status add_tasks(const StartOptions& options, TaskList tasks, GridJob& job) {
+  const SweepWords words{.inputs = options.inputs,
+                         .outputs = options.outputs,
+                         .standard_input = options.run.stdin_file,
+                         .args = {job.config.args().begin(), job.config.args().end()},
+                         .env = {job.config.env().begin(), job.config.env().end()}};
+  const std::uint32_t most = std::min({options.grid_run.workers.value_or(UINT32_MAX), tasks.at_once.value_or(UINT32_MAX), tasks.count});
+  job.workers = std::min<std::uint32_t>(most, wire::kMaxJobSlots);
+  GW_TRY(job.sweep, Sweep::make(std::move(tasks), words, job.inputs));
+  job.input.reset();
   return ok();
 }
 
 Result<int> run_with_workers(const StartOptions& options, Invocation& invocation) {
   GW_TRY_VOID(check_grid_options(options));
-  GW_TRY(const std::optional<Script> script, find_script(options.source, options.interpreter, options.inputs));
-  GW_TRY(auto spec, make_spec(options, script, invocation));
+  StartOptions local = options;  // without the inputs that the daemon fetches
+  GW_TRY(std::vector<UrlInput> urls, take_urls(local.inputs));
+  std::optional<TaskList> tasks;
+  if (options.sweep.is_array()) {
+    GW_TRY(tasks, task_list_of(options.sweep));
+  }
+  GW_TRY(const std::optional<Script> script, find_script(options.source, options.interpreter, local.inputs));
+  GW_TRY(auto spec, make_spec(local, script, invocation));
   GW_TRY(auto wasm, load_program(options.source, script, invocation));
   GW_TRY_VOID(check_mobility(options.run, spec, wasm));
   GW_TRY(const wire::ModuleInfo info, wire::read_module_info(wasm));
   spec.set_checkpoint_every_ns(grid_checkpoint_every(invocation.settings, info));
-  GW_TRY(GridJob job, make_grid_job(options.run, options.grid_run, std::move(spec)));
+  RunOptions run = options.run;
+  if (tasks) run.stdin_file.clear();
+  GW_TRY(GridJob job, make_grid_job(run, options.grid_run, std::move(spec)));
   job.module = std::move(wasm);
-  job.tasks = options.tasks;
+  job.urls = std::move(urls);
   if (!options.promote_after.empty()) {
     GW_TRY(job.promote_after, parse_option("--promote-after", options.promote_after));
   }
-  job.workers = options.grid_run.workers.value_or(options.tasks.value_or(1));
-  if (options.tasks) job.input.reset();
+  apply(options.task, job);
+  if (tasks) GW_TRY_VOID(add_tasks(local, *std::move(tasks), job));
   return run_on_grid(job, options.grid_run.detach ? Attachment::detached : Attachment::attached, invocation);
 }
 
 Result<int> run(const StartOptions& options, Invocation& invocation) {
-  if (options.grid_run.workers || options.tasks) return run_with_workers(options, invocation);
+  if (options.grid_run.workers || options.sweep.is_array()) return run_with_workers(options, invocation);
   GW_TRY_VOID(check_local_options(options.grid_run, "--workers or --tasks"));
+  if (std::ranges::any_of(options.inputs, [](const std::string& input) { return input.starts_with("https://"); }))
+    return fail(Kind::unsupported, "a URL as --input needs --workers or --tasks: the daemon fetches it");
+  GW_TRY_VOID(check_no_task_options(options.task));
   GW_TRY(const std::optional<Script> script, find_script(options.source, options.interpreter, options.inputs));
   GW_TRY(auto spec, make_spec(options, script, invocation));
   GW_TRY(auto wasm, load_program(options.source, script, invocation));
@@ -159,7 +188,50 @@ Result<int> run(const StartOptions& options, Invocation& invocation) {
   return code;
 }
 
+Result<int> map(StartOptions& options, Invocation& invocation) {
+  GW_TRY(MapWords words, split_map_words(invocation.program_args));
+  options.program_args = std::move(words.args);
+  options.sweep.lists = std::move(words.lists);
+  return run(options, invocation);
+}
+
+void add_start_options(CommandTree& tree, Command& command, StartOptions& options) {
+  command.allow_program_args();
+  add_source_options(tree, command, options.source);
+  command.add_option("--interpreter", options.interpreter, "Run FILE as a script of this interpreter, a wasm module", "MODULE");
+  command.add_repeatable("--input", options.inputs,
+                         "Let the program read this file, folder or https:// URL, as GUEST or under the same path", "HOST[:GUEST]");
+  command.add_repeatable("--output", options.outputs, "Move what the program leaves at GUEST, or at the same path, here when it has ended",
+                         "HOST[:GUEST]");
+  command.add_repeatable("--env", options.env,
+                         "Set an environment variable of the program; NAME alone passes on the variable of this shell", "NAME[=VALUE]");
+  command.add_number("--seed", options.seed, "Make the program's random numbers repeatable", "N");
+  add_grid_run_options(tree, command, options.grid_run);
+  add_task_options(command, options.task);
+  command.add_option("--promote-after", options.promote_after,
+                     "Move a task that has run for so long from the plane of short tasks to that of threads, which are checkpointed and "
+                     "can move: 1s if not given, 0 to begin with threads",
+                     "DURATION");
+  tree.add_setting(command, Key::checkpoint_every);
+  add_run_options(tree, command, options.run);
+}
+
 }  // namespace
+
+void add_map_command(CommandTree& tree) {
+  Command& command = tree.add(
+      tree.root(), "map",
+      {.summary = "Run a program once for each value of a list, as GNU parallel does",
+       .details = "Runs the program as a job with a task for each value after ':::', or for each line of the files after '::::'. {} stands "
+                  "for the value, {/} for its last name, {.} without its extension, {/.} for both, {//} for its folder, {#} for the number "
+                  "of the task. Several lists are combined, as {1}, {2}, ... A value that is the name of a file is an input of its task. "
+                  "Outputs are printed as they come, or in the order of the values with --keep-order.",
+       .examples = {"godwit map count.c -- {} ::: texts/*.txt", "godwit map render.cpp --output 'out/{/.}.png' -- {} out/{/.}.png ::: in/*",
+                    "godwit map fit.c -- --rate {1} --seed {2} ::: 0.1 0.01 ::: 1 2 3"}});
+  auto options = std::make_shared<StartOptions>();
+  add_start_options(tree, command, *options);
+  command.on_selected([options](Invocation& invocation) { return map(*options, invocation); });
+}
 
 void add_run_command(CommandTree& tree) {
   Command& command = tree.add(
@@ -176,28 +248,19 @@ void add_run_command(CommandTree& tree) {
        .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
                     "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program", "godwit run primes.lua -- 1000",
                     "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
-                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi", "godwit run ray.cpp --workers 6 --tasks 60 > picture.ppm",
+                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi",
+                    "godwit run ray.cpp --workers 6 --tasks 60 --keep-order > picture.ppm",
+                    "godwit run count.c --workers 1 --input https://example.org/words.txt -- words.txt",
+                    "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
+                    "godwit run search.c --tasks 40 --promote-after 200ms",
                     "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
-  command.allow_program_args();
   auto options = std::make_shared<StartOptions>();
-  add_source_options(tree, command, options->source);
-  command.add_option("--interpreter", options->interpreter, "Run FILE as a script of this interpreter, a wasm module", "MODULE");
-  command.add_repeatable("--input", options->inputs, "Let the program read this file or folder, as GUEST or under the same path",
-                         "HOST[:GUEST]");
-  command.add_repeatable("--output", options->outputs, "Move what the program leaves at GUEST, or at the same path, here when it has ended",
-                         "HOST[:GUEST]");
-  command.add_repeatable("--env", options->env,
-                         "Set an environment variable of the program; NAME alone passes on the variable of this shell", "NAME[=VALUE]");
-  command.add_number("--seed", options->seed, "Make the program's random numbers repeatable", "N");
-  add_grid_run_options(tree, command, options->grid_run);
-  command.add_number("--tasks", options->tasks, "Run the program M times as a job, with GODWIT_TASK=0, 1, ... of GODWIT_TASKS", "M");
-  command.add_option("--promote-after", options->promote_after,
-                     "Move a task that has run for so long from the plane of short tasks to that of threads, which are checkpointed and "
-                     "can move: 1s if not given, 0 to begin with threads",
-                     "DURATION");
-  tree.add_setting(command, Key::checkpoint_every);
-  add_run_options(tree, command, options->run);
-  command.on_selected([options](Invocation& invocation) { return run(*options, invocation); });
+  add_start_options(tree, command, *options);
+  add_sweep_options(command, options->sweep);
+  command.on_selected([options](Invocation& invocation) {
+    options->program_args = invocation.program_args;
+    return run(*options, invocation);
+  });
 }
 
 }  // namespace gw::cli

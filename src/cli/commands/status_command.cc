@@ -107,19 +107,27 @@ std::string lent_text(const node::StorageView& storage) {
                      counted(storage.lent_threads, "thread"));
 }
 
+std::string cache_text(const node::StorageView& storage) {
+  return fmt::format("{} of {} used; {} with {} found there since the start", human_bytes(storage.cache_bytes),
+                     human_bytes(storage.cache_limit), counted(storage.cache_hits, "piece"), human_bytes(storage.cache_hit_bytes));
+}
+
 Result<int> status(Invocation& invocation) {
   GW_TRY(const DaemonStatus status, ask_all(invocation.settings));
   const node::NodeView& node = status.node;
   Rows rows;
-  rows.add("peer", "peer", node.id.hash.hex(), fmt::format("{}, version {}, up {}", node.id.brief(), node.version, up_time(node)))
+  rows.add("peer", "peer", node.id.hash.hex(),
+           fmt::format("{}, version {}, up {}", peer_text(node.name, node.id), node.version, up_time(node)))
       .add("reach", "reach", gateway::name(node.reach), reach_text(node))
       .add("grids", "grids", Json(), fmt::format("{}", fmt::join(grid_lines(status.peers), "; ")))
       .add("slots", "slots", Json(), fmt::format("{} of {} free, {} running", node.free_slots, node.slots, counted(node.workers, "worker")))
       .add("share", "shared", Json(), share_text(node.share))
+      .add("lending", "lends to", Json(), lending_text(node))
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
       .add("jobs", "jobs", Json(), jobs_text(status.jobs))
       .add("storage", "storage", Json(), storage_text(node.storage))
       .add("lent_disk", "disk lent", Json(), lent_text(node.storage))
+      .add("cache", "cache", Json(), cache_text(node.storage))
       .add("relays", "relays", Json(), relays_text(node))
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},
@@ -130,7 +138,8 @@ Result<int> status(Invocation& invocation) {
   std::vector<node::JobSummary> open = status.jobs;
   std::erase_if(open, [](const node::JobSummary& job) { return is_over(job.state); });
   if (!open.empty()) text += "\n" + table_of(open, std::chrono::system_clock::now(), invocation.console.out());
-  if (!status.hosted.empty()) text += "\nJobs that run here:\n" + table_of(status.hosted, node.id, invocation.console.out());
+  if (!status.hosted.empty())
+    text += "\nJobs that run here:\n" + table_of(status.hosted, node.id, std::chrono::system_clock::now(), invocation.console.out());
   invocation.console.print({"godwit.status/1", json, text, std::string(gateway::name(node.reach))});
   return 0;
 }

@@ -2,15 +2,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
 #include "cli/commands/commands.h"
+#include "cli/console/job_tables.h"
 #include "cli/console/quantity.h"
 #include "cli/daemon/daemon_process.h"
 #include "cli/daemon/systemd_unit.h"
+#include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
 #include "os/files/io.h"
+#include "wire/grid_name.h"
+#include "wire/invitation.h"
 
 namespace gw::cli {
 namespace {
@@ -21,6 +26,7 @@ struct UpOptions {
   std::vector<std::string> join;
   std::vector<std::string> grids;
   std::vector<std::string> listen;
+  std::vector<std::string> audience;
   std::string tracker;
   std::optional<std::uint32_t> ready_fd;
   bool foreground = false;
@@ -56,14 +62,20 @@ Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings
                        .join = chosen(options.join, settings, Key::join),
                        .grids = chosen(options.grids, settings, Key::grid)};
   daemon.tracker = options.tracker;
+  GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
+  daemon.owner = hex(key.public_key());
+  daemon.audience = fmt::format("{}", fmt::join(options.audience, ","));
+  if (!options.audience.empty()) GW_TRY_VOID(job::LendingAudience::parse(daemon.audience));
   if (options.no_discovery) daemon.discovery = DaemonOptions::Discovery::off;
   GW_TRY_VOID(setting_key(Key::listen).check(fmt::format("{}", fmt::join(daemon.listen, ","))));
   GW_TRY_VOID(setting_key(Key::join).check(fmt::format("{}", fmt::join(daemon.join, ","))));
   GW_TRY_VOID(setting_key(Key::grid).check(fmt::format("{}", fmt::join(daemon.grids, ","))));
+  if (settings[Key::machine_name].text != kAuto) daemon.name = settings[Key::machine_name].text;
   if (settings[Key::slots].text != kAuto) daemon.slots = std::stoul(settings[Key::slots].text);
   GW_TRY(const auto keep_for, parse_duration(settings[Key::keep_jobs].text));
   daemon.keep_for = std::chrono::duration_cast<std::chrono::seconds>(keep_for);
   GW_TRY(daemon.keep_bytes, parse_bytes(settings[Key::keep_output].text));
+  daemon.fetch_private = settings[Key::fetch_private].text == "on";
   if (options.ready_fd) daemon.ready_fd = static_cast<int>(*options.ready_fd);
   return daemon;
 }
@@ -96,12 +108,18 @@ std::string join_line(const node::NodeView& node) {
   return node.addresses.empty() || only_here(node.addresses.front()) ? "" : "godwit up --join " + node.addresses.front();
 }
 
+std::string lends_to(const job::LendingAudience& audience, const std::string& path) {
+  if (audience != job::LendingRules().audience) return audience.text();
+  return fmt::format("your jobs and private grids; to lend to others: godwit share --for anyone{}", path);
+}
+
 Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invocation& invocation) {
   const node::NodeView& node = process.view();
   const std::string join = join_line(node), stop = "godwit down" + path_to(invocation.settings);
   const std::string api = fmt::format("curl --unix-socket {} http://godwit/v1/node", daemon.socket.string());
   Rows rows;
   rows.add("id", "peer", node.id.hash.hex())
+      .add("name", "machine", node.name)
       .add("addresses", "address", node.addresses, fmt::format("{}", fmt::join(node.addresses, ", ")))
       .add("slots", "slots", node.slots)
       .add("socket", "socket", daemon.socket.string())
@@ -112,8 +130,9 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
   json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
   // Plain lines instead of a table, which may cut them: users copy these lines.
   const std::string next =
-      fmt::format("\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\n",
-                  join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api);
+      fmt::format("\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\nLends to:              {}\n",
+                  join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api,
+                  lends_to(node.share.rules.audience, path_to(invocation.settings)));
   invocation.console.print({"godwit.up/1", json, rows.render(invocation.console.out()) + next, node.id.hash.hex()});
   return 0;
 }
@@ -129,9 +148,10 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   add("--join", options.join);
   add("--grid", options.grids);
   add("--listen", options.listen);
+  add("--for", options.audience);
   if (!options.tracker.empty()) add("--tracker", {options.tracker});
   if (options.no_discovery) words.emplace_back("--no-discovery");
-  for (const Key key : {Key::socket, Key::state, Key::slots, Key::keep_jobs, Key::keep_output}) {
+  for (const Key key : {Key::socket, Key::state, Key::machine_name, Key::slots, Key::keep_jobs, Key::keep_output, Key::fetch_private}) {
     const bool is_path = key == Key::socket || key == Key::state;
     const std::string& text = invocation.settings[key].text;
     if (invocation.settings[key].origin.starts_with("--")) add(setting_key(key).flag, {is_path ? fs::absolute(text).string() : text});
@@ -146,18 +166,54 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   return 0;
 }
 
+// Joins as 'godwit grid join' does, so that a bad invitation is answered here. A grid that this machine is in already is skipped.
+Status use_invitations(const std::vector<std::string>& invitations, const DaemonOptions& daemon, Console& console) {
+  gateway::Client client(daemon.socket);
+  GW_TRY(const auto grids, client.grids());
+  for (const std::string& text : invitations) {
+    GW_TRY(const wire::Invitation invitation, wire::parse_invitation(text));
+    const auto is_there = [id = wire::private_grid(invitation.grid_key)](const node::GridView& grid) {
+      return grid.id == id && grid.role != node::GridView::Role::revoked;
+    };
+    if (std::ranges::any_of(grids, is_there)) continue;
+    console.progress(fmt::format("joining grid '{}'...", invitation.name));
+    const auto joined = client.change_grids(node::JoinGrid{text, ""});
+    console.clear_progress();
+    if (!joined)
+      return fail(joined.error().kind, "cannot join grid '{}': {}. The daemon was stopped", invitation.name, joined.error().detail);
+  }
+  return ok();
+}
+
+// The invitations among the ways to join. A daemon in the background is told of them when it runs, one in the foreground by its options.
+std::vector<std::string> take_invitations(DaemonOptions& daemon) {
+  std::vector<std::string> invitations;
+  std::erase_if(daemon.join, [&](const std::string& way) {
+    if (!wire::looks_like_invitation(way)) return false;
+    invitations.push_back(way);
+    return true;
+  });
+  if (!invitations.empty()) daemon.first_grid = DaemonOptions::FirstGrid::none;
+  return invitations;
+}
+
 Result<int> up(const UpOptions& options, Invocation& invocation) {
   GW_TRY_VOID(check_together(options));
-  GW_TRY(const DaemonOptions daemon, to_daemon_options(options, invocation.settings));
+  GW_TRY(DaemonOptions daemon, to_daemon_options(options, invocation.settings));
   if (options.install) return install(options, invocation);
   if (auto there = gateway::Client(daemon.socket).node())
     return fail(Kind::invalid,
                 "a daemon (peer {}) already listens at {}: stop it with 'godwit down{}', or start a second one with --state FOLDER",
-                there->id.brief(), daemon.socket.string(), path_to(invocation.settings));
+                peer_text(there->name, there->id), daemon.socket.string(), path_to(invocation.settings));
   if (options.stays()) return become_daemon(daemon, options);
+  const std::vector<std::string> invitations = take_invitations(daemon);
   invocation.console.progress("starting...");
   GW_TRY(DaemonProcess process, DaemonProcess::start(daemon, DaemonProcess::Life::own));
   invocation.console.clear_progress();
+  if (const Status joined = use_invitations(invitations, daemon, invocation.console); !joined) {
+    process.stop();
+    return joined.error();
+  }
   GW_TRY(const int code, tell(process, daemon, invocation));
   process.leave();
   return code;
@@ -177,16 +233,21 @@ void add_up_command(CommandTree& tree) {
            "restart of the daemon. Use 'godwit down' to stop it, and --state FOLDER to run a second daemon on the same machine.",
        .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --join godwit:ahveu3dd4kofecv66vih...",
                     "godwit up --join http://tracker.example.org:7480", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
-                    "godwit up --foreground --state /srv/second"}});
+                    "godwit up --for anyone", "godwit up --foreground --state /srv/second"}});
   auto options = std::make_shared<UpOptions>();
   command.add_repeatable("--join", options->join, described(Key::join), "WHERE");
   command.add_repeatable("--grid", options->grids, described(Key::grid), "NAME");
   command.add_repeatable("--listen", options->listen, described(Key::listen), "ADDRESS:PORT");
+  tree.add_setting(command, Key::machine_name);
   tree.add_setting(command, Key::slots);
   tree.add_setting(command, Key::keep_jobs);
   tree.add_setting(command, Key::keep_output);
+  tree.add_setting(command, Key::fetch_private);
   tree.add_setting(command, Key::state);
   tree.add_setting(command, Key::socket);
+  command.add_repeatable("--for", options->audience,
+                         "Lend to 'mine' (your jobs and private grids, the default), 'anyone' or 'grid NAME'; kept, as by 'godwit share'",
+                         "WHO");
   command.add_option("--tracker", options->tracker, "Also run a tracker at this address", "ADDRESS:PORT");
   command.add_flag("--no-discovery", options->no_discovery, "Turn off peer discovery on the local network");
   command.add_flag("--background", options->background, "Run in the background and log to a file (the default)");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -28,6 +29,9 @@ class JobProgress {
 
   std::uint64_t tasks_;
   std::uint64_t ended_ = 0, failed_ = 0;
+  std::uint64_t repeated_ = 0;
+  std::optional<std::uint64_t> tasks_running_;  // of an array, as home says; none: counted from events
+  std::uint64_t array_hosts_ = 0;               // the most that worked for an array at a time
   std::uint64_t resumed_ = 0, restarted_ = 0, peers_lost_ = 0;
   std::map<job::ThreadId, job::PeerId> running_;
   std::set<job::ThreadId> known_;

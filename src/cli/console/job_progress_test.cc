@@ -39,6 +39,14 @@ TEST_F(Progress, ForkedThreadsJoinTheCount) {
   EXPECT_EQ(progress.line(), "[------------------------] 0/6 done, 6 running on 1 peer");
 }
 
+TEST_F(Progress, TotalsOfAnArrayComeFromHome) {
+  happens(Event::TasksEnded{.ended = 2, .failed = 1, .running = 1, .hosts = 2});
+  happens(Event::TaskRepeated{job::ThreadId(3), peer(1), 1, ""});
+  EXPECT_EQ(progress.line(), "[############------------] 2/4 done, 1 running on 2 peers, 1 failed, 1 run repeated");
+  happens(Event::TasksEnded{.ended = 3, .failed = 1, .running = 0, .hosts = 1});
+  EXPECT_EQ(progress.summary(), "3 of 4 on 2 peers, 1 failed, 1 run repeated");
+}
+
 TEST_F(Progress, BeginsInTheMiddle) {
   progress.start_from({.tasks = 10, .threads = 10, .ended = 5, .counters = {.lost = 2, .resumed = 2, .restarted = 0, .peers_lost = 1}});
   EXPECT_EQ(progress.line(), "[############------------] 5/10 done, 1 peer lost, 2 threads resumed");

@@ -30,9 +30,19 @@ std::string distance_of(const PeerView& peer) {
   return fmt::format("{:.1f} ms", std::chrono::duration<double, std::milli>(*peer.distance).count());
 }
 
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+// The machine of a thread, by its name among the peers of the job.
+std::string host_text(const node::JobView& job, const std::optional<job::PeerId>& host) {
+  if (!host) return "-";
+  const auto found = std::ranges::find(job.peers, *host, &node::JobPeerView::id);
+  return peer_text(found == job.peers.end() ? "" : found->name, *host);
+}
+
 std::string peers_table(const node::JobView& job, const Terminal& terminal) {
   using Align = Table::Align;
   Table table({{.heading = "PEER"},
+               {.heading = "MACHINE"},
                {.heading = "STATE"},
                {.heading = "SLOTS", .align = Align::right},
                {.heading = "RUNNING", .align = Align::right},
@@ -40,8 +50,8 @@ std::string peers_table(const node::JobView& job, const Terminal& terminal) {
                {.heading = "LOST", .align = Align::right},
                {.heading = "TAKEN OVER", .align = Align::right}});
   for (const node::JobPeerView& peer : job.peers)
-    table.add_row({peer.id.brief(), std::string(gateway::name(peer.state)), std::to_string(peer.slots), std::to_string(peer.running),
-                   std::to_string(peer.finished), std::to_string(peer.lost), std::to_string(peer.taken)});
+    table.add_row({peer.id.brief(), or_dash(peer.name), std::string(gateway::name(peer.state)), std::to_string(peer.slots),
+                   std::to_string(peer.running), std::to_string(peer.finished), std::to_string(peer.lost), std::to_string(peer.taken)});
   return table.render(terminal);
 }
 
@@ -59,7 +69,7 @@ std::string threads_table(const node::JobView& job, const Terminal& terminal) {
   for (const node::ThreadView& thread : job.threads) {
     const bool ended = thread.state == node::ThreadView::State::ended;
     table.add_row({gateway::thread_text(thread.id), thread.task ? std::to_string(*thread.task) : "-",
-                   std::string(gateway::name(thread.state)), thread.host ? thread.host->brief() : "-", std::to_string(thread.epoch),
+                   std::string(gateway::name(thread.state)), host_text(job, thread.host), std::to_string(thread.epoch),
                    std::to_string(thread.resumed), std::to_string(thread.restarted), ended ? std::to_string(thread.exit_code) : "-",
                    thread.sentence.substr(0, thread.sentence.find('\n'))});
   }
@@ -67,6 +77,10 @@ std::string threads_table(const node::JobView& job, const Terminal& terminal) {
 }
 
 }  // namespace
+
+std::string peer_text(const std::string& name, const job::PeerId& id) {
+  return name.empty() ? id.brief() : fmt::format("{} ({})", name, id.brief());
+}
 
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal) {
   Table table({{.heading = "JOB"},
@@ -84,6 +98,7 @@ std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime n
 std::string table_of(const std::vector<PeerView>& peers, const Terminal& terminal) {
   using Align = Table::Align;
   Table table({{.heading = "PEER"},
+               {.heading = "MACHINE"},
                {.heading = "STATE"},
                {.heading = "DISTANCE", .align = Align::right},
                {.heading = "LAST SEEN", .align = Align::right},
@@ -92,21 +107,27 @@ std::string table_of(const std::vector<PeerView>& peers, const Terminal& termina
                {.heading = "GRID"},
                {.heading = "ADDRESS"}});
   for (const PeerView& peer : peers)
-    table.add_row({peer.id.brief(), std::string(gateway::name(peer.state)), distance_of(peer),
+    table.add_row({peer.id.brief(), or_dash(peer.name), std::string(gateway::name(peer.state)), distance_of(peer),
                    peer.heard ? human_duration(*peer.heard) + " ago" : "-", fmt::format("{}/{}", peer.free_slots, peer.slots),
                    std::string(gateway::name(peer.reach)), peer.grid, peer.address});
   return table.render(terminal);
 }
 
-std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::PeerId& self, const Terminal& terminal) {
+std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::PeerId& self, node::WallTime now, const Terminal& terminal) {
+  using Align = Table::Align;
   Table table({{.heading = "JOB"},
+               {.heading = "OWNER"},
                {.heading = "HOME"},
                {.heading = "STATE"},
-               {.heading = "SLOTS", .align = Table::Align::right},
-               {.heading = "MEMORY", .align = Table::Align::right}});
+               {.heading = "LANES", .align = Align::right},
+               {.heading = "SINCE", .align = Align::right},
+               {.heading = "CPU", .align = Align::right},
+               {.heading = "MEMORY", .align = Align::right},
+               {.heading = "PROGRAM", .fit = Table::Fit::cut}});
   for (const node::HostedJobView& job : jobs)
-    table.add_row({job.id.brief(), job.home == self ? "this machine" : job.home.brief(), std::string(gateway::name(job.state)),
-                   std::to_string(job.slots), human_bytes(job.memory_bytes)});
+    table.add_row({job.id.brief(), job.owner.hex().substr(0, 8), job.home == self ? "this machine" : peer_text(job.home_name, job.home),
+                   std::string(gateway::name(job.state)), fmt::format("{}/{}", job.lanes, job.slots), time_between(job.since, now),
+                   human_duration(job.cpu_time), human_bytes(job.memory_bytes), job.program});
   return table.render(terminal);
 }
 
@@ -133,28 +154,30 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
 }
 
 std::string waits_of(const node::JobView& job, const Terminal& terminal) {
-  std::map<Reason, std::size_t> waits;
-  for (const node::ThreadView& thread : job.threads)
-    if (thread.reason != Reason::ok) ++waits[thread.reason];
-  if (waits.empty()) return "";
+  if (job.waits.empty()) return "";
   Table table(
       {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "MEANING", .fit = Table::Fit::cut}});
   std::string to_do;
-  for (const auto& [reason, count] : waits) {
-    const ReasonEntry& entry = entry_of(reason);
-    table.add_row({std::to_string(count), std::string(entry.name), std::string(entry.sentence)});
+  for (const job::WaitCount& wait : job.waits) {
+    const ReasonEntry& entry = entry_of(wait.why.reason);
+    table.add_row({std::to_string(wait.count), std::string(entry.name), sentence_of(wait.why)});
     if (!entry.fix.empty()) to_do += fmt::format("{}: {}\n", entry.name, entry.fix);
   }
   return table.render(terminal) + to_do;
 }
 
-Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSummary>& jobs) {
-  std::vector<job::JobId> found;
-  for (const node::JobSummary& job : jobs)
-    if (!text.empty() && job.id.hash.hex().starts_with(text)) found.push_back(job.id);
-  if (found.size() == 1) return found.front();
-  if (found.size() > 1) return fail(Kind::invalid, "{} job ids begin with '{}': give more digits", found.size(), text);
-  return fail(Kind::not_found, "there is no job '{}': list the jobs with 'godwit job list'", text);
+std::string sentence_of(const Explanation& why) {
+  const std::string_view sentence = entry_of(why.reason).sentence;
+  return why.detail.empty() ? std::string(sentence) : fmt::format("{}: {}", sentence, why.detail);
+}
+
+std::string absent_of(const node::JobView& job, const Terminal& terminal) {
+  if (job.absent.empty()) return "";
+  Table table({{.heading = "PEER"}, {.heading = "REASON"}, {.heading = "WHY IT DOES NOT WORK FOR THE JOB", .fit = Table::Fit::cut}});
+  for (const job::PeerReason& one : job.absent)
+    table.add_row({one.peer.brief(), std::string(entry_of(one.why.reason).name),
+                   one.why.detail.empty() ? std::string(entry_of(one.why.reason).sentence) : one.why.detail});
+  return table.render(terminal);
 }
 
 }  // namespace gw::cli

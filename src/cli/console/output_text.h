@@ -20,6 +20,7 @@ std::string base64(ByteView bytes);
 class Utf8Pieces {
  public:
   Bytes take(ByteView bytes);
+  bool empty() const { return waiting_.empty(); }
   // The bytes kept at the end of the stream.
   Bytes rest() { return std::exchange(waiting_, {}); }
 

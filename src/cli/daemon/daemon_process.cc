@@ -70,9 +70,14 @@ std::vector<std::string> daemon_words(const fs::path& program, const DaemonOptio
   for (const std::string& grid : options.grids) words.insert(words.end(), {"--grid", grid});
   if (!options.tracker.empty()) words.insert(words.end(), {"--tracker", options.tracker});
   if (options.discovery == DaemonOptions::Discovery::off) words.emplace_back("--no-discovery");
+  if (!options.owner.empty()) words.insert(words.end(), {"--owner", options.owner});
+  if (!options.audience.empty()) words.insert(words.end(), {"--for", options.audience});
+  if (options.first_grid == DaemonOptions::FirstGrid::none) words.emplace_back("--no-first-grid");
+  if (!options.name.empty()) words.insert(words.end(), {"--name", options.name});
   if (options.slots) words.insert(words.end(), {"--slots", std::to_string(*options.slots)});
   if (options.keep_for) words.insert(words.end(), {"--keep-jobs", std::to_string(options.keep_for->count())});
   if (options.keep_bytes) words.insert(words.end(), {"--keep-output", std::to_string(*options.keep_bytes)});
+  if (options.fetch_private) words.emplace_back("--fetch-private");
   if (options.ready_fd) words.insert(words.end(), {"--ready-fd", std::to_string(*options.ready_fd)});
   return words;
 }

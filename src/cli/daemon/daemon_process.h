@@ -19,13 +19,19 @@ struct DaemonOptions {
   std::vector<std::string> join;
   std::vector<std::string> grids;  // none: as the daemon likes
   std::optional<std::uint32_t> slots;
+  std::string owner;                             // public key in hexadecimal; empty: none
+  std::string audience;                          // as of `godwit share --for`; empty: as stored
+  std::string name;                              // of the machine; empty: as the system calls it
   std::optional<std::chrono::seconds> keep_for;  // jobs that have ended
   std::optional<std::uint64_t> keep_bytes;       // of their output
+  bool fetch_private = false;                    // URLs of private addresses may be fetched
   std::optional<int> ready_fd;
   std::vector<std::string> inside;  // words before the command: in a namespace, for example
   std::string tracker;              // empty: it is none
   enum class Discovery : std::uint8_t { on, off };
   Discovery discovery = Discovery::on;
+  enum class FirstGrid : std::uint8_t { open, none };
+  FirstGrid first_grid = FirstGrid::open;  // whether a daemon that was in no grid before joins the open one
 };
 
 // The log file of a daemon in the background.

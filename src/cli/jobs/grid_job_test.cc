@@ -16,6 +16,8 @@ GridJob example() {
   return job;
 }
 
+void set_tasks(GridJob& job, std::uint32_t count) { job.sweep = Sweep::make({.count = count}, {}, job.inputs).value(); }
+
 Result<job::Manifest> checked(const GridJob& job) { return job::Manifest::check(job::Manifest::encode(to_manifest(job))); }
 
 TEST(GridJob, TheModuleIsNamedPieceByPiece) {
@@ -28,11 +30,11 @@ TEST(GridJob, TheModuleIsNamedPieceByPiece) {
 
 TEST(GridJob, EachTaskKnowsWhichOneItIs) {
   GridJob job = example();
-  job.tasks = 3;
+  set_tasks(job, 3);
   const auto manifest = checked(job);
   ASSERT_TRUE(manifest) << manifest.error().detail;
   ASSERT_EQ(manifest->tasks(), 3u);
-  const auto config = manifest->config_of(2);
+  const auto config = manifest->config_of(2, nullptr).value();
   EXPECT_EQ(config.env(config.env_size() - 2), "GODWIT_TASK=2");
   EXPECT_EQ(config.env(config.env_size() - 1), "GODWIT_TASKS=3");
   EXPECT_EQ(config.env(0), "HOME=/");
@@ -42,14 +44,14 @@ TEST(GridJob, WithoutAnArrayThereIsOneMainThreadThatIsNoTask) {
   const auto manifest = checked(example());
   ASSERT_TRUE(manifest);
   EXPECT_EQ(manifest->tasks(), 1u);
-  EXPECT_EQ(manifest->config_of(0).env_size(), 1);
+  EXPECT_EQ(manifest->config_of(0, nullptr)->env_size(), 1);
 }
 
 TEST(GridJob, TooManyTasksAreRefused) {
   GridJob job = example();
-  job.tasks = wire::kMaxTasks + 1;
+  set_tasks(job, wire::kMaxTasks + 1);
   EXPECT_EQ(checked(job).error().kind, Kind::invalid);
-  job.tasks = 0;
+  set_tasks(job, 0);
   EXPECT_EQ(checked(job).error().kind, Kind::invalid);
 }
 

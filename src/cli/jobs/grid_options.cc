@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <ranges>
+
 #include "wire/grid_name.h"
+#include "wire/messages/peer_messages.h"
 
 namespace gw::cli {
 namespace {
@@ -14,11 +17,13 @@ constexpr std::chrono::nanoseconds kCheckpointEvery = std::chrono::seconds(5);  
 void add_grid_run_options(CommandTree& tree, Command& command, GridRunOptions& options) {
   command.add_number("--workers", options.workers, "Run as a job on peers, with at most N threads at a time", "N");
   command.add_option("--grid", options.grid, "Run the job in this grid (default: the first grid of this machine)", "NAME");
+  command.add_number("--priority", options.priority, "Priority among your own jobs, 0 to 100: the highest goes first (default: 0)", "N");
   command.add_flag("--detach", options.detach, "Submit the job, print its id and exit; follow it with 'godwit job'");
+  command.add_option("--after", options.after, "Begin when these jobs have ended well; fail if one of them fails", "JOB[,JOB...]");
   tree.add_setting(command, Key::socket);
 }
 
-Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid, Outputs outputs) {
+Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid) {
   if (run.suspend_after_polls)
     return fail(Kind::unsupported, "--suspend-after-polls does not go with --workers or --tasks: it counts the polls of one machine");
   if (!run.image.empty() && grid.detach)
@@ -26,21 +31,21 @@ Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid,
                 "--image does not go with --detach: this command writes the file; use 'godwit job suspend JOB --image FILE'");
   if (run.compress && run.image.empty())
     return fail(Kind::invalid, "--compress needs --image with --workers: it is the image that shrinks");
-  if (outputs == Outputs::some && grid.detach)
-    return fail(Kind::invalid,
-                "--output does not go with --detach: this command writes the files, so it has to stay; leave out one of them");
   if (!run.stdin_file.empty() && grid.detach)
     return fail(Kind::invalid, "--stdin does not go with --detach: this command reads the file, so it has to stay; use --input");
   if (!run.suspend_after.empty() && grid.detach)
     return fail(Kind::invalid, "--suspend-after does not go with --detach: this command suspends the job, so it has to stay");
   if (!grid.grid.empty()) GW_TRY_VOID(wire::check_grid_name(grid.grid));
+  if (grid.priority > wire::kMaxPriority) return fail(Kind::invalid, "--priority is 0 to {}", wire::kMaxPriority);
   if (grid.workers == 0u) return fail(Kind::invalid, "--workers is at least 1");
   return ok();
 }
 
 Status check_local_options(const GridRunOptions& grid, std::string_view needed) {
   if (!grid.grid.empty()) return fail(Kind::invalid, "--grid needs {}: without it the program runs on this machine alone", needed);
+  if (grid.priority) return fail(Kind::invalid, "--priority needs {}: without it the program runs on this machine alone", needed);
   if (grid.detach) return fail(Kind::invalid, "--detach needs {}: without it the program runs on this machine alone", needed);
+  if (!grid.after.empty()) return fail(Kind::invalid, "--after needs {}: without it the program is no job", needed);
   return ok();
 }
 
@@ -65,6 +70,7 @@ Result<GridJob> make_grid_job(const RunOptions& run, const GridRunOptions& grid,
               .outputs = to_mounts(spec.outputs()),
               .grid = grid.grid,
               .workers = grid.workers.value_or(1),
+              .priority = grid.priority.value_or(0),
               .checkpoint_every_ns = spec.checkpoint_every_ns(),
               .limits = spec.limits()};
   if (!run.stdin_file.empty()) spec.set_input_file(std::filesystem::absolute(run.stdin_file).lexically_normal().string());
@@ -73,6 +79,7 @@ Result<GridJob> make_grid_job(const RunOptions& run, const GridRunOptions& grid,
     (void)::lseek(job.input_file.get(), static_cast<off_t>(input_taken), SEEK_SET);  // fails for a pipe, which goes on by itself
   }
   if (!grid.detach) job.input = job.input_file ? job.input_file.get() : 0;
+  for (const auto name : std::views::split(std::string_view(grid.after), ',')) job.after.emplace_back(name.begin(), name.end());
   if (!run.suspend_after.empty()) {
     GW_TRY(job.suspend_after, parse_option("--suspend-after", run.suspend_after));
   }

@@ -16,14 +16,15 @@ namespace gw::cli {
 struct GridRunOptions {
   std::optional<std::uint32_t> workers;
   std::string grid;
+  std::optional<std::uint32_t> priority;
   bool detach = false;
+  std::string after;  // jobs, separated by commas
 };
 
 void add_grid_run_options(CommandTree& tree, Command& command, GridRunOptions& options);
 
-// Options that do not go together on peers, for a program with output files or without.
-enum class Outputs : std::uint8_t { none, some };
-Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid, Outputs outputs);
+// Options that do not go together on peers.
+Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid);
 // Options that mean a job, without what makes one (`needed`).
 Status check_local_options(const GridRunOptions& grid, std::string_view needed);
 

@@ -19,6 +19,7 @@
 #include "cli/jobs/job_run.h"
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
+#include "node/jobs/task_output_files.h"
 #include "os/files/file.h"
 #include "wire/messages/output_file_frames.h"
 
@@ -63,10 +64,13 @@ class GridRun {
         home_(home),
         id_(id),
         job_(job),
-        has_outputs_(!job.outputs.empty()),
+        has_outputs_(job.sweep ? !job.sweep->outputs().empty() : !job.outputs.empty()),
         image_(std::move(image)),
         files_(job.outputs),
-        screen_(invocation.console, JobProgress(job.tasks.value_or(1))),
+        task_files_([this](std::uint64_t thread) { return mounts_of(thread); }),
+        screen_(invocation.console, JobProgress(job.selected.value_or(tasks_of(job))),
+                job.selected.value_or(tasks_of(job)) > 1 ? GridScreen::usual_for_tasks(invocation.console, job.label)
+                                                         : GridScreen::Shown::unchanged),
         follower_(home.socket, id, home.own ? JobFollower::IfGone::fail : JobFollower::IfGone::wait) {}
 
   // `input`: the descriptor of its standard input, if it has one.
@@ -78,8 +82,10 @@ class GridRun {
   void on_output(node::Stream stream, std::string_view bytes);
   void on_event(const node::JobEvent& event);
   Status place_files();
+  Result<std::vector<node::Mount>> mounts_of(std::uint64_t thread) const;
   int tell_end(const node::JobEvent::Over& over);
   bool suspends() const { return job_.suspend_after || image_; }
+  void note_written(GridScreen::Written written);
   void ask_to_suspend();
   void suspend_when_asked(std::stop_token over);
   Result<int> tell_suspended(ExitCode exit_code);
@@ -94,6 +100,7 @@ class GridRun {
   const bool has_outputs_;
   const std::optional<ImageDestination> image_;
   node::OutputFiles files_;
+  node::TaskOutputFiles task_files_;         // of an array, instead
   OutputFileReader reader_;                  // of the stream of files, like the next one on the thread of that stream
   std::atomic<bool> output_closed_ = false;  // by its reader; set on a thread of the follower
   Status received_ = ok();
@@ -113,6 +120,8 @@ int GridRun::leave() {
   } else {
     console.print_text(id_.hash.hex() + "\n");
   }
+  if (has_outputs_ && console.err().is_terminal)
+    console.note(fmt::format("its output files stay with the daemon: fetch them with 'godwit job files {} --into FOLDER'", id_.brief()));
   return 0;
 }
 
@@ -121,16 +130,18 @@ Result<int> GridRun::carry_out(Interrupts& interrupts, std::optional<int> input)
   if (input) {
     GW_TRY(feeder_, InputFeeder::start(home_.socket, id_, *input));
   }
-  // With an image Ctrl-C suspends, as without --workers; else it detaches. The second one detaches in any case.
+  // Ctrl-C detaches. Only if the user has named an image it suspends the job to it first, as without --workers.
   interrupts.watch({[this] { image_ ? ask_to_suspend() : follower_.detach(); }, [this] { follower_.detach(); }});
   std::jthread suspender;
   if (suspends()) suspender = std::jthread([this](std::stop_token over) { suspend_when_asked(std::move(over)); });
-  std::vector<node::Stream> streams = {node::Stream::output, node::Stream::errors};
-  if (has_outputs_) streams.push_back(node::Stream::files);
-  const auto over = follower_.follow({.streams = std::move(streams),
-                                      .output = [this](node::Stream stream, std::string_view bytes) { on_output(stream, bytes); },
-                                      .event = [this](const node::JobEvent& event) { on_event(event); },
-                                      .until_suspended = suspends()});
+  JobFollower::Sinks sinks{.streams = {},
+                           .output = [this](node::Stream stream, std::string_view bytes) { on_output(stream, bytes); },
+                           .event = [this](const node::JobEvent& event) { on_event(event); },
+                           .until_suspended = suspends()};
+  if (job_.keep_order) sinks.streams = {node::Stream::output, node::Stream::errors};
+  if (!job_.keep_order) sinks.frame = [this](const wire::pb::OutputFrame& frame) { note_written(screen_.on_frame(frame)); };
+  if (has_outputs_) sinks.streams.push_back(node::Stream::files);
+  const auto over = follower_.follow(sinks);
   suspender.request_stop();
   interrupts.stop();
   const bool suspended = follower_.suspended();
@@ -144,15 +155,20 @@ Result<int> GridRun::carry_out(Interrupts& interrupts, std::optional<int> input)
 }
 
 void GridRun::on_output(node::Stream stream, std::string_view bytes) {
-  if (stream != node::Stream::files) {
-    // Output files still have to arrive after the reader of standard output has closed it.
-    if (screen_.on_output(stream, bytes) == GridScreen::Written::no && !has_outputs_) {
-      output_closed_ = true;
-      follower_.detach();
-    }
-    return;
-  }
-  if (received_) received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) { return files_.take(piece); });
+  if (stream != node::Stream::files) return note_written(screen_.on_output(stream, bytes));
+  if (!received_) return;
+  received_ = reader_.add(bytes, [this](const wire::pb::Effect::OutputFile& piece) {
+    if (!job_.sweep) return files_.take(piece);
+    task_files_.take(piece);
+    return ok();
+  });
+}
+
+// Output files still have to arrive after the reader of standard output has closed it.
+void GridRun::note_written(GridScreen::Written written) {
+  if (written == GridScreen::Written::yes || has_outputs_) return;
+  output_closed_ = true;
+  follower_.detach();
 }
 
 void GridRun::ask_to_suspend() {
@@ -188,16 +204,30 @@ Status GridRun::place_files() {
                 "the daemon sent the output files of the program only in part: fetch them again with 'godwit job files {} --output "
                 "HOST:GUEST'",
                 id_.brief());
-  return files_.place();
+  if (!job_.sweep) return files_.place();
+  task_files_.finish();
+  const auto& failures = task_files_.failures();
+  if (failures.empty()) return ok();
+  return fail(Kind::internal, "the output files of {} could not be written, the first: {}", counted(failures.size(), "task"),
+              failures.begin()->second);
+}
+
+Result<std::vector<node::Mount>> GridRun::mounts_of(std::uint64_t thread) const {
+  const auto task = job::task_of_thread(job::ThreadId(thread), tasks_of(job_));
+  if (!task) return fail(Kind::invalid, "thread {} is no task of the job and has no output files", thread);
+  return job_.sweep->outputs().of(job_.sweep->tasks(), *task);
 }
 
 int GridRun::tell_end(const node::JobEvent::Over& over) {
   const int code = exit_code_of(over);
-  const std::string summary = screen_.progress().summary();
+  std::string summary = screen_.progress().summary();
+  if (!over.sentence.empty()) summary += "; " + over.sentence;
   print_end(gateway::name(over.state), code, summary);
   Console& console = invocation_.console;
   if (over.state == node::JobState::failed) {
-    console.report(fail(Kind::guest_fault, "the job failed: {}", summary), static_cast<ExitCode>(code), "godwit run");
+    const std::string list =
+        job_.sweep || job_.selected ? fmt::format(". List the failed tasks: godwit task list {} --filter failed", id_.brief()) : "";
+    console.report(fail(Kind::guest_fault, "the job failed: {}{}", summary, list), static_cast<ExitCode>(code), "godwit run");
   } else if (over.state == node::JobState::cancelled || console.err().is_terminal) {
     console.note(fmt::format("{}: {}", gateway::name(over.state), summary));
   }
@@ -252,6 +282,14 @@ int exit_code_of(const node::JobEvent::Over& over) {
   if (over.state == node::JobState::cancelled) return static_cast<int>(ExitCode::failed);
   const int code = static_cast<int>(over.exit_code & 0xff);
   return over.state == node::JobState::failed && code == 0 ? static_cast<int>(ExitCode::failed) : code;
+}
+
+Result<int> follow_on_grid(const job::JobId& id, const GridJob& job, Attachment attachment, Invocation& invocation) {
+  GW_TRY(auto interrupts, Interrupts::make());  // before any thread, which would take the signals
+  ::signal(SIGPIPE, SIG_IGN);                   // as in run_on_grid()
+  Home home{.socket = invocation.settings.socket()};
+  GridRun run(invocation, home, id, job, std::nullopt);
+  return attachment == Attachment::detached ? run.leave() : run.carry_out(*interrupts, std::nullopt);
 }
 
 Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& invocation) {

@@ -12,6 +12,9 @@ enum class Attachment : std::uint8_t { attached, detached };
 // With Attachment::detached it prints the job's id when the daemon has accepted it, and is done.
 Result<int> run_on_grid(const GridJob& job, Attachment attachment, Invocation& invocation);
 
+// The same for a job that a daemon has: shows its output from the beginning. Of `job` only what concerns its files and its output counts.
+Result<int> follow_on_grid(const job::JobId& id, const GridJob& job, Attachment attachment, Invocation& invocation);
+
 // The exit code of a command whose job ended like this.
 int exit_code_of(const node::JobEvent::Over& over);
 

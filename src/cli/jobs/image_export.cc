@@ -61,7 +61,7 @@ Result<std::uint64_t> export_image(gateway::Client& client, const job::JobId& id
   GW_TRY(const job::Manifest manifest, job::Manifest::check(as_bytes(found.manifest())));
   RemoteBlobs blobs(client);
   GW_TRY(const Bytes module, load_module(manifest, blobs));
-  GW_TRY(const wire::Image image, node::whole_image(wire::hash_of(found.root()), blobs));
+  GW_TRY(const wire::Image image, node::image_without_pages(wire::hash_of(found.root()), blobs));
   GW_TRY(wire::pb::GateState gate, node::gate_of(image));
   const bool from_file = spec && !spec->input_file().empty();  // read again from where the program has got to
   if (found.supplied_input() > gate.input_pieces() && !from_file)
@@ -73,7 +73,7 @@ Result<std::uint64_t> export_image(gateway::Client& client, const job::JobId& id
   GW_TRY(const job::StreamMarks stored, wire::read(found.stored()));
   gate = node::gate_for_another_home(std::move(gate), stored, {});
   gate.set_job(node::words_in_image(spec ? *spec : spec_of_manifest(manifest.content())));
-  GW_TRY(const wire::Image portable, node::with_gate(image, gate, module, pages));
+  GW_TRY(const wire::Image portable, node::with_gate(image, gate, module, pages, &blobs));
   GW_TRY_VOID(os::write_file_atomic(file, portable.encoded()));
   return portable.encoded().size();
 }

@@ -14,7 +14,7 @@ constexpr std::size_t kMostStreams = node::kStreams;
 
 JobFollower::JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone)
     : socket_(std::move(socket)), id_(id), if_gone_(if_gone) {
-  for (std::size_t i = 0; i <= kMostStreams; ++i) clients_.push_back(std::make_unique<Client>(socket_));
+  for (std::size_t i = 0; i <= kMostStreams + 1; ++i) clients_.push_back(std::make_unique<Client>(socket_));
 }
 
 void JobFollower::detach() {
@@ -61,8 +61,21 @@ Status JobFollower::read_rest(node::Stream stream, std::uint64_t offset, const S
   return Client(socket_).read_output(id_, stream, offset, Client::ReadUntil::now, take);
 }
 
+Status JobFollower::follow_frames(Client& client, const Sinks& sinks) {
+  node::FrameQuery query = sinks.frames;
+  std::uint64_t seen = query.from;
+  const auto take = [&](const wire::pb::OutputFrame& frame) {
+    query.from = frame.next();
+    sinks.frame(frame);
+    return Client::StreamControl::proceed;
+  };
+  const Status whole = persist([&] { return client.read_frames(id_, query, Client::ReadUntil::end, take); },
+                               [&] { return std::exchange(seen, query.from) != query.from; });
+  return suspended_ ? Client(socket_).read_frames(id_, query, Client::ReadUntil::now, take) : whole;
+}
+
 Status JobFollower::follow_events(const Sinks& sinks) {
-  std::uint64_t next = 0, seen = 0;
+  std::uint64_t next = sinks.first_event, seen = next;
   const auto take = [&](const node::JobEvent& event) {
     next = event.number + 1;
     if (sinks.event) sinks.event(event);
@@ -85,6 +98,7 @@ Result<std::optional<node::JobEvent::Over>> JobFollower::follow(const Sinks& sin
   for (std::size_t i = 0; i < sinks.streams.size(); ++i)
     streams.push_back(
         std::async(std::launch::async, [this, i, &sinks] { return follow_output(*clients_[i + 1], sinks.streams[i], sinks); }));
+  if (sinks.frame) streams.push_back(std::async(std::launch::async, [this, &sinks] { return follow_frames(*clients_.back(), sinks); }));
   Status whole = follow_events(sinks);
   if (!whole || suspended_)
     for (std::size_t i = 1; i < clients_.size(); ++i) clients_[i]->interrupt();

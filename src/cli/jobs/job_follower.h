@@ -25,8 +25,11 @@ class JobFollower {
   struct Sinks {
     std::vector<node::Stream> streams = {};                                // which ones are wanted
     std::function<void(node::Stream, std::string_view)> output = nullptr;  // on the thread of that stream
-    std::function<void(const node::JobEvent&)> event = nullptr;            // on the thread of events
-    bool until_suspended = false;                                          // the end of following, once its output has come
+    std::function<void(const wire::pb::OutputFrame&)> frame = nullptr;  // output and errors in the order of arrival, on a thread of its own
+    node::FrameQuery frames = {};                                       // which ones
+    std::function<void(const node::JobEvent&)> event = nullptr;         // on the thread of events
+    std::uint64_t first_event = 0;                                      // events before this one are not wanted
+    bool until_suspended = false;                                       // the end of following, once its output has come
   };
 
   JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone);
@@ -40,6 +43,7 @@ class JobFollower {
   // Calls `once` until it is through, or there is no hope. `progressed` tells whether something has come since the last time.
   Status persist(const std::function<Status()>& once, const std::function<bool()>& progressed);
   Status follow_output(gateway::Client& client, node::Stream stream, const Sinks& sinks);
+  Status follow_frames(gateway::Client& client, const Sinks& sinks);
   Status read_rest(node::Stream stream, std::uint64_t offset, const Sinks& sinks) const;
   Status follow_events(const Sinks& sinks);
   bool pause();
@@ -47,7 +51,7 @@ class JobFollower {
   const std::filesystem::path socket_;
   const job::JobId id_;
   const IfGone if_gone_;
-  std::vector<std::unique_ptr<gateway::Client>> clients_;  // of events, then of the streams
+  std::vector<std::unique_ptr<gateway::Client>> clients_;  // of events, of the streams, of frames
   std::optional<node::JobEvent::Over> over_;
   std::atomic<bool> suspended_ = false;  // set on the thread of events
 

@@ -12,6 +12,7 @@
 #include "wire/grid_name.h"
 #include "wire/image/image.h"
 #include "wire/invitation.h"
+#include "wire/machine_name.h"
 
 namespace gw::cli {
 namespace {
@@ -79,6 +80,12 @@ Status check_grids(std::string_view value) {
   return ok();
 }
 
+Status check_machine_name(std::string_view value) {
+  if (!value.empty() && wire::is_machine_name(value)) return ok();
+  return fail(Kind::invalid, "'{}' is not a name for a machine: give 1 to {} letters, digits, dots and dashes, or '{}' for the host name",
+              value, wire::kMaxMachineNameBytes, kAuto);
+}
+
 Status check_slots(std::string_view value) {
   constexpr std::uint32_t kMost = 4096;
   if (value == kAuto) return ok();
@@ -121,11 +128,16 @@ constexpr std::array<SettingKey, kKeyCount> kKeys{{
     {Key::join, "join", "--join", "WHERE", kNone, "Peer (HOST:PORT), invitation (godwit:...) or tracker (http://HOST:PORT) to join through",
      check_join},
     {Key::grid, "grid", "--grid", "NAME", kAuto, "Open grid to join; auto: the grids of the last run, or 'open'", check_grids},
+    {Key::machine_name, "machine-name", "--machine-name", "NAME", kAuto, "Name of this machine that other peers see; auto: its host name",
+     check_machine_name},
     {Key::slots, "slots", "--slots", "N", kAuto, "Number of slots to lend; auto: as set by 'godwit share', or one per core", check_slots},
     {Key::keep_jobs, "keep-jobs", "--keep-jobs", "TIME", "30d", "How long jobs that have ended are kept, with their output",
      check_keep_jobs},
     {Key::keep_output, "keep-output", "--keep-output", "SIZE", "10GiB",
      "How much output of jobs that have ended is kept; the oldest jobs are forgotten first", check_keep_output},
+    {Key::fetch_private, "fetch-private", "--fetch-private", "SWITCH", "off",
+     "Let jobs fetch URLs from private, loopback and link-local addresses: on or off",
+     [](std::string_view value) { return check_choice(value, "SWITCH"); }},
     {Key::output, "output", "-o,--format", "FORMAT", "table", "Output format: table, json or quiet",
      [](std::string_view value) { return check_choice(value, "FORMAT"); }},
     {Key::color, "color", "--color", "WHEN", "auto", "When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never",

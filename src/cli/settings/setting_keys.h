@@ -21,13 +21,15 @@ enum class Key {
   listen,
   join,
   grid,
+  machine_name,
   slots,
   keep_jobs,
   keep_output,
+  fetch_private,
   output,
   color
 };
-inline constexpr std::size_t kKeyCount = 15;
+inline constexpr std::size_t kKeyCount = 17;
 
 struct SettingKey {
   Key key;

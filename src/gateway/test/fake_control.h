@@ -56,9 +56,14 @@ class FakeControl final : public node::Control {
     blobs[hash] = std::move(bytes);
     answer([done = std::move(done)] { done(ok()); });
   }
-  void submit(Bytes charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) override {
-    if (manifest.empty()) return answer([done = std::move(done)] { done(fail(Kind::invalid, "the manifest is empty")); });
-    const job::JobId id{sha256(charter)};
+  void fetch(node::UrlRequest request, std::function<void(Result<node::UrlPieces>)> done) override {
+    answer([done = std::move(done), request = std::move(request)] {
+      done(node::UrlPieces{.total = request.offset + 5, .version = request.url, .pieces = {sha256(as_bytes(request.version))}});
+    });
+  }
+  void submit(const wire::pb::JobSubmission& submission, std::function<void(Result<job::JobId>)> done) override {
+    if (submission.manifest().empty()) return answer([done = std::move(done)] { done(fail(Kind::invalid, "the manifest is empty")); });
+    const job::JobId id{sha256(as_bytes(submission.charter()))};
     add(id);
     answer([done = std::move(done), id] { done(id); });
   }
@@ -107,6 +112,7 @@ class FakeControl final : public node::Control {
     return all;
   }
   std::vector<node::HostedJobView> hosted() const override { return hosted_view; }
+  std::vector<node::BalanceView> balance() const override { return balance_view; }
   Result<node::JobSummary> job_summary(const job::JobId& id) const override {
     ++summaries;
     if (!jobs_.contains(id)) return fail(Kind::not_found, "there is no such job");
@@ -128,6 +134,24 @@ class FakeControl final : public node::Control {
     piece.end = job.over() && from + piece.bytes.size() == all.size();
     answer([done = std::move(done), piece] { done(piece); });
   }
+  // One task, which prints all.
+  void read_frames(const job::JobId& id, const node::FrameQuery& query, std::function<void(Result<node::OutputFrames>)> done) override {
+    const Job& job = jobs_.at(id);
+    node::OutputFrames frames{.next = job.output.size() + 1, .end = job.over()};
+    const std::size_t from = std::max<std::size_t>(query.from, 1) - 1;
+    if (from < job.output.size())
+      frames.frames.push_back({.thread = job::kMainThread, .bytes = job.output.substr(from), .next = frames.next});
+    answer([done = std::move(done), frames] { done(frames); });
+  }
+  void tasks(const job::JobId& id, const job::TaskQuery& query, std::function<void(Result<job::TaskPage>)> done) override {
+    (void)jobs_.at(id);
+    job::TaskPage page{.next = query.from + 1, .count = 2};
+    page.tasks.push_back({.id = job::kMainThread, .task = query.from, .state = job::ThreadView::State::failed, .exit_code = 3});
+    answer([done = std::move(done), page] { done(page); });
+  }
+  void manifest(const job::JobId&, std::function<void(Result<std::string>)> done) override {
+    answer([done = std::move(done)] { done(std::string("a manifest")); });
+  }
   Result<std::vector<node::JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit) const override {
     std::vector<node::JobEvent> found;
     for (const node::JobEvent& event : jobs_.at(id).events)
@@ -146,6 +170,7 @@ class FakeControl final : public node::Control {
   void stop() override { stopped = true; }
 
   std::vector<node::HostedJobView> hosted_view;
+  std::vector<node::BalanceView> balance_view;
   std::vector<node::GridView> grids_view;
   std::vector<node::GridOrder> orders;
   Result<std::string> grid_answer = std::string("done");

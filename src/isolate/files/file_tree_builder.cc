@@ -93,6 +93,21 @@ Status FileTreeBuilder::add_inputs(std::span<const InputEntry> inputs) {
   return ok();
 }
 
+Status FileTreeBuilder::add_standard_input(const InputEntry& file, DescriptorTable& descriptors) {
+  if (file.type != NodeType::file) return fail(Kind::invalid, "the standard input is not a file");
+  GW_TRY_VOID(check_content(file));
+  if (file.chunks.size() > FileTree::kMaxChunks) return fail(Kind::overloaded, "the standard input is larger than 256 GiB");
+  const Inode inode = tree_.next_inode_++;
+  tree_.nodes_.emplace(inode, Node{.content = content_of(file), .access = Node::Access::read_only});
+  tree_.at(inode).times = {file.mtime_ns, file.mtime_ns, file.mtime_ns};
+  tree_.on_wall_clock(file.mtime_ns);
+  tree_.open(inode);
+  constexpr std::uint64_t kRights = right::kRead | right::kSeek | right::kTell | right::kAdvise | right::kFilestatGet | right::kPoll;
+  descriptors.remove(0);
+  descriptors.put(0, {.rights = kRights, .node = inode});
+  return ok();
+}
+
 Status FileTreeBuilder::add_outputs(std::span<const std::string> outputs) {
   for (const std::string& output : outputs) {
     std::string_view path = output;

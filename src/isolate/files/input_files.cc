@@ -4,6 +4,8 @@
 
 namespace gw::isolate {
 
+bool ChunkCache::contains(const Hash256& hash) const { return std::ranges::find(recent_, hash, &Entry::hash) != recent_.end(); }
+
 Result<std::optional<std::shared_ptr<const Bytes>>> ChunkCache::chunk(const Hash256& hash, std::size_t bytes) {
   auto known = std::ranges::find(recent_, hash, &Entry::hash);
   if (known != recent_.end()) {

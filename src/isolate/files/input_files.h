@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class ChunkSource {
   virtual ~ChunkSource() = default;
   // The bytes with this hash; none if they are not here yet: then they have been asked for. The caller checks the hash.
   virtual Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash) = 0;
+  // The chunks that will be read next, as far as can be foreseen: the source may fetch them already.
+  virtual void read_ahead(std::span<const Hash256> /*hashes*/) {}
   // Waits until a chunk that was asked for may be here, at most `timeout`. Only for guests that cannot park (level off).
   virtual void wait(std::chrono::milliseconds timeout) = 0;
 };
@@ -53,6 +56,10 @@ class ChunkCache {
   static constexpr std::size_t kMaxChunks = 4;
 
   explicit ChunkCache(ChunkSource& source) : source_(source) {}
+
+  // The chunks that are read next.
+  void read_ahead(std::span<const Hash256> hashes) { source_.read_ahead(hashes); }
+  bool contains(const Hash256& hash) const;
 
   // As ChunkSource::chunk(), with `bytes` of content as the manifest says. Kind::corrupt if the source has something else.
   Result<std::optional<std::shared_ptr<const Bytes>>> chunk(const Hash256& hash, std::size_t bytes);

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "isolate/files/file_tree_builder.h"
+
 namespace gw::isolate {
 namespace {
 
@@ -144,10 +146,18 @@ void Wasi::put_back(const WasiState& state) {
   ending_.reset();
 }
 
-void Wasi::set_start(GuestStart start) {
+Status Wasi::set_start(GuestStart start) {
   state_.args = std::move(start.args);
   state_.env = std::move(start.env);
   state_.random = GuestRandom(start.random_seed, 0);
+  state_.input_ended = true;
+  FileTreeBuilder files(std::move(state_.files));
+  Status built = files.add_inputs(start.inputs);
+  if (built) built = files.add_outputs(start.outputs);
+  if (built && start.standard_input) built = files.add_standard_input(*start.standard_input, state_.descriptors);
+  state_.files = files.take();
+  state_.outputs.insert(state_.outputs.end(), std::make_move_iterator(start.outputs.begin()), std::make_move_iterator(start.outputs.end()));
+  return built;
 }
 
 const WasiState& Wasi::saved_state() {

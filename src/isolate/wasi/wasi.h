@@ -139,8 +139,9 @@ class Wasi {
   void follow_changes() { state_.files.follow_changes(); }
   // Back to the state at follow_changes().
   void put_back(const WasiState& state);
-  // Sets the beginning of a guest. REQUIRES: it has not run since it was made or put back.
-  void set_start(GuestStart start);
+  // Sets the beginning of a guest. Kind::invalid: its files do not go with those that are there. REQUIRES: it has not run since it was made
+  // or put back, and is put back after a failure.
+  Status set_start(GuestStart start);
 
   // The state for an image, with the time of the guest's clock.
   const WasiState& saved_state();
@@ -173,6 +174,7 @@ class Wasi {
   CallResult read_file(Transfer transfer);
   CallResult write_file(Transfer transfer);
   Result<std::optional<std::uint64_t>> copy_input(const InputFile& file, const Transfer& transfer, std::uint64_t wanted);
+  void read_ahead(const InputFile& file, std::size_t chunk);
 
   // now: its events are added. later: it must be waited for. not_yet: the call may end without. never: it does.
   enum class Ready : std::uint8_t { now, later, not_yet, never };

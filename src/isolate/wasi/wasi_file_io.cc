@@ -63,7 +63,10 @@ Result<std::optional<std::uint64_t>> Wasi::copy_input(const InputFile& file, con
   while (state_.progress < wanted) {
     std::uint64_t at = offset + state_.progress, start = at / kChunkBytes * kChunkBytes;
     const Hash256& hash = file.chunks[start / kChunkBytes];
+    const bool known = chunks_.contains(hash);
+    const bool goes_on = start == 0 || chunks_.contains(file.chunks[start / kChunkBytes - 1]);
     GW_TRY(auto chunk, chunks_.chunk(hash, std::min(kChunkBytes, file.size - start)));
+    if (!known && goes_on) read_ahead(file, start / kChunkBytes);
     if (!chunk) {
       awaited_ = hash;
       return std::optional<std::uint64_t>();
@@ -76,6 +79,14 @@ Result<std::optional<std::uint64_t>> Wasi::copy_input(const InputFile& file, con
     state_.progress = last;
   }
   return std::optional(wanted);
+}
+
+// A file that is read from its beginning, or goes on where it was read last, will probably be read to its end. Nothing that the guest sees
+// depends on this.
+void Wasi::read_ahead(const InputFile& file, std::size_t chunk) {
+  constexpr std::size_t kAhead = 4;
+  const std::span<const Hash256> rest = std::span(file.chunks).subspan(chunk + 1);
+  chunks_.read_ahead(rest.first(std::min(rest.size(), kAhead)));
 }
 
 CallResult Wasi::fd_write(GuestMemory memory, std::uint32_t fd, std::uint32_t vectors, std::uint32_t count, std::uint32_t done) {

@@ -338,5 +338,68 @@ TEST_F(WasiFilesTest, TakesAtMostSixtyFourKibibytesOfOutputAtOnce) {
   EXPECT_EQ(output.text().size(), 65536u);
 }
 
+// A task of an array: its own files and standard input on top of those that all tasks have, and nothing of them afterwards.
+class WasiStartTest : public WasiFilesTest {
+ protected:
+  InputEntry file(const std::string& path, const std::string& content) {
+    const Hash256 hash = sha256(as_bytes(content));
+    chunks.here[hash] = std::make_shared<const Bytes>(content.begin(), content.end());
+    return {.path = path, .size = content.size(), .mtime_ns = 7, .chunks = {hash}, .target = ""};
+  }
+};
+
+TEST_F(WasiStartTest, ATaskHasItsFilesUntilItIsPutBack) {
+  start_with({file("common", "for all")});
+  const WasiState frozen = wasi->saved_state();
+  wasi->follow_changes();
+  for (const std::string name : {"one", "two"}) {
+    GuestStart begins{.args = {name},
+                      .env = {},
+                      .inputs = {file("in/" + name, "only " + name)},
+                      .outputs = {"out/" + name + "/"},
+                      .standard_input = file("stdin", "input of " + name)};
+    ASSERT_TRUE(wasi->set_start(begins));
+    EXPECT_EQ(read(must_open("in/" + name), 100), "only " + name);
+    EXPECT_EQ(read(must_open("common"), 100), "for all");
+    EXPECT_EQ(open("in/" + std::string(name == "one" ? "two" : "one")), Errno::noent);
+    EXPECT_EQ(read(0, 5), "input");
+    EXPECT_EQ(read(0, 100), " of " + name) << "it goes on where it was";
+    EXPECT_EQ(read(0, 100), "");
+    const std::uint32_t made = must_open("out/" + name + "/made", kCreate, right::kAll);
+    EXPECT_EQ(write(made, "x"), Errno::success);
+    EXPECT_EQ(wasi->saved_state().outputs, std::vector<std::string>{"out/" + name + "/"});
+    move();  // an image of it has everything, also the file without a name
+    wasi->follow_changes();
+    EXPECT_EQ(wasi->fd_seek(memory, 0, 0, 0, kOut).code, Errno::success);
+    EXPECT_EQ(read(0, 100), "input of " + name);
+    start(frozen);
+    wasi->follow_changes();
+  }
+}
+
+TEST_F(WasiStartTest, PuttingBackUndoesAStart) {
+  start_with({file("common", "for all")});
+  const WasiState frozen = wasi->saved_state();
+  wasi->follow_changes();
+  const Bytes before = encode(frozen);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(wasi->set_start({.args = {"a"}, .env = {}, .inputs = {file("in/x", "x")}, .standard_input = file("stdin", "y")}));
+    EXPECT_EQ(read(0, 1), "y");
+    wasi->put_back(frozen);
+    EXPECT_EQ(encode(wasi->saved_state()), before);
+  }
+}
+
+TEST_F(WasiStartTest, AStartThatDoesNotFitIsRefusedAndUndone) {
+  start_with({file("in/x", "common")});
+  const WasiState frozen = wasi->saved_state();
+  wasi->follow_changes();
+  EXPECT_FALSE(wasi->set_start({.args = {}, .env = {}, .inputs = {file("in/new", "n"), file("in/x", "again")}}));
+  wasi->put_back(frozen);
+  EXPECT_EQ(encode(wasi->saved_state()), encode(frozen));
+  InputEntry folder{.path = "stdin", .type = NodeType::directory, .chunks = {}, .target = ""};
+  EXPECT_FALSE(wasi->set_start({.args = {}, .env = {}, .standard_input = folder}));
+}
+
 }  // namespace
 }  // namespace gw::isolate

@@ -105,6 +105,7 @@ Status check_decoded(const WasiState& state, std::uint8_t input_ended) {
 }  // namespace
 
 Status check(const GuestStart& start) {
+  GW_TRY_VOID(check_strings("outputs", start.outputs));
   GW_TRY_VOID(check_strings("arguments", start.args));
   return check_strings("environment variables", start.env);
 }

@@ -2,6 +2,7 @@
 // The part of a guest's state that lives outside its memory: what WASI knows about it. Saved in the image.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,13 @@ struct WasiState {
   DescriptorTable descriptors = DescriptorTable::standard(files);
 };
 
-// The part of the state that differs between guests which begin alike.
+// The part of the state that differs between guests which begin alike: tasks of an array. Their standard input is a file, or empty.
 struct GuestStart {
   std::vector<std::string> args, env;
   GuestRandom::Seed random_seed{};
+  std::vector<InputEntry> inputs = {};    // beside those of all
+  std::vector<std::string> outputs = {};  // likewise
+  std::optional<InputEntry> standard_input = {};
 };
 
 // Kind::invalid with a sentence if one of the limits above is exceeded or a string holds a character 0.

@@ -22,6 +22,13 @@ Bytes charter_text(const std::string& charter) {
 
 }  // namespace
 
+std::uint64_t nonce_of_key(std::string_view key) {
+  const Hash256 hash = sha256(as_bytes(fmt::format("godwit key {}", key)));
+  std::uint64_t nonce = 0;
+  for (std::size_t i = 0; i < sizeof nonce; ++i) nonce |= std::uint64_t{hash.bytes[i]} << (8 * i);
+  return nonce;
+}
+
 Result<Charter> Charter::check(ByteView bytes) {
   wire::pb::SignedCharter envelope;
   wire::pb::JobCharter content;
@@ -38,12 +45,17 @@ Result<Charter> Charter::check(ByteView bytes) {
   GW_TRY_VOID(require_charter(content.first_home().size() == sizeof(Hash256), "a peer is named by 32 bytes"));
   GW_TRY_VOID(require_charter(content.grid().empty() || content.grid().size() == sizeof(Hash256), "a grid is named by 32 bytes"));
   GW_TRY_VOID(require_charter(content.manifest().size() == sizeof(Hash256), "the manifest's hash has 32 bytes"));
+  GW_TRY_VOID(require_charter(content.key().size() <= kMaxKey, "a key has at most 128 bytes"));
+  GW_TRY_VOID(
+      require_charter(content.key().empty() || content.nonce() == nonce_of_key(content.key()), "the nonce does not follow from the key"));
   std::ranges::copy(as_bytes(content.submitter()), submitter.begin());
   GW_TRY_VOID(verify(submitter, charter_text(charter.signed_.charter()), as_bytes(charter.signed_.signature())));
   charter.id_ = {sha256(bytes)};
   charter.first_home_ = PeerId::from(content.first_home());
   if (!content.grid().empty()) charter.grid_ = wire::GridId::from(content.grid());
+  charter.submitter_ = wire::hash_of(content.submitter());
   charter.manifest_ = wire::hash_of(content.manifest());
+  charter.key_ = content.key();
   return charter;
 }
 

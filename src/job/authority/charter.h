@@ -10,9 +10,14 @@
 
 namespace gw::job {
 
+// The nonce of a job with this key: the same submission again is the same charter, and so the same job.
+std::uint64_t nonce_of_key(std::string_view key);
+
 // A charter whose signature and fields have been checked; code that has one need not check it again. An immutable value.
 class Charter {
  public:
+  static constexpr std::size_t kMaxKey = 128;
+
   // Takes the bytes of a pb::SignedCharter. Kind::invalid with the reason.
   static Result<Charter> check(ByteView signed_charter);
   // Signs `content`, whose version and submitter are set here.
@@ -22,7 +27,11 @@ class Charter {
   const PeerId& first_home() const { return first_home_; }
   // Where the job runs. None: in the first grid of its home.
   const std::optional<wire::GridId>& grid() const { return grid_; }
+  // The key of the user whose job it is.
+  const Hash256& submitter() const { return submitter_; }
   const Hash256& manifest() const { return manifest_; }
+  // One job of a submitter has this key; empty: the job has none.
+  const std::string& key() const { return key_; }
   const wire::pb::SignedCharter& signed_charter() const { return signed_; }
   // The bytes as they were submitted.
   std::string bytes() const { return signed_.SerializeAsString(); }
@@ -31,7 +40,9 @@ class Charter {
   JobId id_;
   PeerId first_home_;
   std::optional<wire::GridId> grid_;
+  Hash256 submitter_;
   Hash256 manifest_;
+  std::string key_;
   wire::pb::SignedCharter signed_;
 };
 

@@ -28,7 +28,7 @@ wire::pb::Manifest content(std::uint32_t tasks) {
 TEST(Manifest, OfOneTaskIsTheMainThread) {
   const Manifest manifest = Manifest::check(Manifest::encode(content(1))).value();
   EXPECT_EQ(manifest.thread_of(0), kMainThread);
-  EXPECT_EQ(manifest.config_of(0).args(1), "{}") << "only tasks of arrays have numbers";
+  EXPECT_EQ(manifest.config_of(0, nullptr)->args(1), "{}") << "only tasks of arrays have numbers";
 }
 
 TEST(Manifest, ChildrenHaveNoIdOfATask) {
@@ -42,7 +42,7 @@ TEST(Manifest, OfAnArrayHasThreadsWithTheirOwnArgumentsAndSeeds) {
   std::set<std::string> seeds;
   for (std::uint32_t task = 0; task < 60; ++task) {
     threads.insert(manifest.thread_of(task));
-    const wire::pb::ThreadConfig config = manifest.config_of(task);
+    const wire::pb::ThreadConfig config = manifest.config_of(task, nullptr).value();
     seeds.insert(config.random_seed());
     EXPECT_EQ(config.args(0), "prog");
     EXPECT_EQ(config.args(1), std::to_string(task));
@@ -80,6 +80,62 @@ TEST(Manifest, OfAnImageThatItsLimitsDoNotAllowIsRefused) {
   EXPECT_NE(refused.error().detail.find("limits on memory and files"), std::string::npos) << refused.error().detail;
   manifest.mutable_policy()->mutable_limits()->set_memory_pages(65536);
   EXPECT_TRUE(Manifest::check(Manifest::encode(manifest)));
+}
+
+wire::pb::Manifest with_rows(const std::vector<std::uint32_t>& segments) {
+  wire::pb::Manifest manifest = content(0);
+  wire::pb::Manifest::TaskArray& array = *manifest.mutable_array();
+  array.mutable_values()->set_has_rows(true);
+  array.mutable_values()->add_columns("");
+  for (const std::uint32_t rows : segments) {
+    wire::pb::Manifest::TaskArray::Segment& segment = *array.add_segments();
+    segment.set_hash(std::string(32, static_cast<char>('A' + array.segments_size())));
+    segment.set_rows(rows);
+    array.set_count(array.count() + rows);
+  }
+  return manifest;
+}
+
+TEST(Manifest, FindsTheSegmentOfATaskAndHoldsAllSegments) {
+  const Manifest manifest = Manifest::check(Manifest::encode(with_rows({2, 1, 3}))).value();
+  EXPECT_EQ(manifest.tasks(), 6u);
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected = {{0, 0}, {0, 1}, {1, 0}, {2, 0}, {2, 1}, {2, 2}};
+  for (std::uint32_t task = 0; task < 6; ++task) {
+    EXPECT_EQ(manifest.row_of(task).segment, expected[task].first);
+    EXPECT_EQ(manifest.row_of(task).row, expected[task].second);
+  }
+  EXPECT_EQ(manifest.all_chunks().size(), 5u) << "two pieces of the module and three segments";
+}
+
+TEST(Manifest, OfRowsThatDoNotFitIsRefused) {
+  EXPECT_TRUE(Manifest::check(Manifest::encode(with_rows({2, 2}))));
+  wire::pb::Manifest manifest = with_rows({2, 2});
+  manifest.mutable_array()->set_count(5);
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest))) << "a task without a row";
+  manifest = with_rows({2, 2});
+  manifest.mutable_array()->mutable_segments(1)->set_rows(0xFFFF'FFFF);
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest))) << "the sum does not wrap around";
+  manifest = with_rows({2, 2});
+  manifest.mutable_array()->mutable_values()->set_has_rows(false);
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest)));
+  manifest = with_rows({2});
+  manifest.mutable_config()->add_args("{other}");
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest))) << "a placeholder that no row fills";
+  manifest = with_rows({2});
+  manifest.mutable_config()->add_outputs("file");
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest))) << "all tasks would write the same file";
+  manifest = with_rows({2});
+  manifest.mutable_array()->mutable_segments(0)->set_hash("short");
+  EXPECT_FALSE(Manifest::check(Manifest::encode(manifest)));
+}
+
+TEST(Manifest, HomeHoldsTheInputsThatRowsName) {
+  const Manifest manifest = Manifest::check(Manifest::encode(with_rows({2}))).value();
+  EXPECT_EQ(blobs_of_job(manifest, "").value().size(), 3u);
+  EXPECT_EQ(blobs_of_job(manifest, std::string(32, 'x') + std::string(32, 'y') + std::string(32, 'x')).value().size(), 5u);
+  EXPECT_FALSE(blobs_of_job(manifest, "short"));
+  EXPECT_FALSE(blobs_of_job(manifest, std::string(32 * (wire::kMaxRowInputs + 1), 'x')));
+  EXPECT_FALSE(blobs_of_job(Manifest::check(Manifest::encode(content(2))).value(), std::string(32, 'x'))) << "no rows";
 }
 
 TEST(Manifest, SaysWhatIsWrong) {

@@ -23,6 +23,13 @@ Status EffectLedger::adopt(ThreadId thread, std::uint64_t epoch) {
   return ok();
 }
 
+void EffectLedger::begin_again(ThreadId thread) {
+  Thread& known = threads_.at(thread);
+  forget_all(thread, known);
+  known.streams.clear();
+  if (std::exchange(known.ended, false)) ++running_;
+}
+
 std::uint64_t EffectLedger::stored(ThreadId thread, const Stream& stream) const {
   const auto& streams = threads_.at(thread).streams;
   const auto found = streams.find(stream);

@@ -41,6 +41,10 @@ class EffectLedger {
   // A thread, known or not, is at least in this epoch.
   Status adopt(ThreadId thread, std::uint64_t epoch);
 
+  // The thread begins anew in its next epoch, and nothing of it counts as stored: a run of it has failed. REQUIRES: knows(thread), and it
+  // has spawned nothing.
+  void begin_again(ThreadId thread);
+
   // Adds an effect that an earlier boot stored, known by its header. Kind::corrupt: it does not follow the effect restored before it.
   Status restore(const StoredEffect& effect);
 

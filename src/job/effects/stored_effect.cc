@@ -1,5 +1,7 @@
 #include "job/effects/stored_effect.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/hash.h"
 #include "wire/messages/output_file_frames.h"
@@ -9,8 +11,33 @@ namespace {
 
 std::string bytes_of(const Effect& effect) {
   if (effect.has_output()) return effect.output().bytes();
-  if (effect.has_file()) return wire::frame_output_file(effect.file());
-  return effect.SerializeAsString();
+  if (effect.has_file()) return wire::frame_output_file(effect.file(), effect.thread());
+  if (!effect.has_end()) return effect.SerializeAsString();
+  wire::pb::EndRecord record;
+  *record.mutable_end() = effect.end();
+  return record.SerializeAsString();
+}
+
+StoredEffect header_without_digest(const Effect& effect) {
+  return {.thread = ThreadId{effect.thread()},
+          .epoch = effect.epoch(),
+          .stream = wire::stream_of(effect),
+          .sequence = effect.sequence(),
+          .kind = kind_of(effect),
+          .digest = kNoDigest};
+}
+
+EffectEntry with_facts(StoredEffect header, const Effect::End& end, const EndFacts& facts) {
+  wire::pb::EndRecord record;
+  *record.mutable_end() = end;
+  record.set_host(facts.host.bytes());
+  record.set_ended_at_ns(static_cast<std::uint64_t>(facts.ended_at.count()));
+  record.set_run_time_ns(static_cast<std::uint64_t>(std::max(facts.run_time, Time(0)).count()));
+  record.set_attempts(facts.attempts);
+  EffectEntry entry{.header = header, .bytes = record.SerializeAsString()};
+  entry.header.bytes = static_cast<std::uint32_t>(entry.bytes.size());
+  entry.header.host = tag_of(facts.host);
+  return entry;
 }
 
 }  // namespace
@@ -36,7 +63,14 @@ EffectKind kind_of(const Effect& effect) {
 
 std::size_t entry_bytes(const Effect& effect) {
   if (effect.has_output()) return effect.output().bytes().size();
-  return effect.has_file() ? wire::output_file_frame_bytes(effect.file()) : effect.ByteSizeLong();
+  if (effect.has_file()) return wire::output_file_frame_bytes(effect.file(), effect.thread());
+  return effect.has_end() ? bytes_of(effect).size() : effect.ByteSizeLong();
+}
+
+std::uint64_t tag_of(const PeerId& peer) {
+  std::uint64_t tag = 0;
+  for (std::size_t i = 0; i < sizeof tag; ++i) tag |= std::uint64_t{peer.hash.bytes[i]} << (8 * i);
+  return tag;
 }
 
 std::uint64_t digest_of(const Effect& effect) {
@@ -58,16 +92,36 @@ Stream stream_of(EffectKind kind) {
 }
 
 StoredEffect header_of(const Effect& effect) {
-  return {.thread = ThreadId{effect.thread()},
-          .epoch = effect.epoch(),
-          .stream = wire::stream_of(effect),
-          .sequence = effect.sequence(),
-          .kind = kind_of(effect),
-          .bytes = static_cast<std::uint32_t>(entry_bytes(effect)),
-          .digest = digest_of(effect)};
+  StoredEffect header = header_without_digest(effect);
+  header.bytes = static_cast<std::uint32_t>(entry_bytes(effect));
+  header.digest = digest_of(effect);
+  return header;
 }
 
 EffectEntry entry_of(const Effect& effect) { return {.header = header_of(effect), .bytes = bytes_of(effect)}; }
+
+EffectEntry task_entry(const Effect& effect) {
+  EffectEntry entry{.header = header_without_digest(effect), .bytes = bytes_of(effect)};
+  entry.header.bytes = static_cast<std::uint32_t>(entry.bytes.size());
+  return entry;
+}
+
+EffectEntry end_entry(const Effect& effect, const EndFacts& facts) {
+  return with_facts(header_without_digest(effect), effect.end(), facts);
+}
+
+EffectEntry attempt_entry(const Effect& effect, const EndFacts& facts) {
+  StoredEffect header = header_without_digest(effect);
+  header.kind = EffectKind::attempt;
+  return with_facts(header, effect.end(), facts);
+}
+
+Result<wire::pb::EndRecord> end_record_of(const EffectEntry& entry) {
+  wire::pb::EndRecord record;
+  const bool known = record.ParseFromString(entry.bytes) && (record.host().empty() || record.host().size() == sizeof(Hash256));
+  if (!known) return fail(Kind::corrupt, "the end of thread {} is not what was stored", entry.header.thread.value());
+  return record;
+}
 
 EffectEntry details_entry(std::string bytes) {
   EffectEntry entry{.header = {.kind = EffectKind::details}, .bytes = std::move(bytes)};
@@ -85,9 +139,14 @@ Result<Effect> effect_of(const EffectEntry& entry) {
     wire::OutputFileReader reader;
     const Status read = reader.add(entry.bytes, [&](const wire::pb::Effect::OutputFile& piece) {
       *effect.mutable_file() = piece;
+      effect.mutable_file()->clear_thread();
       return ok();
     });
     whole = read && reader.complete();
+  } else if (entry.header.kind == EffectKind::end) {
+    const auto record = end_record_of(entry);
+    whole = record.has_value();
+    if (whole) *effect.mutable_end() = record->end();
   } else {
     whole = effect.ParseFromString(entry.bytes);
   }
@@ -117,6 +176,8 @@ std::string describe(const StoredEffect& effect) {
       return "its end";
     case EffectKind::details:
       return "the list of its threads";
+    case EffectKind::attempt:
+      return "a run that failed";
   }
   return "something else";
 }

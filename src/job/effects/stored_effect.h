@@ -6,13 +6,14 @@
 
 #include "job/effects/effect_gate.h"
 #include "job/names.h"
+#include "wire/records.pb.h"
 
 namespace gw::job {
 
-enum class EffectKind : std::uint8_t { output = 1, errors = 2, report = 3, file = 4, spawn = 5, end = 6, details = 7 };
+enum class EffectKind : std::uint8_t { output = 1, errors = 2, report = 3, file = 4, spawn = 5, end = 6, details = 7, attempt = 8 };
 
 // The disk space that an entry takes besides its bytes.
-inline constexpr std::uint32_t kEntryOverhead = 64;
+inline constexpr std::uint32_t kEntryOverhead = 72;
 
 struct StoredEffect {
   ThreadId thread;
@@ -22,13 +23,17 @@ struct StoredEffect {
   EffectKind kind = EffectKind::output;
   std::uint32_t bytes = 0;   // that follow the header
   std::uint64_t digest = 0;  // of the effect, by which a replay is compared
+  std::uint64_t host = 0;    // of an end or attempt: tag_of() its host; 0: not known
 
   std::uint64_t stored_bytes() const { return kEntryOverhead + bytes; }
   bool operator==(const StoredEffect&) const = default;
 };
 
-// Bytes: of output those that were printed, of a file its frame (wire/messages/output_file_frames.h), of everything else the encoded
-// effect.
+// The first bytes of a peer's id, by which the peers of one job are told apart in headers.
+std::uint64_t tag_of(const PeerId& peer);
+
+// Bytes: of output those that were printed, of a file its frame (wire/messages/output_file_frames.h), of an end or attempt a pb::EndRecord,
+// of everything else the encoded effect.
 struct EffectEntry {
   StoredEffect header;
   std::string bytes;
@@ -52,6 +57,22 @@ StoredEffect header_of(const Effect& effect);
 // How many bytes its entry has.
 std::size_t entry_bytes(const Effect& effect);
 EffectEntry entry_of(const Effect& effect);
+
+// The facts about the end of a task or thread that its home adds.
+struct EndFacts {
+  PeerId host;
+  Time ended_at{0};  // since 1970
+  Time run_time{0};
+  std::uint32_t attempts = 1;
+};
+// REQUIRES of both: the effect is an end.
+EffectEntry end_entry(const Effect& effect, const EndFacts& facts);
+// A run of a task that has failed and is repeated: all earlier entries of the thread are void.
+EffectEntry attempt_entry(const Effect& effect, const EndFacts& facts);
+// REQUIRES: the entry is an end or attempt. Kind::corrupt.
+Result<wire::pb::EndRecord> end_record_of(const EffectEntry& entry);
+// An effect of the result of a task, which no replay is compared with.
+EffectEntry task_entry(const Effect& effect);
 
 // Kind::corrupt if the bytes are not what the header says.
 Result<Effect> effect_of(const EffectEntry& entry);

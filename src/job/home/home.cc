@@ -25,45 +25,48 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
       slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_}),
       suspension_(charter_.id()),
+      policy_(manifest_),
+      predecessors_(manifest_, environment.course_of),
       records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_}),
-      reports_({charter_.id(), manifest_, tasks_, claims_, placement_, counters_, records_.output(),
+      reports_({charter_.id(), environment.wall_offset, manifest_, tasks_, claims_, placement_, counters_, records_.output(),
                 [this](EffectEntry entry, Actions& out) { records_.append(std::move(entry), out); }}) {
   const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
   if (manifest_.content().standard_input())
     input_.emplace(config.input, charter_.id(), manifest_.thread_of(0),
                    has_images ? StandardInput::Images::some : StandardInput::Images::none);
   if (manifest_.on_task_plane()) return;
-  for (std::uint32_t task = 0; task < manifest_.tasks(); ++task) add_thread(manifest_.thread_of(task)).task = task;
-}
-
-HomeThread& Home::add_thread(ThreadId id) {
-  if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
-  return threads_.add(id);
+  for (const TaskSpan& span : manifest_.selected())
+    for (std::uint32_t task = span.first; task < span.first + span.count; ++task) add_thread(manifest_.thread_of(task)).task = task;
 }
 
 Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
   if (input_) GW_TRY_VOID(input_->recover(records.input));
-  if (!manifest_.on_task_plane()) counters_.forget_finished();  // the records of the threads tell
+  counters_.forget_finished();  // the records of the threads and the output tell
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
   records_.recover(Time(static_cast<std::int64_t>(records.job.submitted_at_ns())), records.effects);
   tick_at_ = now;
+  if (!records.threads.empty() || !records.effects.empty()) predecessors_.clear();
   if (records.suspended) suspension_.recover(threads_.placed());
   return ok();
 }
 
-void Home::cancel(Time now, Actions& out) {
-  GW_REACHED("home: a job was cancelled");
-  finish(now, wire::pb::JobRecord::CANCELLED, out);
-}
-
-void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out) {
+void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out, std::string failure) {
   suspension_.clear(out);
-  records_.end(now + environment_.wall_offset, state, out);
+  records_.end(now + environment_.wall_offset, state, std::move(failure), out);
   if (input_) input_->clear(out);
   slots_.release_all(out);
   over_ = true;
+}
+
+bool Home::finish_if_done(Time now, Actions& out) {
+  const std::optional<std::string> stops = policy_.stops(failed(), unfinished());
+  if (unfinished() > 0 && !stops) return false;
+  if (stops) GW_REACHED("home: a job stopped because of failed tasks");
+  records_.set_sentence(stops.value_or(""));
+  finish(now, wire::pb::JobRecord::DONE, out);
+  return true;
 }
 
 // --- suspension
@@ -123,27 +126,16 @@ void Home::on_tick(Time now, Actions& out) {
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
   keepers_.unpark_returned();
   place_ready(now, out);
-  if (suspension_.wanted()) return;
+  if (const Status follows = predecessors_.look(); !follows) return finish(now, wire::pb::JobRecord::DONE, out, follows.error().detail);
+  if (suspension_.wanted() || predecessors_.waiting()) return;
   tasks_.on_tick(now, out);
   slots_.seek(now, out);
-}
-
-wire::pb::JobRecord Home::record() const {
-  wire::pb::JobRecord record = records_.record();
-  if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
-  return record;
-}
-
-JobSnapshot Home::snapshot() const {
-  Reason no_slot = placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_);
-  if (suspension_.wanted() || threads_.waiting() + tasks_.table().waiting() == 0)
-    no_slot = suspension_.wanted() ? Reason::suspended : Reason::ok;
-  return snapshot_of(record(), manifest_, {threads_, tasks_.table(), claims_, no_slot});
 }
 
 // --- claims
 
 void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
+  if (!offer.refused().empty()) return note_refusal(now, from, offer.refused());
   if (suspension_.wanted()) return out.send(from, charter_.id(), release_message(offer.claim()));
   if (!slots_.on_offer(now, from, offer, out)) return;
   place_ready(now, out);
@@ -200,14 +192,6 @@ void Home::place_ready(Time now, Actions& out) {
   }
 }
 
-// True: its keeper is away, and it waits for it.
-bool Home::park_without_keeper(Time now, ThreadId id) {
-  if (keepers_.is_there(threads_.at(id))) return false;
-  threads_.park(id, now);
-  if (may_begin_anew(id)) threads_.set_due(id, now + config_.keeper_patience);
-  return true;
-}
-
 void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out, Start start) {
   HomeThread& thread = threads_.at(id);
   if (thread.epoch > 0 && !GW_BUG(3)) {
@@ -223,6 +207,7 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out, Start 
   placed.stored = ledger_.stored(id);
   placed.restore = thread.kept;
   placed.promoted = start == Start::promoted;
+  if (thread.placed_first == Time(0)) thread.placed_first = now + environment_.wall_offset;
   keepers_.assign(now, id, host);
   // From now on the keeper may have something of it.
   thread.kept = true;
@@ -415,7 +400,7 @@ void Home::abandon_kept_state(Time now, ThreadId id, Actions& out) {
 void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
   leave_host(now, id, host);
   records_.write(id, out);
-  if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
+  if (finish_if_done(now, out)) return;
   check_suspended(out);
   place_ready(now, out);
   if (!suspension_.wanted()) tasks_.feed(now, host, out);
@@ -429,11 +414,24 @@ void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& ou
     ++claim->finished;
     claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
   }
-  // A task that exits with another code than 0 has failed. Of one program alone the code may say anything.
-  const bool is_task = manifest_.tasks() > 1 && !threads_.at(id).forked;
-  const bool failed = end.reason() != Effect::End::EXITED || (is_task && end.exit_code() != 0);
-  failed ? threads_.fail(id, {exit_code_of(end), end.sentence()}) : threads_.end(id, {exit_code_of(end), end.sentence()});
+  policy_.is_failure(threads_.at(id), end) ? threads_.fail(id, {exit_code_of(end), end.sentence()})
+                                           : threads_.end(id, {exit_code_of(end), end.sentence()});
   after_end(now, id, placed.host, out);
+}
+
+// The thread begins anew in its next epoch, on another host if there is one. What it has printed is void.
+void Home::run_again(Time now, ThreadId id, const Effect& end, Actions& out) {
+  GW_REACHED("home: a thread that failed runs again");
+  const HomeThread& thread = threads_.at(id);
+  const PeerId host = thread.placed()->host;
+  const EndFacts facts = end_facts_of(now + environment_.wall_offset, thread);
+  out.after_disk(to_peer(host, charter_.id(), drop_message(id, thread.epoch)));
+  leave_host(now, id, host);
+  threads_.run_again(id, host);
+  ledger_.begin_again(id);
+  records_.append_attempt(id, end, facts, out);
+  check_suspended(out);
+  place_ready(now, out);
 }
 
 void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out) {
@@ -443,12 +441,6 @@ void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out
   threads_.fail(id, {1, sentence});
   out.after_disk(Notify{ThreadFailed{charter_.id(), id, std::move(sentence)}});
   after_end(now, id, host, out);
-}
-
-void Home::on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out) {
-  const ThreadId id{message.thread()};
-  if (on_record(id, from, message.epoch()) == nullptr) return;
-  on_fault(now, id, message.failure(), out, message.kept_state_bad() ? Fault::kept_state : Fault::program);
 }
 
 void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out) {
@@ -503,7 +495,13 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     GW_REACHED("home: an effect came twice");
     return true;
   }
-  records_.append(entry_of(effect), out);
+  const bool spawned = ledger_.stored(id, stream_of(EffectKind::spawn)) > 0;
+  if (effect.has_end() && policy_.runs_again(thread, effect.end(), FailurePolicy::Spawned(spawned))) {
+    run_again(now, id, effect, out);
+    return false;
+  }
+  const Time wall = now + environment_.wall_offset;
+  records_.append(effect.has_end() ? end_entry(effect, end_facts_of(wall, thread)) : entry_of(effect), out);
   out.after_disk(Notify{EffectStored{charter_.id(), effect}});
   const PeerId host = thread.placed()->host;
   if (Claim* claim = claims_.find(host)) claim->on_effect(now);
@@ -543,7 +541,7 @@ void Home::on_task_report(Time now, const PeerId& from, const JobMessage::TaskRe
   } else if (report.number() > 0) {
     GW_REACHED("home: a report of tasks came twice, early, or in answer to an earlier boot");
   }
-  if (unfinished() == 0) return finish(now, wire::pb::JobRecord::DONE, out);
+  if (finish_if_done(now, out)) return;
   if (claims_.find(from) == nullptr) return;  // given back with all others, when the job was suspended
   if (report.number() > 0) out.after_disk(tasks_.acknowledgement(from));
   if (!suspension_.wanted()) tasks_.feed(now, from, out);
@@ -556,9 +554,11 @@ void Home::promote(Time now, const PeerId& from, std::uint32_t task, Actions& ou
     return;
   }
   GW_REACHED("home: a task became a thread");
+  const std::uint32_t failed_runs = tasks_.table().failed_runs(task);
   tasks_.table().promote(task);
   const ThreadId id = manifest_.thread_of(task);
   add_thread(id).task = task;
+  threads_.at(id).failed_runs = failed_runs;
   place(now, id, from, out, Start::promoted);
 }
 
@@ -573,10 +573,6 @@ void Home::on_want_input(Time now, const PeerId& from, const JobMessage::WantInp
   if (answered.error().kind != Kind::invalid) return fail_thread(now, id, answered.error().detail, out);
   out.send(from, charter_.id(), drop_message(id, want.epoch()));  // the host's fault, not the thread's
   lose(now, id, answered.error().detail, out);
-}
-
-Status Home::supply_input(Time, std::uint64_t piece, std::string bytes, Actions& out) {
-  return input_ ? input_->supply(piece, std::move(bytes), out) : Status(fail(Kind::invalid, "the job has no standard input"));
 }
 
 void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {

@@ -7,22 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "base/reached.h"
 #include "base/rng.h"
 #include "job/actions.h"
 #include "job/authority/authority.h"
 #include "job/authority/manifest.h"
 #include "job/effects/effect_ledger.h"
 #include "job/home/claim_table.h"
+#include "job/home/failure_policy.h"
 #include "job/home/home_recovery.h"
 #include "job/home/job_records.h"
 #include "job/home/job_snapshot.h"
 #include "job/home/keeper_assignment.h"
 #include "job/home/output_limit.h"
 #include "job/home/placement.h"
+#include "job/home/predecessors.h"
 #include "job/home/recovery_counters.h"
 #include "job/home/slot_acquisition.h"
 #include "job/home/standard_input.h"
 #include "job/home/suspension.h"
+#include "job/home/task_list.h"
 #include "job/home/task_plane.h"
 #include "job/home/task_reports.h"
 #include "job/home/thread_table.h"
@@ -62,15 +66,21 @@ class Home {
     const PublicKey& key;  // of this peer
     const wire::Signer& signer;
     Rng& rng;
+    CourseOfJob course_of = {};  // needed by jobs that follow others
   };
 
   Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest);
 
   // A new job: written down with its charter and manifest, then JobAccepted.
-  void begin(Time now, ByteView manifest, Actions& out) { records_.begin(now + environment_.wall_offset, manifest, out); }
+  void begin(Time now, const JobRecords::Submitted& submitted, Actions& out) {
+    records_.begin(now + environment_.wall_offset, submitted, out);
+  }
   // Restores a job that an earlier boot has recorded. Kind::corrupt if the records contradict each other.
   Status recover(Time now, const HomeRecords& records);
-  void cancel(Time now, Actions& out);
+  void cancel(Time now, Actions& out) {
+    GW_REACHED("home: a job was cancelled");
+    finish(now, wire::pb::JobRecord::CANCELLED, out);
+  }
   // Asks all threads for their last images. When none runs any more the job is suspended (JobSuspended), and its slots are given back.
   // Kind::invalid: it is suspended, or about to be.
   Status suspend(Time now, Actions& out);
@@ -91,12 +101,18 @@ class Home {
   void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
   void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
   void on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out);
-  void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out);
+  void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out) {
+    const ThreadId id{message.thread()};
+    if (on_record(id, from, message.epoch()) == nullptr) return;
+    on_fault(now, id, message.failure(), out, message.kept_state_bad() ? Fault::kept_state : Fault::program);
+  }
   void on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
   void on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
   // As StandardInput::supply(). Kind::invalid too if the job reads none.
-  Status supply_input(Time now, std::uint64_t piece, std::string bytes, Actions& out);
+  Status supply_input(std::uint64_t piece, std::string bytes, Actions& out) {
+    return input_ ? input_->supply(piece, std::move(bytes), out) : Status(fail(Kind::invalid, "the job has no standard input"));
+  }
   void on_tick(Time now, Actions& out);
   Time next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
 
@@ -108,18 +124,50 @@ class Home {
   // The roster, if it has changed since it was taken last.
   std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
   // The state of the job, for people and checkers.
-  JobSnapshot snapshot() const;
+  JobSnapshot snapshot() const { return snapshot_of(record(), manifest_, tables()); }
+  const ClaimTable& claims() const { return claims_; }
+  TaskPage list_tasks(const TaskQuery& query) const { return job::list_tasks(manifest_, tables(), query); }
   // The record of the job at its end: of bounded size, because threads and peers are in the last entry of the output.
-  wire::pb::JobRecord record() const;
+  wire::pb::JobRecord record() const {
+    wire::pb::JobRecord record = records_.record();
+    if (suspension_.reached()) record.set_state(wire::pb::JobRecord::SUSPENDED);
+    return record;
+  }
   std::size_t threads() const { return threads_.size(); }
+  // Threads and tasks that have ended well, and that have failed.
+  std::uint64_t ended() const { return threads_.ended() + tasks_.table().ended(); }
+  std::uint64_t failed() const { return threads_.failed() + tasks_.table().failed(); }
+  std::size_t hosts() const { return claims_.size(); }
   std::size_t running() const { return running_in(threads_, tasks_.table(), claims_); }
   std::uint32_t tasks() const { return manifest_.tasks(); }
   const Manifest& manifest() const { return manifest_; }
 
  private:
+  // A lender lends nothing to this job now, and says why.
+  void note_refusal(Time now, const PeerId& from, const std::string& why) {
+    if (placement_.on_refused(now, from)) counters_.on_refused(from, why);
+  }
+  HomeTables tables() const {
+    const bool waits = !suspension_.wanted() && threads_.waiting() + tasks_.table().waiting() > 0;
+    HomeTables tables{threads_, tasks_.table(), claims_, suspension_.wanted() ? Reason::suspended : Reason::ok};
+    if (!waits) return tables;
+    if (predecessors_.waiting()) {
+      tables.no_slot = Reason::predecessor;
+      return tables;
+    }
+    tables.no_slot = placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_);
+    tables.absent = placement_.why_not(tick_at_, environment_.live_peers, claims_);
+    return tables;
+  }
+
   // --- the course of the job
-  HomeThread& add_thread(ThreadId id);
-  void finish(Time now, wire::pb::JobRecord::State state, Actions& out);
+  HomeThread& add_thread(ThreadId id) {
+    if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
+    return threads_.add(id);
+  }
+  void finish(Time now, wire::pb::JobRecord::State state, Actions& out, std::string failure = {});
+  // Ends the job if all its work is done, or if more tasks have failed than its policy allows.
+  bool finish_if_done(Time now, Actions& out);
   void check_suspended(Actions& out);
 
   std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
@@ -132,7 +180,13 @@ class Home {
 
   // --- placing
   void place_ready(Time now, Actions& out);
-  bool park_without_keeper(Time now, ThreadId id);
+  // True: its keeper is away, and it waits for it.
+  bool park_without_keeper(Time now, ThreadId id) {
+    if (keepers_.is_there(threads_.at(id))) return false;
+    threads_.park(id, now);
+    if (may_begin_anew(id)) threads_.set_due(id, now + config_.keeper_patience);
+    return true;
+  }
   // promoted: the host runs it already, as a task.
   enum class Start : std::uint8_t { by_host, promoted };
   void place(Time now, ThreadId id, const PeerId& host, Actions& out, Start start = Start::by_host);
@@ -153,6 +207,7 @@ class Home {
   void on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault = Fault::program);
   void abandon_kept_state(Time now, ThreadId id, Actions& out);
   void end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out);
+  void run_again(Time now, ThreadId id, const Effect& end, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
   void after_end(Time now, ThreadId id, const PeerId& host, Actions& out);
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
@@ -172,6 +227,8 @@ class Home {
   KeeperAssignment keepers_;
   SlotAcquisition slots_;
   Suspension suspension_;
+  FailurePolicy policy_;
+  Predecessors predecessors_;
   RecoveryCounters counters_;
   JobRecords records_;
   TaskReports reports_;

@@ -4,10 +4,11 @@
 
 namespace gw::job {
 
-JobMessage reserve_message(const Charter& charter, std::uint32_t slots) {
+JobMessage reserve_message(const Charter& charter, std::uint32_t slots, std::uint32_t priority) {
   JobMessage message;
   *message.mutable_reserve()->mutable_charter() = charter.signed_charter();
   message.mutable_reserve()->set_slots(slots);
+  message.mutable_reserve()->set_priority(priority);
   return message;
 }
 

@@ -260,23 +260,23 @@ TEST_F(AtHome, AnOfferThatWasNotAskedForIsGivenBack) {
 // A peer that kept nothing held a thread without limit, and the status of the job did not say why.
 TEST_F(AtHome, SaysThatNobodyKeepsTheImage) {
   const auto first = offer(kFirst, 2);
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::starting);
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::starting);
   status(kFirst, first, JobMessage::BEGINNING);
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::ok);
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::ok);
   stalled(kFirst, first[0]);
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::keeper_refuses);
-  EXPECT_EQ(home_->snapshot().threads[1].reason, Reason::ok);
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::keeper_refuses);
+  EXPECT_EQ(home_->snapshot().threads[1].why.reason, Reason::ok);
   status(kFirst, first, JobMessage::BEGINNING);
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::ok) << "one keeps it";
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::ok) << "one keeps it";
 }
 
 TEST_F(AtHome, SaysThatAThreadIsBlamedOrItsJobSuspended) {
   begin(1);
   const auto first = offer(kFirst, 2);
   fail_at(kFirst, first[0]);
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::host_blames);
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::host_blames);
   ASSERT_TRUE(home_->suspend(now_, out_));
-  EXPECT_EQ(home_->snapshot().threads[0].reason, Reason::suspended);
+  EXPECT_EQ(home_->snapshot().threads[0].why.reason, Reason::suspended);
 }
 
 // --- children

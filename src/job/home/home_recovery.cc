@@ -17,6 +17,8 @@ Status HomeRecovery::recover_tasks() {
   for (const auto& [id, record] : records_.threads) {
     const std::optional<std::uint32_t> task = task_of_thread(id, parts_.tasks.size());
     if (!task) continue;
+    if (parts_.tasks.state(*task) != TaskTable::State::waiting)
+      return fail(Kind::corrupt, "task {} has a record and is not part of the job", *task);
     parts_.tasks.recover(*task);
     if (record.epoch() == 0) {
       TaskFailure failure{.exit_code = record.exit_code(), .sentence = record.sentence()};
@@ -36,21 +38,30 @@ bool HomeRecovery::recover_result(const StoredEffect& effect) {
   if (parts_.tasks.size() == 0 || parts_.threads.find(effect.thread) != nullptr) return false;
   const std::optional<std::uint32_t> task = task_of_thread(effect.thread, parts_.tasks.size());
   if (!task) return false;
-  if (effect.kind == EffectKind::end && parts_.tasks.state(*task) == TaskTable::State::waiting)
-    parts_.tasks.end(parts_.tasks.recover(*task));
+  if (parts_.tasks.state(*task) != TaskTable::State::waiting) return true;
+  if (effect.kind == EffectKind::attempt) parts_.tasks.recover_failed_run(*task);
+  if (effect.kind == EffectKind::end) parts_.tasks.end(parts_.tasks.recover(*task));
   return true;
 }
 
 // Children are known from the effects of their parents, which were stored before their own.
 Status HomeRecovery::recover_effects() {
+  std::map<std::uint64_t, std::uint64_t> finished;  // by host
   for (const StoredEffect& effect : records_.effects) {
+    if (effect.kind == EffectKind::end && parts_.tasks.size() > 0) ++finished[effect.host];
     if (recover_result(effect)) continue;
+    if (effect.kind == EffectKind::attempt) {
+      if (!parts_.ledger.knows(effect.thread)) return fail(Kind::corrupt, "a run of thread {} is stored before it", effect.thread.value());
+      parts_.ledger.begin_again(effect.thread);
+      continue;
+    }
     GW_TRY_VOID(parts_.ledger.restore(effect));
     if (effect.kind != EffectKind::spawn) continue;
     const ThreadId child = child_of(effect.thread, effect.sequence);
     if (!records_.threads.contains(child)) return fail(Kind::corrupt, "the record of thread {} is lost", child.value());
     parts_.threads.add_forked(child);
   }
+  parts_.counters.recover_finished(finished);
   return ok();
 }
 
@@ -61,6 +72,8 @@ Status HomeRecovery::recover_thread(ThreadId id) {
   HomeThread& thread = parts_.threads.at(id);
   thread.epoch = record.epoch();
   thread.failures = record.failures();
+  thread.failed_runs = record.attempts();
+  thread.placed_first = Time(static_cast<std::int64_t>(record.placed_at_ns()));
   thread.resumed = record.resumed();
   thread.restarted = record.restarted();
   thread.placed_again = record.placed_again();

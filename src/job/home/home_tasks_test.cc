@@ -21,8 +21,10 @@ class AtHomeWithTasks : public AtHome {
     peers_.free_slots = {{id_of(kFirst), 2}, {id_of(kSecond), 2}, {id_of(kKeeperPeer), 0}};
     begin_array(kTasks);
   }
-  void begin_array(std::uint32_t tasks) {
+  void begin_array(std::uint32_t tasks, std::uint32_t retries = 0, std::uint32_t stop_after_failures = 0) {
     wire::pb::Manifest::Policy policy = manifest_of(tasks).policy();
+    policy.set_retries(retries);
+    policy.set_stop_after_failures(stop_after_failures);
     policy.set_promote_after_ns(1'000'000'000);
     policy.set_max_failures(2);
     begin(tasks, &policy);
@@ -316,6 +318,162 @@ TEST_F(AtHomeWithTasks, AHomeThatStartsAgainGoesOnWithTheTasksThatHaveNoResult) 
   EXPECT_EQ(snapshot.record.threads(), kTasks);
   home_->on_tick(now_, out_);
   EXPECT_EQ(given(kFirst).spans().at(0).first, 3u) << "the claim of the thread is known, and gets tasks";
+}
+
+// --- failed tasks
+
+TEST_F(AtHomeWithTasks, ATaskThatFailsRunsAgainOnAnotherHost) {
+  begin_array(kTasks, 1);
+  claim(kFirst, 2);
+  const TaskSet second = claim(kSecond, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(1, tasks_, "half", 3);
+  send(kFirst, report);
+  EXPECT_FALSE(given(kFirst).contains(1)) << "it failed there";
+  EXPECT_EQ(ends(), 0u);
+  EXPECT_EQ(count<RunRepeated>(), 1u);
+  EXPECT_EQ(appends_.size(), 1u) << "what the failed run printed is not kept, its end is";
+  EXPECT_EQ(home_->list_tasks({.from = 1, .limit = 1}).tasks.at(0).why.reason, Reason::runs_again);
+  end(kSecond, second);
+  EXPECT_TRUE(given(kSecond).contains(1)) << "before all others";
+  report = next_report(kSecond);
+  *report.add_results() = result_of(1, tasks_, "whole", 3);
+  send(kSecond, report);
+  take();
+  EXPECT_EQ(home_->snapshot().failed, 1u) << "one retry was allowed";
+  EXPECT_EQ(end_record_of(appends_.back().entry)->attempts(), 2u);
+}
+
+TEST_F(AtHomeWithTasks, ATaskThatFailsRunsAgainOnTheOnlyHost) {
+  begin_array(kTasks, 3);
+  TaskSet rest = claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  rest.remove(1);
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  send(kFirst, report);
+  TaskSet after = given(kFirst);
+  end(kFirst, rest);
+  for (const TaskSpan& span : given(kFirst).spans()) after.add(span);
+  EXPECT_TRUE(after.contains(1));
+}
+
+TEST_F(AtHomeWithTasks, AThreadThatFailsBeginsAgainInANewEpoch) {
+  begin_array(kTasks, 1);
+  claim(kFirst, 2);
+  claim(kSecond, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  report.add_promoted(1);
+  send(kFirst, report);
+  given(kFirst);
+  ASSERT_EQ(assigned_.size(), 1u);
+  status(kFirst, assigned_, JobMessage::BEGINNING);
+  Effect end = end_of(assigned_[0], 2);
+  end.mutable_end()->set_exit_code(3);
+  effects(kFirst, {output_of(assigned_[0], 1), end});
+  assigned_.clear();
+  given(kSecond);
+  EXPECT_EQ(count<RunRepeated>(), 1u);
+  ASSERT_EQ(assigned_.size(), 1u);
+  EXPECT_EQ(assigned_[0].epoch(), 2u);
+  EXPECT_FALSE(assigned_[0].restore()) << "from its beginning";
+  EXPECT_TRUE(assigned_[0].stored().empty()) << "nothing of the failed run counts";
+  status(kSecond, assigned_, JobMessage::BEGINNING);
+  effects(kSecond, {output_of(assigned_[0], 1), end_of(assigned_[0], 2)});
+  take();
+  EXPECT_EQ(home_->snapshot().ended, 1u);
+  EXPECT_EQ(home_->snapshot().failed, 0u);
+}
+
+TEST_F(AtHomeWithTasks, AJobStopsWhenTooManyTasksHaveFailed) {
+  begin_array(kTasks, 0, 2);
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_, "", 3);
+  send(kFirst, report);
+  EXPECT_FALSE(home_->over());
+  report = next_report(kFirst);
+  *report.add_results() = result_of(1, tasks_, "", 4);
+  send(kFirst, report);
+  EXPECT_TRUE(home_->over());
+  take();
+  const wire::pb::JobRecord record = home_->record();
+  EXPECT_EQ(record.state(), wire::pb::JobRecord::DONE);
+  EXPECT_EQ(record.exit_code(), 4u);
+  EXPECT_THAT(record.sentence(), ::testing::HasSubstr("2 of its tasks failed and at most 1 may"));
+  wire::pb::JobRecord details;
+  ASSERT_TRUE(details.ParseFromString(appends_.back().entry.bytes));
+  EXPECT_EQ(details.failed_tasks_size(), 1);
+  EXPECT_EQ(details.unfinished_tasks(0).first(), 2u);
+  EXPECT_EQ(details.unfinished_tasks(0).count(), kTasks - 2);
+  EXPECT_EQ(states_of(details)->filtered(TaskFilter::done).size(), 0u);
+}
+
+TEST_F(AtHomeWithTasks, FailedRunsAreCountedAgainAfterARestart) {
+  begin_array(kTasks, 1);
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_);
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  send(kFirst, report);
+  take();
+  HomeRecords records;
+  ASSERT_TRUE(records.job.ParseFromString(records_.at(RecordKey{.kind = RecordKind::job, .job = charter_.id()}.encode())));
+  ASSERT_TRUE(records.counters.ParseFromString(records_.at(RecordKey{.kind = RecordKind::counters, .job = charter_.id()}.encode())));
+  for (const Append& append : appends_) records.effects.push_back(append.entry.header);
+  begin_array(kTasks, 1);
+  ASSERT_TRUE(home_->recover(now_, records));
+  EXPECT_EQ(home_->record().retried(), 1u);
+  EXPECT_EQ(home_->snapshot().peers.at(0).finished, 1u) << "counted from the output";
+  reports_.clear();
+  claim(kFirst, 2);
+  report = next_report(kFirst);
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  send(kFirst, report);
+  EXPECT_EQ(home_->snapshot().failed, 1u) << "the retry was used up before";
+}
+
+TEST_F(AtHomeWithTasks, AJobOfSomeTasksOfAnArrayRunsThoseOnly) {
+  wire::pb::Manifest manifest = manifest_of(kTasks);
+  manifest.mutable_policy()->set_promote_after_ns(1'000'000'000);
+  for (const std::uint32_t first : {3u, 11u}) {
+    manifest.mutable_array()->add_only()->set_first(first);
+    manifest.mutable_array()->mutable_only()->rbegin()->set_count(2);
+  }
+  const Bytes bytes = Manifest::encode(manifest);
+  home_ = std::make_unique<Home>(config_, environment_, charter_, Manifest::check(bytes).value());
+  home_->begin(now_, {bytes}, out_);
+  take();
+  EXPECT_EQ(home_->record().threads(), 4u);
+  TaskSet tasks = claim(kFirst, 2);
+  EXPECT_EQ(tasks.spans(), (std::vector<TaskSpan>{{3, 2}, {11, 2}}));
+  end(kFirst, tasks);
+  EXPECT_TRUE(home_->over());
+  EXPECT_EQ(home_->record().ended(), 4u);
+}
+
+// --- lists
+
+TEST_F(AtHomeWithTasks, ListsTasksByStateAndPage) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_);
+  *report.add_results() = result_of(1, tasks_, "", 3);
+  send(kFirst, report);
+  take();
+  const auto numbers = [&](const TaskQuery& query) {
+    std::vector<std::uint32_t> list;
+    for (const ThreadView& view : home_->list_tasks(query).tasks) list.push_back(*view.task);
+    return list;
+  };
+  EXPECT_THAT(numbers({.filter = TaskFilter::failed, .limit = 10}), ::testing::ElementsAre(1));
+  EXPECT_THAT(numbers({.filter = TaskFilter::done, .limit = 10}), ::testing::ElementsAre(0));
+  EXPECT_EQ(numbers({.filter = TaskFilter::running, .limit = 10}).size(), 2u) << "as many as the host has slots";
+  const TaskPage page = home_->list_tasks({.filter = TaskFilter::waiting, .limit = 2});
+  EXPECT_EQ(page.count, kTasks - 4);
+  EXPECT_EQ(page.tasks.at(0).why.reason, Reason::next_at_host);
+  EXPECT_EQ(page.next, page.tasks.at(1).task.value() + 1);
+  EXPECT_THAT(numbers({.from = kTasks - 1, .limit = 10}), ::testing::ElementsAre(kTasks - 1));
+  EXPECT_TRUE(numbers({.from = kTasks, .limit = 10}).empty());
 }
 
 }  // namespace

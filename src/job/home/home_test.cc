@@ -70,7 +70,7 @@ TEST_F(AtHome, AThreadWithStoredEffectsWaitsForItsKeeper) {
   EXPECT_TRUE(offer(kSecond, 2).empty());
   const JobSnapshot waiting = home_->snapshot();
   EXPECT_EQ(waiting.waiting, 1u);
-  EXPECT_EQ(waiting.threads[0].reason, Reason::keeper_away);
+  EXPECT_EQ(waiting.threads[0].why.reason, Reason::keeper_away);
   peers_.free_slots[id_of(kKeeperPeer)] = 0;
   tick(seconds(1));
   take();

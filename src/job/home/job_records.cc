@@ -8,18 +8,30 @@ std::string JobRecords::key(RecordKind kind, ThreadId thread) const {
   return RecordKey{.kind = kind, .job = environment_.charter.id(), .thread = thread}.encode();
 }
 
-void JobRecords::begin(Time now, ByteView manifest, Actions& out) {
+wire::pb::JobRecord JobRecords::record() const {
+  wire::pb::JobRecord record = record_of(progress_, environment_.manifest, environment_.threads, environment_.tasks, environment_.counters);
+  if (environment_.charter.key().empty()) return record;
+  record.set_key(environment_.charter.key());
+  record.set_submitter(wire::bytes_of(environment_.charter.submitter()));
+  return record;
+}
+
+void JobRecords::begin(Time now, const Submitted& submitted, Actions& out) {
   progress_.submitted_at = now;
   wire::pb::JobRecord record = this->record();
   record.set_charter(environment_.charter.bytes());
-  record.set_manifest(std::string(as_text(manifest)));
+  record.set_manifest(std::string(as_text(submitted.manifest)));
+  record.set_row_inputs(std::string(as_text(submitted.row_inputs)));
   out.record(key(RecordKind::job), record.SerializeAsString());
   out.after_disk(Notify{JobAccepted{environment_.charter.id()}});
 }
 
 void JobRecords::recover(Time submitted_at, const std::vector<StoredEffect>& effects) {
   progress_.submitted_at = submitted_at;
-  for (const StoredEffect& effect : effects) output_.add(effect);
+  for (const StoredEffect& effect : effects) {
+    output_.add(effect);
+    progress_.retried += effect.kind == EffectKind::attempt ? 1 : 0;
+  }
   progress_.stored_bytes = output_.stored_bytes();
 }
 
@@ -45,16 +57,24 @@ void JobRecords::on_taken(ThreadId id, HomeThread& thread, RecoveryCounters::Fro
 
 void JobRecords::append(EffectEntry entry, Actions& out) {
   output_.add(entry.header);
+  progress_.retried += entry.header.kind == EffectKind::attempt ? 1 : 0;
   progress_.stored_bytes = output_.stored_bytes();
   out.append(environment_.charter.id(), std::move(entry));
+}
+
+void JobRecords::append_attempt(ThreadId id, const Effect& end, const EndFacts& facts, Actions& out) {
+  append(attempt_entry(end, facts), out);
+  write(id, out);
+  out.after_disk(Notify{RunRepeated{environment_.charter.id(), id, facts.host, end.end()}});
 }
 
 void JobRecords::end_turn(Actions& out) {
   if (environment_.counters.take_changed()) out.record(key(RecordKind::counters), environment_.counters.record().SerializeAsString());
 }
 
-void JobRecords::end(Time now, wire::pb::JobRecord::State state, Actions& out) {
+void JobRecords::end(Time now, wire::pb::JobRecord::State state, std::string failure, Actions& out) {
   progress_.state = state;
+  progress_.failure = std::move(failure);
   progress_.ended_at = now;
   EffectEntry details = details_of(record(), environment_.manifest, environment_.threads, environment_.tasks, environment_.counters);
   progress_.details_bytes = details.header.bytes;

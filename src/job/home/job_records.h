@@ -29,22 +29,29 @@ class JobRecords {
   JobRecords(const OutputLimit::Config& config, const Environment& environment)
       : environment_(environment), output_(config, environment.manifest.content().policy().limits()) {}
 
+  // What was submitted beside the charter.
+  struct Submitted {
+    ByteView manifest;
+    ByteView row_inputs = {};  // as in pb::JobSubmission
+  };
   // Times are since 1970.
-  void begin(Time now, ByteView manifest, Actions& out);
+  void begin(Time now, const Submitted& submitted, Actions& out);
   void recover(Time submitted_at, const std::vector<StoredEffect>& effects);
   void write(ThreadId id, Actions& out) const;
   // A host has taken a thread that was lost before, from an image or from its beginning.
   void on_taken(ThreadId id, HomeThread& thread, RecoveryCounters::From from, Actions& out);
   void append(EffectEntry entry, Actions& out);
+  // A run of the thread has failed, and it begins again.
+  void append_attempt(ThreadId id, const Effect& end, const EndFacts& facts, Actions& out);
   // Writes the counters if they have changed.
   void end_turn(Actions& out);
-  // Replaces all records by the last one, and appends the details to the output.
-  void end(Time now, wire::pb::JobRecord::State state, Actions& out);
+  // Replaces all records by the last one, and appends the details to the output. `failure`: why the job could not begin; empty: it has.
+  void end(Time now, wire::pb::JobRecord::State state, std::string failure, Actions& out);
+  // Why the job ends before all its tasks have run.
+  void set_sentence(std::string sentence) { progress_.sentence = std::move(sentence); }
 
   const OutputLimit& output() const { return output_; }
-  wire::pb::JobRecord record() const {
-    return record_of(progress_, environment_.manifest, environment_.threads, environment_.tasks, environment_.counters);
-  }
+  wire::pb::JobRecord record() const;
 
  private:
   std::string key(RecordKind kind, ThreadId thread = {}) const;

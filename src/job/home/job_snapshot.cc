@@ -29,6 +29,8 @@ ThreadView snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record) {
                   .restarted = record.restarted(),
                   .exit_code = record.exit_code(),
                   .sentence = record.sentence()};
+  view.attempts = 1 + record.failures() + record.attempts();
+  view.started_at = Time(static_cast<std::int64_t>(record.placed_at_ns()));
   if (!record.forked()) view.task = record.task();
   if (!record.host().empty()) view.host = PeerId::from(record.host());
   return view;
@@ -88,11 +90,12 @@ void for_each_in_order(const Manifest& manifest, const ThreadTable& threads, con
     take(id, thread != nullptr ? record_of(*thread, 0) : record_of(tasks, task), thread);
     --left;
   };
-  const bool large = manifest.tasks() > kMaxDetails;
+  const bool large = manifest.selected_count() > kMaxDetails;
   if (large)
     for (auto failed = tasks.failures().begin(); failed != tasks.failures().end() && left > 0; ++failed) take_task(failed->first);
-  for (std::uint32_t task = 0; task < manifest.tasks() && left > 0; ++task)
-    if (!large || tasks.failure(task) == nullptr) take_task(task);
+  for (const TaskSpan& span : manifest.selected())
+    for (std::uint32_t task = span.first; task < span.first + span.count && left > 0; ++task)
+      if (!large || tasks.failure(task) == nullptr) take_task(task);
   for (const auto& [id, thread] : threads.all()) {
     if (!thread.forked) continue;
     if (left == 0) return;
@@ -112,25 +115,60 @@ wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manif
   record.set_stored_bytes(progress.stored_bytes);
   record.set_details_bytes(progress.details_bytes);
   record.set_name(manifest.name());
+  record.set_program(manifest.program());
+  record.set_retried(progress.retried);
+  record.set_sentence(progress.sentence);
   record.set_tasks(manifest.tasks());
+  record.set_selected(manifest.selected_count());
   record.set_slots(manifest.content().policy().slots());
-  record.set_threads(threads.size() + tasks.size() - tasks.threads());
+  record.set_threads(threads.size() + tasks.selected() - tasks.threads());
   record.set_failed(threads.failed() + tasks.failed());
   record.set_ended(threads.ended() + tasks.ended());
   record.set_exit_code(std::max(threads.exit_code(), tasks.exit_code()));
+  if (!progress.failure.empty()) {
+    record.set_sentence(progress.failure);
+    record.set_failed(record.threads());
+    record.set_exit_code(1);
+  }
   *record.mutable_counters() = counters.record();
   if (progress.state != wire::pb::JobRecord::RUNNING) record.mutable_counters()->clear_peers();
   return record;
 }
 
+namespace {
+
+void write_ranges(const TaskSet& tasks, google::protobuf::RepeatedPtrField<wire::pb::TaskRange>& ranges) {
+  for (const TaskSpan& span : tasks.spans()) {
+    wire::pb::TaskRange& range = *ranges.Add();
+    range.set_first(span.first);
+    range.set_count(span.count);
+  }
+}
+
+}  // namespace
+
 EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, const ThreadTable& threads, const TaskTable& tasks,
                        const RecoveryCounters& counters) {
   *record.mutable_counters() = counters.record();
+  *record.mutable_manifest() = manifest.content().SerializeAsString();
+  TaskSet failed = tasks.failed_tasks(), unfinished = tasks.unfinished_tasks();
+  for (const auto& [id, thread] : threads.all()) {
+    if (thread.forked) continue;
+    if (std::holds_alternative<HomeThread::Failed>(thread.state)) failed.add(thread.task);
+    if (!thread.over()) unfinished.add(thread.task);
+  }
+  write_ranges(failed, *record.mutable_failed_tasks());
+  write_ranges(unfinished, *record.mutable_unfinished_tasks());
   for_each_in_order(manifest, threads, tasks, [&](ThreadId id, wire::pb::ThreadRecord one, const HomeThread*) {
     one.set_id(id.value());
     *record.add_some() = std::move(one);
   });
   return details_entry(record.SerializeAsString());
+}
+
+std::size_t running_tasks(const Claim& claim) {
+  const std::size_t free = claim.slots - std::min<std::size_t>(claim.slots, claim.threads.size());
+  return std::min(free, claim.tasks.held().size());
 }
 
 std::size_t running_in(const ThreadTable& threads, const TaskTable& tasks, const ClaimTable& claims) {
@@ -143,16 +181,17 @@ JobOver over_of(const JobId& id, const wire::pb::JobRecord& record) {
           .threads = record.threads(),
           .failed = record.failed(),
           .exit_code = record.exit_code(),
-          .cancelled = record.state() == wire::pb::JobRecord::CANCELLED};
+          .cancelled = record.state() == wire::pb::JobRecord::CANCELLED,
+          .sentence = record.sentence()};
 }
 
 namespace {
 
-Reason reason_of(const HomeThread& thread, Reason no_slot) {
+Explanation reason_of(const HomeThread& thread, const Explanation& no_slot) {
   if (const auto* waiting = std::get_if<HomeThread::Waiting>(&thread.state)) {
-    if (no_slot == Reason::suspended) return no_slot;
+    if (no_slot.reason == Reason::suspended) return no_slot;
     if (waiting->accuser) return Reason::host_blames;
-    return waiting->keeper_missing != kNever ? Reason::keeper_away : no_slot;
+    return waiting->keeper_missing != kNever ? Explanation(Reason::keeper_away) : no_slot;
   }
   if (const HomeThread::Placed* placed = thread.placed()) {
     if (placed->keeper_missing != kNever) return Reason::keeper_away;
@@ -160,6 +199,29 @@ Reason reason_of(const HomeThread& thread, Reason no_slot) {
     if (placed->start_state < wire::pb::JobMessage::BEGINNING) return Reason::starting;
   }
   return Reason::ok;
+}
+
+}  // namespace
+
+ThreadView view_of_thread(ThreadId id, const HomeThread& thread, const Explanation& no_slot) {
+  ThreadView view = snapshot_of(id, record_of(thread, 0));
+  view.why = reason_of(thread, no_slot);
+  return view;
+}
+
+namespace {
+
+std::vector<WaitCount> waits_in(const HomeTables& tables) {
+  std::map<Explanation, std::uint64_t> counts;
+  for (const auto& [id, thread] : tables.threads.all()) ++counts[reason_of(thread, tables.no_slot)];
+  if (tables.tasks.waiting() > 0) counts[tables.no_slot] += tables.tasks.waiting();
+  std::uint64_t next = 0;
+  for (const auto& [peer, claim] : tables.claims.all()) next += claim.tasks.held().size() - running_tasks(claim);
+  if (next > 0) counts[Reason::next_at_host] += next;
+  std::vector<WaitCount> waits;
+  for (const auto& [why, count] : counts)
+    if (why.reason != Reason::ok) waits.push_back({why, count});
+  return waits;
 }
 
 }  // namespace
@@ -172,17 +234,19 @@ JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manif
   for_each_in_order(manifest, tables.threads, tables.tasks, [&](ThreadId id, const wire::pb::ThreadRecord& one, const HomeThread* thread) {
     ThreadView& view = snapshot.threads.emplace_back(snapshot_of(id, one));
     if (thread != nullptr) {
-      view.reason = reason_of(*thread, tables.no_slot);
+      view.why = reason_of(*thread, tables.no_slot);
     } else if (view.state == ThreadView::State::waiting) {
-      view.reason = tables.no_slot;
+      view.why = tables.no_slot;
     }
   });
+  snapshot.waits = waits_in(tables);
+  snapshot.absent = tables.absent;
   std::map<PeerId, HostSnapshot> peers;
   for (const HostSnapshot& peer : snapshot.peers) peers[peer.peer] = peer;
   for (const auto& [peer, claim] : tables.claims.all()) {
     peers[peer].peer = peer;
     peers[peer].slots = claim.slots;
-    peers[peer].running = claim.threads.size() + std::min<std::size_t>(claim.slots, claim.tasks.held().size());
+    peers[peer].running = claim.threads.size() + running_tasks(claim);
   }
   snapshot.peers.clear();
   for (const auto& [id, peer] : peers) snapshot.peers.push_back(peer);

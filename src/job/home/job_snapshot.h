@@ -10,6 +10,7 @@
 #include "job/actions.h"
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
+#include "job/home/placement.h"
 #include "job/home/recovery_counters.h"
 #include "job/home/task_table.h"
 #include "job/home/thread_table.h"
@@ -30,7 +31,10 @@ struct ThreadView {
   std::uint64_t restarted = 0;  // from its beginning
   std::uint32_t exit_code = 0;  // once it has ended
   std::string sentence;         // why it failed
-  Reason reason = Reason::ok;   // why it waits
+  Explanation why;              // why it waits
+  std::uint32_t attempts = 0;   // runs of it, with the present one; 0: not known
+  Time started_at{0};           // since 1970; 0: not yet, or not known
+  Time ended_at{0};             // likewise
 };
 
 struct HostSnapshot {
@@ -43,6 +47,12 @@ struct HostSnapshot {
   std::string failure = {};    // what it said last of a worker that died or did not start there
 };
 
+// So many threads and tasks wait for the same reason.
+struct WaitCount {
+  Explanation why;
+  std::uint64_t count = 0;
+};
+
 struct JobSnapshot {
   wire::pb::JobRecord record;  // counts and times; neither manifest nor threads
   std::uint64_t waiting = 0;
@@ -51,13 +61,19 @@ struct JobSnapshot {
   std::uint64_t failed = 0;
   std::vector<ThreadView> threads;  // tasks in their order, then forked ones by id; of an array of more, kMaxDetails
   std::vector<HostSnapshot> peers;  // by id
+  std::vector<WaitCount> waits;     // of all threads and tasks, also those that are not listed; by reason
+  std::vector<PeerReason> absent;   // live peers that do not work for the job, and why; of a job that waits for slots
 };
 
 // A thread as recorded.
 ThreadView snapshot_of(ThreadId id, const wire::pb::ThreadRecord& record);
+// A thread of a job that runs. `no_slot`: why a ready thread has no slot.
+ThreadView view_of_thread(ThreadId id, const HomeThread& thread, const Explanation& no_slot);
 // A job that has ended. Has threads and peers if `record` is the record of its details.
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record);
 
+// How many of the tasks of a claim may have a slot: a host runs those that it holds in their order.
+std::size_t running_tasks(const Claim& claim);
 // Threads that have a host, and tasks that may have a slot: of the tasks that hosts hold, some only wait there.
 std::size_t running_in(const ThreadTable& threads, const TaskTable& tasks, const ClaimTable& claims);
 // A job that runs. `no_slot`: the reason why a ready thread or task has no slot.
@@ -65,7 +81,8 @@ struct HomeTables {
   const ThreadTable& threads;
   const TaskTable& tasks;
   const ClaimTable& claims;
-  Reason no_slot;
+  Explanation no_slot;
+  std::vector<PeerReason> absent = {};
 };
 JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manifest, const HomeTables& tables);
 
@@ -75,6 +92,9 @@ struct JobProgress {
   Time submitted_at{0}, ended_at{0};  // since 1970
   std::uint64_t stored_bytes = 0;     // of its output
   std::uint32_t details_bytes = 0;    // of the last entry of its output, once it is over
+  std::uint64_t retried = 0;          // runs of tasks that failed and were repeated
+  std::string sentence;               // why it ended before all its tasks had run
+  std::string failure = {};           // why it could not begin
 };
 // The record of a job: name, counts of tasks and threads, how they ended. The record of a job that is over has no peers, so that its size
 // is bounded.

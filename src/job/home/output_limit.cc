@@ -27,7 +27,8 @@ void OutputLimit::add(const StoredEffect& effect) {
   stored_bytes_ += effect.stored_bytes();
   if (is_printed(effect.kind)) threads_[effect.thread].printed += effect.bytes;
   if (effect.kind == EffectKind::file) threads_[effect.thread].files += effect.bytes;
-  if (effect.kind == EffectKind::end) threads_.erase(effect.thread);  // nothing comes after it
+  if (effect.kind == EffectKind::end || effect.kind == EffectKind::attempt)
+    threads_.erase(effect.thread);  // nothing comes after it, or the task begins anew
 }
 
 }  // namespace gw::job

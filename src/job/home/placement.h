@@ -32,6 +32,12 @@
 
 namespace gw::job {
 
+// Why one peer does not work for a job.
+struct PeerReason {
+  PeerId peer;
+  Explanation why;
+};
+
 // The rules for asking, placing and distrusting of one job. Limits: Config::distrusted; asks at most as many peers as there are slots
 // wanted. A machine without I/O or threads.
 class Placement {
@@ -42,10 +48,12 @@ class Placement {
     Time stall = std::chrono::minutes(2);  // at least: a claim of which nothing new is heard, while others have room
     std::uint32_t own_word = 8;            // times longer, if the host itself reports progress that no other peer has seen
     Time distrust_for = std::chrono::minutes(10);
+    Time refused_for = std::chrono::seconds(2);  // a lender that refuses the job is not asked again for so long
     std::size_t distrusted = 256;
     std::size_t threads_per_claim = 4096;
-    std::uint32_t faults = 3;    // reports of one host that fail a thread, if no other host can try it
-    std::uint32_t refusals = 8;  // consecutive ones of a host without threads, after which its claim is given back
+    std::uint32_t faults = 3;     // reports of one host that fail a thread, if no other host can try it
+    std::size_t explained = 256;  // peers, in why_not()
+    std::uint32_t refusals = 8;   // consecutive ones of a host without threads, after which its claim is given back
   };
   struct Ask {
     PeerId peer;
@@ -59,6 +67,8 @@ class Placement {
   std::vector<Ask> ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims);
   // The peer has answered, or will not answer any more. False: it was not asked.
   bool on_answer(const PeerId& peer) { return asked_.erase(peer) > 0; }
+  // The peer lends nothing to this job now. False: it was not asked.
+  bool on_refused(Time now, const PeerId& peer);
   // How many of the offered slots the job can use.
   std::uint32_t usable(std::uint32_t slots, std::uint64_t memory) const;
 
@@ -92,8 +102,10 @@ class Placement {
   bool others_have_room(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const;
   // Whether another peer lends slots to the job, or could.
   bool others_lend(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const;
-  // The reason why a ready thread has no slot. `wanted`: slots that the job wants in all.
-  Reason why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const;
+  // Why a ready thread has no slot, with numbers. `wanted`: slots that the job wants in all.
+  Explanation why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const;
+  // Why peers that are alive do not work for the job: those without a claim, at most Config::explained of them. O(live peers): for people.
+  std::vector<PeerReason> why_not(Time now, const LivePeers& live_peers, const ClaimTable& claims) const;
 
   // Asks the peer last for Config::distrust_for: it made no progress, reported a thread as faulty, refused all or has too little memory.
   void distrust(Time now, const PeerId& peer);
@@ -104,7 +116,8 @@ class Placement {
   const std::uint64_t memory_;
   std::map<PeerId, Time> asked_;  // when a peer may be asked again
   std::map<PeerId, Time> distrusted_;
-  std::vector<Time> durations_;  // of the threads that ended last
+  std::map<PeerId, Time> refused_;  // until when they are not asked
+  std::vector<Time> durations_;     // of the threads that ended last
   std::size_t ended_ = 0;
   std::uint32_t stalls_ = 0;
 };

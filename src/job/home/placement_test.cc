@@ -42,6 +42,16 @@ TEST_F(Placing, AsksNoPeerTwiceBeforeAnAnswerIsDue) {
   EXPECT_EQ(asked(seconds(9), 6).size(), 2u);
 }
 
+TEST_F(Placing, ALenderThatRefusesIsAskedAgainAfterAWhile) {
+  EXPECT_FALSE(placement_.on_refused(seconds(1), id_of(1))) << "it was not asked";
+  EXPECT_EQ(asked(seconds(1), 6).size(), 2u);
+  EXPECT_TRUE(placement_.on_refused(seconds(1), id_of(1)));
+  EXPECT_TRUE(placement_.on_refused(seconds(1), id_of(2)));
+  EXPECT_EQ(placement_.why_no_slot(6, peers_, claims_).reason, Reason::lenders_refuse);
+  EXPECT_TRUE(asked(seconds(2), 6).empty());
+  EXPECT_EQ(asked(seconds(3), 6).size(), 2u);
+}
+
 TEST_F(Placing, AsksDistrustedPeersOnlyWhenThereIsNoOther) {
   placement_.distrust(seconds(1), id_of(2));
   EXPECT_EQ(asked(seconds(1), 6), (std::map<PeerId, std::uint32_t>{{id_of(1), 2}}));

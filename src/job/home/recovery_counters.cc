@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "job/effects/stored_effect.h"
+
 namespace gw::job {
 
 RecoveryCounters::RecoveryCounters(const wire::pb::RecoveryCountersRecord& record)
@@ -33,7 +35,9 @@ wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
 RecoveryCounters::Peer& RecoveryCounters::change(const PeerId& host) {
   if (peers_.size() >= kMostPeers && !peers_.contains(host))
     peers_.erase(std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.changed; }));
-  Peer& peer = peers_[host];
+  const auto [found, fresh] = peers_.try_emplace(host);
+  changed_ = changed_ || fresh;
+  Peer& peer = found->second;
   peer.changed = ++changes_;
   return peer;
 }
@@ -51,6 +55,11 @@ void RecoveryCounters::on_taken(const PeerId& host, From from) {
   changed_ = true;
   ++(from == From::image ? resumed_ : restarted_);
   ++change(host).taken;
+}
+
+void RecoveryCounters::recover_finished(const std::map<std::uint64_t, std::uint64_t>& by_tag) {
+  for (auto& [id, counts] : peers_)
+    if (const auto found = by_tag.find(tag_of(id)); found != by_tag.end()) counts.finished = found->second;
 }
 
 void RecoveryCounters::forget_finished() {

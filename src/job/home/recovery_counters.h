@@ -20,7 +20,7 @@ class RecoveryCounters {
     std::uint64_t finished = 0;
     std::uint64_t lost = 0;
     std::uint64_t taken = 0;
-    std::string failure = {};   // what it said last of a worker that died or did not start
+    std::string failure = {};   // what it said last of a worker that died or did not start, or why it lends nothing to the job
     std::uint64_t changed = 0;  // rises with each change of a peer
   };
   enum class From : std::uint8_t { image, beginning };
@@ -33,16 +33,20 @@ class RecoveryCounters {
   void on_finished(const PeerId& host) { ++change(host).finished; }
   // `failure`: what the host said; empty: nothing.
   void on_lost(const PeerId& host, std::string_view failure);
+  // Not recorded: the host is asked again, and says it again.
+  void on_refused(const PeerId& host, std::string_view why) { change(host).failure = why; }
   void on_peer_lost() {
     ++peers_lost_;
     changed_ = true;
   }
   void on_taken(const PeerId& host, From from);
-  // Clears the finished counts: after a restart they are counted again from the thread records.
+  // After a restart: so many threads and tasks have finished at the peers with these tags (job/effects/stored_effect.h).
+  void recover_finished(const std::map<std::uint64_t, std::uint64_t>& by_tag);
+  // Clears the finished counts: after a restart they are counted again, from the records of threads and the ends in the output.
   void forget_finished();
 
-  // Whether a loss or a recovery was counted since the last call. Threads that have finished are counted again after a restart, from their
-  // records; of tasks, those since the last call are forgotten with it.
+  // Whether a loss or a recovery was counted, or a peer became known, since the last call. What has finished is counted again after a
+  // restart.
   bool take_changed() { return std::exchange(changed_, false); }
 
   const std::map<PeerId, Peer>& peers() const { return peers_; }

@@ -26,12 +26,13 @@ Send TaskPlane::acknowledgement(const PeerId& host) const {
   return to_host(host, reports_stored_message(claim.claim, claim.tasks.reports()));
 }
 
-void TaskPlane::feed(Time now, const PeerId& host, Actions& out) {
+// A task that failed at the only host there is runs there again.
+void TaskPlane::feed(Time now, const PeerId& host, Actions& out, TaskTable::SameHost same_host) {
   Claim* claim = claims_.find(host);
   if (claim == nullptr || table_.waiting() == 0) return;
   const std::uint64_t share = (table_.waiting() * claim->slots + claims_.slots() - 1) / std::max<std::uint64_t>(1, claims_.slots());
   for (std::uint32_t wanted = claim->tasks.wanted(config_.lease, free_slots(*claim), share); wanted > 0;) {
-    const std::optional<TaskSpan> span = table_.lease(wanted);
+    const std::optional<TaskSpan> span = table_.lease(wanted, host, claims_.size() == 1 ? TaskTable::SameHost::yes : same_host);
     if (!span) return;
     wanted -= span->count;
     out.add(to_host(host, claim->tasks.give(now, config_.lease, claim->claim, *span)));
@@ -54,6 +55,9 @@ void TaskPlane::on_tick(Time now, Actions& out) {
     }
   }
   feed_all(now, out);
+  // A task that waits for another host than the one where it failed has waited for a tick: any idle host may have it.
+  for (const auto& [host, claim] : claims_.all())
+    if (table_.waiting() > 0 && claim.tasks.held().empty()) feed(now, host, out, TaskTable::SameHost::yes);
   if (table_.waiting() == 0 && table_.leased() > 0) lease_again(now, out);
 }
 

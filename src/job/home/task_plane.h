@@ -34,7 +34,8 @@ class TaskPlane {
       : config_(config),
         environment_(environment),
         claims_(environment.claims),
-        table_(environment.manifest.on_task_plane() ? environment.manifest.tasks() : 0) {}
+        table_(environment.manifest.on_task_plane() ? TaskTable(environment.manifest.tasks(), environment.manifest.selected())
+                                                    : TaskTable(0)) {}
 
   TaskTable& table() { return table_; }
   const TaskTable& table() const { return table_; }
@@ -44,7 +45,7 @@ class TaskPlane {
   // Acknowledges the reports of the host that have counted. The caller sends it when their content is durable. REQUIRES: a claim.
   Send acknowledgement(const PeerId& host) const;
   // Gives a host its next tasks, if it should have more.
-  void feed(Time now, const PeerId& host, Actions& out);
+  void feed(Time now, const PeerId& host, Actions& out, TaskTable::SameHost same_host = TaskTable::SameHost::no);
   // The same for all hosts: tasks have come back.
   void feed_all(Time now, Actions& out);
   // Repeats what hosts have not acknowledged, and leases tasks a second time if no other task waits.

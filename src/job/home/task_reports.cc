@@ -10,6 +10,7 @@ namespace gw::job {
 TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLease::Config& lease, const JobMessage::TaskReport& report,
                                      Actions& out) {
   Taken taken;
+  const std::size_t waiting = environment_.plane.table().waiting();
   for (const wire::pb::TaskResult& result : report.results()) take_result(now, from, result, out);
   if (!report.results().empty())
     environment_.claims.find(from)->tasks.on_results(now, lease, static_cast<std::uint64_t>(report.results_size()));
@@ -18,13 +19,14 @@ TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLea
   for (const wire::pb::TaskRange& range : report.returned())
     for (const TaskSpan& held : environment_.claims.find(from)->tasks.held().within({range.first(), range.count()}))
       for (std::uint32_t i = 0; i < held.count; ++i) environment_.plane.give_back(from, held.first + i);
-  for (const std::uint32_t task : report.lost()) lose_task(from, task, report.failure(), out);
+  for (const std::uint32_t task : report.lost()) lose_task(now, from, task, report.failure(), out);
   taken.came_back = !report.returned().empty() || !report.lost().empty();
   taken.refused = taken.came_back && !report.failure().empty();
   if (taken.refused) {
     GW_REACHED("home: a host cannot run tasks");
     environment_.counters.on_lost(from, report.failure());
   }
+  taken.came_back = taken.came_back || environment_.plane.table().waiting() > waiting;
   return taken;
 }
 
@@ -37,23 +39,51 @@ void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::Task
     if (fits) continue;
     GW_REACHED("home: the result of a task was refused");
     out.notify(PeerRefused{from, fits.error().detail});
-    return lose_task(from, result.task(), fits.error().detail, out);
+    return lose_task(now, from, result.task(), fits.error().detail, out);
   }
   const bool leased = environment_.plane.take(from, result.task());
   if (!leased && !GW_BUG(61)) return;  // it was recalled, or another host was faster
-  for (const Effect& effect : result.effects()) store(effect, out);
-  environment_.placement.on_ended(Time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX))));
+  const Time run_time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX)));
+  const Effect& end = *result.effects().rbegin();
+  const EndFacts facts = facts_of(now, from, result.task(), run_time);
+  environment_.placement.on_ended(run_time);
   if (Claim* claim = environment_.claims.find(from)) {
     claim->on_effect(now);
     claim->idle_since = now;
     ++claim->finished;
   }
+  if (leased && run_again(result.task(), end, facts, out)) return;
+  for (const Effect& effect : result.effects()) {
+    if (effect.has_end()) continue;
+    environment_.append(task_entry(effect), out);
+    out.after_disk(Notify{EffectStored{environment_.job, effect}});
+  }
+  store_end(end, facts, out);
   environment_.counters.on_finished(from);
-  if (leased) end_task(from, result.task(), result.effects().rbegin()->end(), out);
+  if (leased) end_task(from, result.task(), end.end(), out);
 }
 
-void TaskReports::store(const Effect& effect, Actions& out) {
-  environment_.append(entry_of(effect), out);
+EndFacts TaskReports::facts_of(Time now, const PeerId& from, std::uint32_t task, Time run_time) const {
+  const TaskTable& table = environment_.plane.table();
+  return {.host = from,
+          .ended_at = now + environment_.wall_offset,
+          .run_time = run_time,
+          .attempts = 1 + table.attempts(task) + table.failed_runs(task)};
+}
+
+bool TaskReports::run_again(std::uint32_t task, const Effect& end, const EndFacts& facts, Actions& out) {
+  TaskTable& table = environment_.plane.table();
+  const std::uint32_t retries = environment_.manifest.content().policy().retries();
+  if (exit_code_of(end.end()) == 0 || table.failed_runs(task) >= (GW_BUG(121) ? retries + 1 : retries)) return false;
+  GW_REACHED("home: a task that failed runs again");
+  table.run_again(task, facts.host);
+  environment_.append(attempt_entry(end, facts), out);
+  out.after_disk(Notify{RunRepeated{environment_.job, environment_.manifest.thread_of(task), facts.host, end.end()}});
+  return true;
+}
+
+void TaskReports::store_end(const Effect& effect, const EndFacts& facts, Actions& out) {
+  environment_.append(end_entry(effect, facts), out);
   out.after_disk(Notify{EffectStored{environment_.job, effect}});
 }
 
@@ -73,7 +103,7 @@ void TaskReports::end_task(const PeerId& from, std::uint32_t task, const Effect:
 }
 
 // The worker died while it ran the task, which may be why.
-void TaskReports::lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
+void TaskReports::lose_task(Time now, const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
   TaskPlane& plane = environment_.plane;
   const std::uint32_t limit = environment_.manifest.content().policy().max_failures();
   if (task >= plane.table().size() || plane.table().attempts(task) < limit || limit == 0) {
@@ -88,7 +118,7 @@ void TaskReports::lose_task(const PeerId& from, std::uint32_t task, const std::s
   effect.mutable_stream()->set_kind(wire::pb::Stream::HOME);
   effect.mutable_end()->set_reason(Effect::End::TRAPPED);
   effect.mutable_end()->set_sentence(fmt::format("its worker died {} times, the last time: {}", limit + 1, failure));
-  store(effect, out);
+  store_end(effect, facts_of(now, from, task, Time(0)), out);
   end_task(from, task, effect.end(), out);
 }
 

@@ -17,12 +17,15 @@ namespace gw::job {
 // Takes the reports of hosts: stores the results of their tasks, gives back what they do not run, and counts the deaths of workers against
 // the tasks that ran in them. The effects of a task become those of its thread: views and readers of the output need not know how it ran.
 //
+// A task that fails runs again if the policy of the job says so; the effects of the failed run are not kept, its end is.
+//
 // Invariant: a result is stored once, in one batch with the record of its failure if it is one. Costs: O(tasks named). Limits: those of a
 // message and of OutputLimit. A machine without I/O or threads: its Home owns and drives it.
 class TaskReports {
  public:
   struct Environment {  // outlives it
     JobId job;
+    Time wall_offset;  // from Time to nanoseconds since 1970
     const Manifest& manifest;
     TaskPlane& plane;
     ClaimTable& claims;
@@ -44,8 +47,11 @@ class TaskReports {
 
  private:
   void take_result(Time now, const PeerId& from, const wire::pb::TaskResult& result, Actions& out);
-  void lose_task(const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out);
-  void store(const Effect& effect, Actions& out);
+  void lose_task(Time now, const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out);
+  void store_end(const Effect& effect, const EndFacts& facts, Actions& out);
+  // Whether the task that has come to this end runs again; then that is recorded.
+  bool run_again(std::uint32_t task, const Effect& end, const EndFacts& facts, Actions& out);
+  EndFacts facts_of(Time now, const PeerId& from, std::uint32_t task, Time run_time) const;
   void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
 
   const Environment environment_;

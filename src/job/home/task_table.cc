@@ -11,7 +11,15 @@ constexpr std::uint32_t kPerWord = 32;
 
 }  // namespace
 
-TaskTable::TaskTable(std::uint32_t tasks) : size_(tasks), states_((tasks + kPerWord - 1) / kPerWord) { waiting_.add({0, tasks}); }
+TaskTable::TaskTable(std::uint32_t tasks, const std::vector<TaskSpan>& selected)
+    : size_(tasks), states_((tasks + kPerWord - 1) / kPerWord) {
+  for (std::uint64_t& word : states_) word = ~std::uint64_t{0};  // over, as tasks that are not part of the job are
+  for (const TaskSpan& span : selected) {
+    for (std::uint32_t i = 0; i < span.count; ++i) set(span.first + i, State::waiting);
+    if (span.count > 0) waiting_.add(span);
+    selected_ += span.count;
+  }
+}
 
 TaskTable::State TaskTable::state(std::uint32_t task) const {
   return static_cast<State>(states_[task / kPerWord] >> (2 * (task % kPerWord)) & 3);
@@ -23,8 +31,19 @@ void TaskTable::set(std::uint32_t task, State state) {
   word = (word & ~(std::uint64_t{3} << shift)) | static_cast<std::uint64_t>(state) << shift;
 }
 
-std::optional<TaskSpan> TaskTable::lease(std::size_t most) {
-  const std::optional<TaskSpan> span = waiting_.take_first(most);
+std::optional<TaskSpan> TaskTable::lease(std::size_t most, const PeerId& host, SameHost same_host) {
+  if (most == 0) return std::nullopt;
+  for (auto failed = again_.begin(); failed != again_.end(); ++failed) {
+    if (failed->first == host && same_host == SameHost::no) continue;
+    const std::optional<TaskSpan> span = failed->second.take_first(most);
+    again_count_ -= span->count;
+    if (failed->second.empty()) again_.erase(failed);
+    return mark_leased(span);
+  }
+  return mark_leased(waiting_.take_first(most));
+}
+
+std::optional<TaskSpan> TaskTable::mark_leased(std::optional<TaskSpan> span) {
   if (!span) return std::nullopt;
   for (std::uint32_t i = 0; i < span->count; ++i) set(span->first + i, State::leased);
   leased_ += span->count;
@@ -42,24 +61,35 @@ void TaskTable::wait(std::uint32_t task) {
   waiting_.add(task);
 }
 
-void TaskTable::promote(std::uint32_t task) {
+void TaskTable::run_again(std::uint32_t task, const PeerId& host) {
   leave_lease(task);
-  set(task, State::thread);
+  set(task, State::waiting);
+  again_[host].add(task);
+  ++again_count_;
+  ++failed_runs_[task];
+}
+
+void TaskTable::leave_for_good(std::uint32_t task) {
+  leave_lease(task);
   attempts_.erase(task);
+  failed_runs_.erase(task);
+}
+
+void TaskTable::promote(std::uint32_t task) {
+  leave_for_good(task);
+  set(task, State::thread);
   ++threads_;
 }
 
 void TaskTable::end(std::uint32_t task) {
-  leave_lease(task);
+  leave_for_good(task);
   set(task, State::over);
-  attempts_.erase(task);
   ++ended_;
 }
 
 void TaskTable::fail(std::uint32_t task, TaskFailure failure) {
-  leave_lease(task);
+  leave_for_good(task);
   set(task, State::over);
-  attempts_.erase(task);
   ++failed_;
   failed_tasks_.add(task);
   exit_code_ = std::max(exit_code_, failure.exit_code);
@@ -73,9 +103,34 @@ std::uint32_t TaskTable::attempts(std::uint32_t task) const {
   return found == attempts_.end() ? 0 : found->second;
 }
 
+std::uint32_t TaskTable::failed_runs(std::uint32_t task) const {
+  const auto found = failed_runs_.find(task);
+  return found == failed_runs_.end() ? 0 : found->second;
+}
+
 const TaskFailure* TaskTable::failure(std::uint32_t task) const {
   const auto found = failures_.find(task);
   return found == failures_.end() ? nullptr : &found->second;
+}
+
+TaskSet TaskTable::waiting_tasks() const {
+  TaskSet waiting = waiting_;
+  for (const auto& [host, tasks] : again_)
+    for (const TaskSpan& span : tasks.spans()) waiting.add(span);
+  return waiting;
+}
+
+TaskSet TaskTable::unfinished_tasks() const {
+  TaskSet unfinished;
+  constexpr std::uint64_t kAllOver = ~std::uint64_t{0};
+  for (std::uint32_t task = 0; task < size_; ++task) {
+    if (task % kPerWord == 0 && states_[task / kPerWord] == kAllOver) {
+      task += kPerWord - 1;
+    } else if (state(task) == State::waiting || state(task) == State::leased) {
+      unfinished.add(task);
+    }
+  }
+  return unfinished;
 }
 
 std::uint32_t TaskTable::recover(std::uint32_t task) {

@@ -131,6 +131,17 @@ void ThreadTable::begin_anew(ThreadId id) {
   thread.fault_reports = 0;
 }
 
+void ThreadTable::run_again(ThreadId id, const PeerId& host) {
+  wait(id);
+  begin_anew(id);
+  avoid(id, host);
+  HomeThread& thread = threads_.at(id);
+  thread.bad_keeper.reset();  // it has lost nothing
+  thread.determinants = 0;
+  thread.placed_first = Time(0);
+  ++thread.failed_runs;
+}
+
 void ThreadTable::avoid(ThreadId id, const PeerId& host) {
   std::vector<PeerId>& avoid = threads_.at(id).avoid;
   std::erase(avoid, host);
@@ -189,6 +200,8 @@ wire::pb::ThreadRecord record_of(const HomeThread& thread, std::uint32_t slots) 
   record.set_task(thread.task);
   record.set_forked(thread.forked);
   record.set_failures(thread.failures);
+  record.set_attempts(thread.failed_runs);
+  record.set_placed_at_ns(static_cast<std::uint64_t>(thread.placed_first.count()));
   record.set_resumed(thread.resumed);
   record.set_restarted(thread.restarted);
   record.set_placed_again(thread.placed_again);

@@ -69,6 +69,8 @@ struct HomeThread {
   std::optional<PeerId> preferred;       // until the first placement: the host of the thread that forked it, which has its pages
   std::uint64_t determinants = 0;        // recorded before the last effect that is stored
   std::uint32_t failures = 0;            // of workers that ran it
+  std::uint32_t failed_runs = 0;         // that were repeated
+  Time placed_first{0};                  // since 1970, in this run; 0: not yet
   std::map<PeerId, std::string> faults;  // hosts that report that it cannot run, and why
   std::uint32_t fault_reports = 0;
   std::vector<PeerId> avoid;  // hosts where it died, the last ones
@@ -115,6 +117,9 @@ class ThreadTable {
   void fail(ThreadId id, HomeThread::Failed how);
   // Discards what the keeper has of the thread: the thread starts from its beginning. REQUIRES: it waits.
   void begin_anew(ThreadId id);
+  // A run of the thread has failed at this host: the thread waits to start from its beginning, elsewhere if possible. REQUIRES: it is
+  // placed.
+  void run_again(ThreadId id, const PeerId& host);
   // Remembers a host that lost the thread or reported a fault of it. The oldest of more than kAvoided is forgotten.
   void avoid(ThreadId id, const PeerId& host);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_bug.h"
 #include "base/reached.h"
 
 namespace gw::job {
@@ -12,6 +13,7 @@ constexpr StoredForOthers kOneBlob{.blobs = 1, .bytes = wire::kMaxBlobBytes};
 }  // namespace
 
 void CodeStaging::begin(Time now, Actions& out) {
+  if (!source_.local) swarm_.open(source_.job, source_.home);
   std::set<Hash256> missing;
   hold_code(now, source_.manifest, missing, out);
   if (blobs_.has(source_.manifest)) blobs_.load(source_.manifest, out);
@@ -21,23 +23,27 @@ void CodeStaging::close(Actions& out) {
   if (const auto id = worker()) out.add(KillWorker{*id});
   while (!held_.empty()) let_go(*held_.begin(), out);
   held_inputs_.clear();
+  if (!source_.local) swarm_.close(source_.job);
 }
 
 // --- what is held
 
 // Each blob is charged as the largest there may be: its size is known only when it has come.
-Status CodeStaging::hold(Time now, const Hash256& hash, Actions& out) {
-  if (held_.contains(hash)) return ok();
+Status CodeStaging::hold(Time now, const Chunk& chunk, Actions& out) {
+  if (held_.contains(chunk.hash)) return ok();
   GW_TRY_VOID(storage_.add(kOneBlob));
-  if (Status wanted = blobs_.want(now, hash, source_.job, source_.home, out); !wanted) {
+  if (Status expected = blobs_.expect(chunk.hash, source_.job); !expected) {
     storage_.remove(kOneBlob);
-    return wanted;
+    return expected;
   }
-  held_.insert(hash);
+  held_.insert(chunk.hash);
+  if (blobs_.has(chunk.hash)) swarm_.add_here(now, chunk.hash, source_.job);
+  if (blobs_.is_asked(chunk.hash)) swarm_.want(now, chunk, source_.job, out);
   return ok();
 }
 
 void CodeStaging::let_go(const Hash256& hash, Actions& out) {
+  swarm_.remove(hash, source_.job);
   blobs_.release(hash, source_.job, out);
   storage_.remove(kOneBlob);
   held_.erase(hash);
@@ -45,25 +51,25 @@ void CodeStaging::let_go(const Hash256& hash, Actions& out) {
 
 // A blob that has not come yet is added to `missing`. Without room for all of the code the claim does nothing, and home leaves it.
 void CodeStaging::hold_code(Time now, const Hash256& hash, std::set<Hash256>& missing, Actions& out) {
-  if (const Status held = hold(now, hash, out); !held) no_room_ = held.error().detail;
+  if (const Status held = hold(now, {.hash = hash}, out); !held) no_room_ = held.error().detail;
   if (!blobs_.has(hash)) missing.insert(hash);
 }
 
-Status CodeStaging::hold_input(Time now, const Hash256& hash, Actions& out) {
-  if (held_.contains(hash)) return ok();
-  Status held = hold(now, hash, out);
+Status CodeStaging::hold_input(Time now, const Chunk& chunk, Actions& out) {
+  if (held_.contains(chunk.hash)) return ok();
+  Status held = hold(now, chunk, out);
   for (std::size_t tries = held_inputs_.size(); !held && tries > 0; --tries) {
     const Hash256 oldest = held_inputs_.front();
     held_inputs_.pop_front();
-    if (chunk_waits_.contains(oldest)) {
+    if (chunk_waits_.contains(oldest) || row_waits_.contains(oldest)) {
       held_inputs_.push_back(oldest);
       continue;
     }
     GW_REACHED("host: an input made room for another");
     let_go(oldest, out);
-    held = hold(now, hash, out);
+    held = hold(now, chunk, out);
   }
-  if (held) held_inputs_.push_back(hash);
+  if (held) held_inputs_.push_back(chunk.hash);
   return held;
 }
 
@@ -83,7 +89,12 @@ void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out
     return;
   }
   manifest_.emplace(std::move(*manifest));
-  inputs_ = manifest_->all_chunks();
+  if (std::optional<std::string> excess = source_.excess ? source_.excess(*manifest_) : std::nullopt) {
+    GW_REACHED("host: a job asks for more than the owner allows");
+    no_room_ = std::move(*excess);
+    return;
+  }
+  inputs_ = manifest_->input_chunks();
   FetchingModule fetching;
   for (const Hash256& chunk : manifest_->module_chunks()) hold_code(now, chunk, fetching.missing, out);
   if (fetching.missing.empty()) {
@@ -93,10 +104,11 @@ void CodeStaging::take_manifest(Time now, const std::string& bytes, Actions& out
   }
 }
 
-void CodeStaging::on_blob_stored(const Hash256& hash, Actions& out) {
+void CodeStaging::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
   if (!blobs_.has(hash)) return;  // dropped meanwhile, and on its way again
+  if (held_.contains(hash)) swarm_.add_here(now, hash, source_.job);
   if (std::holds_alternative<FetchingManifest>(stage_) && hash == source_.manifest) blobs_.load(hash, out);
-  if (chunk_waits_.contains(hash)) blobs_.load(hash, out);
+  if (chunk_waits_.contains(hash) || row_waits_.contains(hash)) blobs_.load(hash, out);
   if (image_missing_) image_missing_->erase(hash);
   auto* fetching = std::get_if<FetchingModule>(&stage_);
   if (fetching != nullptr && fetching->missing.erase(hash) > 0 && fetching->missing.empty()) stage_ = Staged{};
@@ -105,6 +117,11 @@ void CodeStaging::on_blob_stored(const Hash256& hash, Actions& out) {
 void CodeStaging::on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out) {
   if (!bytes) return;
   if (std::holds_alternative<FetchingManifest>(stage_) && hash == source_.manifest) take_manifest(now, *bytes, out);
+  if (const auto wait = row_waits_.find(hash); wait != row_waits_.end()) {
+    const wire::pb::Manifest::TaskArray& array = manifest_->content().array();
+    rows_.add(wait->second, wire::decode_task_rows(as_bytes(*bytes), array.segments(static_cast<int>(wait->second)).rows()));
+    row_waits_.erase(wait);
+  }
   if (chunk_waits_.erase(hash) == 0) return;
   wire::pb::ToWorker frame;
   frame.mutable_chunk()->set_hash(wire::bytes_of(hash));
@@ -112,8 +129,41 @@ void CodeStaging::on_loaded(Time now, const Hash256& hash, const std::optional<s
   tell(std::move(frame), {}, out);
 }
 
-void CodeStaging::on_blob_lost(const Hash256& hash) { chunk_waits_.erase(hash); }
+void CodeStaging::on_blob_lost(const Hash256& hash) {
+  chunk_waits_.erase(hash);
+  row_waits_.erase(hash);
+}
 
+// --- rows
+
+Result<const wire::pb::TaskRow*> CodeStaging::row_of(Time now, std::uint32_t task, Actions& out) {
+  const Manifest::RowPosition position = manifest_->row_of(task);
+  if (const RowSegments::Rows* rows = rows_.find(position.segment)) {
+    if (!*rows) return rows->error();
+    const int row = static_cast<int>(position.row);
+    return &(*rows)->rows(GW_BUG(71) ? (row + 1) % (*rows)->rows_size() : row);
+  }
+  const Hash256 hash = manifest_->segment(position.segment);
+  if (row_waits_.contains(hash)) return nullptr;
+  GW_TRY_VOID(hold_input(now, {.hash = hash, .bytes = wire::kMaxRowSegmentBytes, .priority = Swarm::Priority::code}, out));
+  row_waits_.emplace(hash, position.segment);
+  if (blobs_.has(hash)) blobs_.load(hash, out);
+  return nullptr;
+}
+
+Result<std::optional<wire::pb::ThreadConfig>> CodeStaging::stage_start(Time now, std::uint32_t task, Actions& out) {
+  GW_ASSERT(task < manifest_->tasks());
+  if (!stage_image(now, out)) return std::optional<wire::pb::ThreadConfig>();
+  const wire::pb::TaskRow* row = nullptr;
+  if (manifest_->has_rows()) {
+    GW_TRY(row, row_of(now, task, out));
+    if (row == nullptr) return std::optional<wire::pb::ThreadConfig>();
+  }
+  GW_TRY(wire::pb::ThreadConfig config, manifest_->config_of(task, row));
+  return std::optional(std::move(config));
+}
+
+// Whether the image that the program begins with is here, or there is none; asks home for it.
 bool CodeStaging::stage_image(Time now, Actions& out) {
   if (image_missing_) return image_missing_->empty();
   image_missing_.emplace();
@@ -123,7 +173,7 @@ bool CodeStaging::stage_image(Time now, Actions& out) {
 
 bool CodeStaging::needs(const Hash256& hash) const {
   if (image_missing_ && image_missing_->contains(hash)) return true;
-  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash));
+  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash) || row_waits_.contains(hash));
 }
 
 // --- the worker
@@ -169,9 +219,12 @@ void CodeStaging::tell(wire::pb::ToWorker frame, std::vector<Attachment> beside,
 }
 
 Status CodeStaging::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
-  if (!std::ranges::binary_search(inputs_, hash)) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
+  const auto input = inputs_.find(hash);
+  // The inputs that rows name are in no list here: home gives out only what the job holds.
+  if (!manifest_->has_rows() && input == inputs_.end()) return fail(Kind::invalid, "the worker wants bytes that are no input of the job");
   if (chunk_waits_.size() >= config_.chunk_waits) return fail(Kind::invalid, "the worker wants more chunks at once than is allowed");
-  GW_TRY_VOID(hold_input(now, hash, out));
+  const auto bytes = input == inputs_.end() ? static_cast<std::uint32_t>(wire::kMaxBlobBytes) : input->second;
+  GW_TRY_VOID(hold_input(now, {.hash = hash, .bytes = bytes, .priority = Swarm::Priority::input}, out));
   chunk_waits_.insert(hash);
   if (blobs_.has(hash)) blobs_.load(hash, out);
   return ok();

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,7 +14,9 @@
 #include "job/actions.h"
 #include "job/authority/manifest.h"
 #include "job/host/hosted_storage.h"
+#include "job/host/row_segments.h"
 #include "job/images/blob_references.h"
+#include "job/swarm/swarm.h"
 
 namespace gw::job {
 
@@ -32,11 +36,14 @@ class CodeStaging {
     JobId job;
     PeerId home;       // has everything
     Hash256 manifest;  // the blob of it
+    // Why a job with this manifest asks for more than the owner of this machine allows; none: it does not.
+    std::function<std::optional<std::string>(const Manifest&)> excess = {};
+    bool local = false;  // home is this peer
   };
 
-  // Blobs and storage outlive it.
-  CodeStaging(const Config& config, BlobReferences& blobs, HostedStorage& storage, const Source& source)
-      : config_(config), blobs_(blobs), storage_(storage), source_(source) {}
+  // Blobs, swarm and storage outlive it.
+  CodeStaging(const Config& config, BlobReferences& blobs, Swarm& swarm, HostedStorage& storage, const Source& source)
+      : config_(config), blobs_(blobs), swarm_(swarm), storage_(storage), source_(source) {}
 
   void begin(Time now, Actions& out);
   void close(Actions& out);
@@ -49,14 +56,18 @@ class CodeStaging {
   Time start_at() const { return staged() && !broken() ? restart_at_ : kNever; }
   // No worker that was started here has loaded the module, or there is no room for it: nothing can run.
   bool broken() const { return failed_loads_ >= config_.failed_loads || !no_room_.empty(); }
-  // Why this peer does not store the code of the job; empty: it does.
+  // Why this peer does not store the code of the job, or does not run it; empty: it does.
   const std::string& no_room() const { return no_room_; }
   // The worker has loaded it.
   bool ready() const { return std::holds_alternative<Ready>(stage_); }
   std::optional<WorkerId> worker() const;
 
-  // Whether the image that the program begins with is here, or there is none; asks home for it. REQUIRES: manifest().
-  bool stage_image(Time now, Actions& out);
+  // The row of a task. nullptr: its segment is not here yet and has been asked for; on_loaded() brings it. Kind::invalid: the segment is no
+  // segment of rows. Kind::overloaded: there is no room for it. REQUIRES: the manifest is here and has rows, and the task exists.
+  Result<const wire::pb::TaskRow*> row_of(Time now, std::uint32_t task, Actions& out);
+  // The configuration that a task begins with; none: its row, or the image that the program begins with, is not here yet and has been asked
+  // for. Kinds as above. REQUIRES: the manifest is here, and the task exists.
+  Result<std::optional<wire::pb::ThreadConfig>> stage_start(Time now, std::uint32_t task, Actions& out);
 
   // REQUIRES: staged().
   void start_worker(WorkerId worker, std::uint32_t slots, std::size_t determinants_after_image, Actions& out);
@@ -68,7 +79,7 @@ class CodeStaging {
   // Inputs that were read longest ago make room for it. Kind::invalid: it is no input of the job, or too many are
   // wanted at once. Kind::overloaded: there is no room for it.
   Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
-  void on_blob_stored(const Hash256& hash, Actions& out);
+  void on_blob_stored(Time now, const Hash256& hash, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
   // No peer of the job has the blob: the worker waits for it no more.
   void on_blob_lost(const Hash256& hash);
@@ -76,6 +87,8 @@ class CodeStaging {
   bool needs(const Hash256& hash) const;
 
  private:
+  bool stage_image(Time now, Actions& out);
+
   struct FetchingManifest {};
   struct FetchingModule {
     std::set<Hash256> missing;
@@ -88,26 +101,31 @@ class CodeStaging {
     WorkerId worker;
   };
 
-  // Asks home for a blob and holds it. Kind::overloaded: there is no room.
-  Status hold(Time now, const Hash256& hash, Actions& out);
+  using Chunk = Swarm::Chunk;
+
+  // Asks the swarm for a chunk and holds it. Kind::overloaded: there is no room.
+  Status hold(Time now, const Chunk& chunk, Actions& out);
   void hold_code(Time now, const Hash256& hash, std::set<Hash256>& missing, Actions& out);
-  Status hold_input(Time now, const Hash256& hash, Actions& out);
+  Status hold_input(Time now, const Chunk& chunk, Actions& out);
   void let_go(const Hash256& hash, Actions& out);
   void take_manifest(Time now, const std::string& bytes, Actions& out);
 
   const Config config_;
   BlobReferences& blobs_;
+  Swarm& swarm_;
   HostedStorage& storage_;
   const Source source_;
   std::variant<FetchingManifest, FetchingModule, Staged, Loading, Ready> stage_;
   std::uint32_t failed_loads_ = 0;  // one after the other
   Time restart_at_{0};
   std::optional<Manifest> manifest_;
-  std::vector<Hash256> inputs_;      // sorted: what the worker may ask for
-  std::set<Hash256> held_;           // manifest, module, image, inputs
-  std::deque<Hash256> held_inputs_;  // of those, the ones that may go, the oldest first
+  std::map<Hash256, std::uint32_t> inputs_;  // the chunks that the worker may ask for, and their sizes, beside the inputs that rows name
+  std::set<Hash256> held_;                   // manifest, module, image, inputs
+  std::deque<Hash256> held_inputs_;          // of those, the ones that may go, the oldest first
   std::string no_room_;
-  std::set<Hash256> chunk_waits_;                   // the worker wants these
+  std::set<Hash256> chunk_waits_;  // the worker wants these
+  RowSegments rows_;
+  std::map<Hash256, std::uint32_t> row_waits_;      // segments of rows that were asked for
   std::optional<std::set<Hash256>> image_missing_;  // pieces of the image; none: the image was not asked for
 };
 

@@ -30,14 +30,14 @@ class Staging : public testing::Test {
     content.mutable_policy()->set_slots(1);
     *content.mutable_image() = Manifest::describe(as_bytes("image"));
     manifest_ = std::string(as_text(Manifest::encode(content)));
-    staging_.emplace(CodeStaging::Config{.chunk_waits = 1}, blobs_, storage_,
+    staging_.emplace(CodeStaging::Config{.chunk_waits = 1}, blobs_, swarm_, storage_,
                      CodeStaging::Source{JobId{sha256(as_bytes("a job"))}, id_of(1), sha256(as_bytes(manifest_))});
     staging_->begin(seconds(1), out_);
   }
 
   // Stores a blob that comes from home, and loads the bytes that the staging asks for.
   void receive(const std::string& bytes) {
-    staging_->on_blob_stored(disk_.receive(id_of(1), bytes, out_), out_);
+    staging_->on_blob_stored(seconds(1), disk_.receive(id_of(1), bytes, out_), out_);
     load();
   }
   void load() {
@@ -53,6 +53,7 @@ class Staging : public testing::Test {
 
   std::string manifest_;
   BlobReferences blobs_{{}, test::nobody_else};
+  Swarm swarm_{{}, blobs_, test::nobody_else, test::no_distance, Rng(1)};
   Budget budget_{{}};
   HostedStorage storage_{&budget_, {JobId{sha256(as_bytes("a job"))}, id_of(1), {}}};
   test::FakeDisk disk_{blobs_};
@@ -129,7 +130,7 @@ TEST_F(Staging, NoWorkerIsStartedWithAModuleThatIsDamaged) {
   blobs_.put({module, "module"}, JobId{}, out_);
   disk_.take(out_);
   blobs_.on_stored(module);
-  staging_->on_blob_stored(module, out_);
+  staging_->on_blob_stored(seconds(1), module, out_);
   EXPECT_TRUE(staging_->staged());
 }
 
@@ -148,20 +149,20 @@ TEST_F(Staging, AWorkerWaitsNoMoreForWhatIsLost) {
 TEST_F(Staging, TheImageOfTheBeginningIsFetchedForTheThreadThatBeginsWithIt) {
   stage();
   EXPECT_FALSE(blobs_.has(sha256(as_bytes("image")))) << "nobody wants it before";
-  EXPECT_FALSE(staging_->stage_image(seconds(1), out_));
+  EXPECT_FALSE(staging_->stage_start(seconds(1), 0, out_)->has_value());
   EXPECT_TRUE(staging_->needs(sha256(as_bytes("image"))));
   receive("image");
-  EXPECT_TRUE(staging_->stage_image(seconds(1), out_));
+  EXPECT_TRUE(staging_->stage_start(seconds(1), 0, out_)->has_value());
   staging_->close(out_);
   EXPECT_EQ(blobs_.size(), 0u);
 }
 
 TEST_F(Staging, AManifestThatIsNoneIsTheFaultOfHome) {
   manifest_ = "nonsense";
-  CodeStaging other({}, blobs_, storage_, {JobId{sha256(as_bytes("other"))}, id_of(1), sha256(as_bytes(manifest_))});
+  CodeStaging other({}, blobs_, swarm_, storage_, {JobId{sha256(as_bytes("other"))}, id_of(1), sha256(as_bytes(manifest_))});
   other.begin(seconds(1), out_);
   const Hash256 hash = disk_.receive(id_of(1), manifest_, out_);
-  other.on_blob_stored(hash, out_);
+  other.on_blob_stored(seconds(1), hash, out_);
   other.on_loaded(seconds(1), hash, manifest_, out_);
   disk_.take(out_);
   ASSERT_EQ(disk_.events.size(), 1u);

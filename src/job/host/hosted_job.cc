@@ -15,14 +15,17 @@ HostedJob::HostedJob(const Config& config, const Environment& environment, const
       environment_(environment),
       claim_(claim),
       storage_(claim.home == environment.self ? nullptr : &environment.budget, {claim.job, claim.home, environment.grid}),
-      code_(config.code, environment.blobs, storage_, {claim.job, claim.home, claim.manifest}),
+      code_(config.code, environment.blobs, environment.swarm, storage_,
+            {claim.job, claim.home, claim.manifest, environment.excess, claim.home == environment.self}),
       status_({claim.home, claim.job, claim.claim, claim.slots}),
       tasks_(config.tasks, {claim.job, claim.home, claim.claim, code_}),
-      fetches_(environment.images, [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
-        HostedThread& thread = threads_.at(name.second);
-        thread.set_fetched(size);
-        return charge(thread);
-      }) {}
+      fetches_(environment.images,
+               [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
+                 HostedThread& thread = threads_.at(name.second);
+                 thread.set_fetched(size);
+                 return charge(thread);
+               }),
+      lanes_(claim.slots) {}
 
 HostedThread::Environment HostedJob::thread_environment() {
   return {.config = config_.thread,
@@ -120,7 +123,7 @@ void HostedJob::advance(Time now, Actions& out) {
 
 void HostedJob::start_queued(Time now, Actions& out) {
   if (!code_.ready()) return;
-  for (auto next = queued_.begin(); slots_used_ + tasks_.lanes_used(claim_.slots) < claim_.slots && next != queued_.end();) {
+  for (auto next = queued_.begin(); slots_used_ + tasks_.lanes_used(lanes_.count()) < lanes_.count() && next != queued_.end();) {
     HostedThread& thread = threads_.at(*next++);
     if (thread.begins() && thread.task() >= code_.manifest()->tasks() && !GW_BUG(51)) {
       out.notify(
@@ -128,14 +131,23 @@ void HostedJob::start_queued(Time now, Actions& out) {
       remove(thread.id(), out);
       continue;
     }
-    if (thread.begins() && !code_.stage_image(now, out)) continue;  // goes on when the pieces are here
+    std::optional<wire::pb::ThreadConfig> config;
+    if (thread.begins()) {
+      auto made = code_.stage_start(now, thread.task(), out);
+      if (!made)
+        made.error().kind == Kind::overloaded ? give_back(thread.id(), made.error().detail, Gone::no_room, out)
+                                              : fail_one(thread, made.error().detail, out);
+      if (!made || !*made) continue;  // goes on when the pieces are here
+      config = *std::move(made);
+    }
     ++slots_used_;
-    thread.start(now, out);
+    thread.start(now, config, out);
     refresh(thread);
   }
   // Threads go before tasks: while one waits for a slot, the worker gets no more tasks, and ends those it has.
-  const std::size_t used = std::min<std::size_t>(claim_.slots, slots_used_ + tasks_.promoted());
-  tasks_.feed(claim_.slots - static_cast<std::uint32_t>(used), queued_.empty() ? HostedTasks::More::yes : HostedTasks::More::no, out);
+  const std::size_t used = std::min<std::size_t>(lanes_.count(), slots_used_ + tasks_.promoted());
+  tasks_.feed(now, lanes_.count() - static_cast<std::uint32_t>(used), queued_.empty() ? HostedTasks::More::yes : HostedTasks::More::no,
+              out);
 }
 
 // --- what home is told
@@ -268,8 +280,10 @@ void HostedJob::suspend(HostedThread& thread, Actions& out) {
   remove(thread.id(), out);
 }
 
+// A paused worker could not save anything.
 void HostedJob::drain(Time now, Actions& out) {
   GW_REACHED("host: a claim was drained");
+  lanes_.set(lanes_.count(), worker(), out);
   status_.set_draining();
   send_full_status(now, out);  // before the first thread leaves, so that home does not assign it here again
   tasks_.return_all(now, "", out);
@@ -308,7 +322,7 @@ void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
   const bool ours = environment_.blobs.is_held(hash, claim_.job);
   if (ours) busy_at_ = now;
   if (ours && !code_.ready()) status_.on_progress();
-  code_.on_blob_stored(hash, out);
+  code_.on_blob_stored(now, hash, out);
   advance(now, out);
 }
 
@@ -548,6 +562,7 @@ void HostedJob::on_worker_died(Time now, std::string why, std::span<const std::u
   GW_REACHED("host: a worker died");
   code_.on_worker_died(now);
   children_ = 0;
+  lanes_.on_worker_died();
   status_.set_failure(std::move(why));
   // Threads that were not in the worker continue in the next one. If there will be none, home gets them back without blame.
   std::vector<ThreadId> lost;
@@ -576,13 +591,6 @@ void HostedJob::on_tick(Time now, Actions& out) {
   tasks_.on_tick(now, out);
   if (now >= code_.start_at()) advance(now, out);
   if (now >= full_status_at_) send_full_status(now, out);
-}
-
-std::vector<HostedJob::Running> HostedJob::running() const {
-  std::vector<Running> list;
-  for (const auto& [id, thread] : threads_)
-    if (thread.in_worker()) list.push_back({id, thread.epoch()});
-  return list;
 }
 
 }  // namespace gw::job

@@ -2,6 +2,7 @@
 // The part of a job that runs on this peer: one claim, one worker, the threads home has assigned.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "job/host/hosted_storage.h"
 #include "job/host/hosted_tasks.h"
 #include "job/host/hosted_thread.h"
+#include "job/host/worker_lanes.h"
 #include "job/images/blob_references.h"
 #include "job/images/image_fetches.h"
 
@@ -41,10 +43,12 @@ class HostedJob {
   struct Environment {  // outlives it
     PeerId self;
     BlobReferences& blobs;
+    Swarm& swarm;
     ImageTrees& images;
     std::uint64_t& next_worker;
-    Budget& budget;                         // for what is stored for other peers
-    std::optional<wire::GridId> grid = {};  // in which the job runs
+    Budget& budget;                                                          // for what is stored for other peers
+    std::optional<wire::GridId> grid = {};                                   // in which the job runs
+    std::function<std::optional<std::string>(const Manifest&)> excess = {};  // as in CodeStaging::Source
   };
   struct Claim {
     PeerId home;
@@ -59,6 +63,7 @@ class HostedJob {
 
   const Claim& claim() const { return claim_; }
   std::optional<WorkerId> worker() const { return code_.worker(); }
+  const Manifest* manifest() const { return code_.manifest(); }  // nullptr: it is not here yet
 
   void begin(Time now, Actions& out);
   // Gives back everything. Nothing may be called afterwards.
@@ -77,6 +82,23 @@ class HostedJob {
   void drain(Time now, Actions& out);
   bool draining() const { return status_.draining(); }
   bool drained() const { return draining() && threads_.empty() && tasks_.empty(); }
+  // The lanes that the job can use now, and those that it needs to go on at all; none: it has nothing to run.
+  struct Demand {
+    std::uint32_t lanes, least;
+  };
+  std::optional<Demand> demand() const {
+    const std::size_t threads = slots_used_ + tasks_.promoted();
+    const std::size_t wanted = threads + queued_.size() + tasks_.in_worker().size() + tasks_.queued();
+    if (!code_.ready() || draining() || wanted == 0) return std::nullopt;
+    const auto within = [this](std::size_t lanes) { return static_cast<std::uint32_t>(std::min<std::size_t>(lanes, claim_.slots)); };
+    return Demand{within(wanted), within(threads)};
+  }
+  // Lets at most so many threads and tasks run at once; 0: the worker is paused. Tasks that run on a lane that is lost come to their end,
+  // and threads stay: the lanes of a claim that is not paused are never fewer than Demand::least.
+  void set_lanes(Time now, std::uint32_t lanes, Actions& out) {
+    if (lanes_.set(lanes, worker(), out)) start_queued(now, out);
+  }
+  std::uint32_t lanes() const { return lanes_.paused() ? 0 : lanes_.count(); }
   // Keepers.
   void on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
   void on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out);
@@ -108,7 +130,12 @@ class HostedJob {
     ThreadId thread;
     std::uint64_t epoch;
   };
-  std::vector<Running> running() const;  // in the worker, for checkers
+  std::vector<Running> running() const {
+    std::vector<Running> list;
+    for (const auto& [id, thread] : threads_)
+      if (thread.in_worker()) list.push_back({id, thread.epoch()});
+    return list;
+  }
   // Since when no thread has run here and nothing of the code or of an image has arrived; kNever: a thread runs.
   Time idle_since() const { return slots_used_ > 0 || !tasks_.in_worker().empty() ? kNever : busy_at_; }
   const HostedTasks& tasks() const { return tasks_; }
@@ -170,6 +197,7 @@ class HostedJob {
   std::map<ThreadId, std::uint64_t> highest_epoch_;  // the last epoch of each thread that was here under this claim
   Deadlines<ThreadId> deadlines_;
   std::size_t slots_used_ = 0;
+  WorkerLanes lanes_;           // of the claim's slots: those that may run now
   std::uint64_t children_ = 0;  // as the worker was told
   Time full_status_at_{0};
   Time busy_at_{0};  // when something last ran, or came

@@ -5,6 +5,7 @@
 #include "base/planted_bug.h"
 #include "base/reached.h"
 #include "wire/messages/peer_messages.h"
+#include "wire/messages/streams.h"
 
 namespace gw::job {
 namespace {
@@ -137,23 +138,84 @@ void HostedTasks::on_tick(Time now, Actions& out) {
 // --- the worker
 
 // The worker has enough to be busy until the next results come, and no more: what it has not begun can go back to home at once.
-void HostedTasks::feed(std::uint32_t lanes, More more, Actions& out) {
+void HostedTasks::feed(Time now, std::uint32_t lanes, More more, Actions& out) {
   if (!environment_.code.ready()) return;
   refuse_foreign_tasks(out);
-  ToWorker frame;
-  const bool may_have_more = more == More::yes && lanes > 0 && unstored_bytes_ <= config_.unstored_bytes;
-  while (may_have_more && in_worker_.size() < config_.in_worker) {
-    const std::optional<TaskSpan> span = queued_.take_first(config_.in_worker - in_worker_.size());
-    if (!span) break;
-    in_worker_.add(*span);
-    add_range(*frame.mutable_run_tasks()->mutable_ranges(), *span);
+  while (more == More::yes && lanes > 0 && unstored_bytes_ <= config_.unstored_bytes) {
+    ToWorker frame;
+    give_tasks(now, frame, out);
+    if (open_.results_size() > 0) close_report(now, out);  // of tasks that could not be started
+    if (!frame.has_run_tasks()) break;
+    tell_tasks(lanes, std::move(frame), out);
   }
   // A promotion, told or not, takes a lane from the worker: the sum tells whether it has to be told anything.
-  if (!frame.has_run_tasks() && (in_worker_.empty() || lanes + promotions_ == lanes_told_)) return;
+  if (!in_worker_.empty() && lanes + promotions_ != lanes_told_) tell_tasks(lanes, {}, out);
+}
+
+void HostedTasks::tell_tasks(std::uint32_t lanes, ToWorker frame, Actions& out) {
   lanes_told_ = lanes + promotions_;
   frame.mutable_run_tasks()->set_lanes(lanes);
   frame.mutable_run_tasks()->set_promoted(GW_BUG(63) ? promotions_ + 1 : promotions_);
   environment_.code.tell(std::move(frame), {}, out);
+}
+
+void HostedTasks::give_tasks(Time now, ToWorker& frame, Actions& out) {
+  if (!environment_.code.manifest()->has_rows()) {
+    while (in_worker_.size() < config_.in_worker) {
+      const std::optional<TaskSpan> span = queued_.take_first(config_.in_worker - in_worker_.size());
+      if (!span) return;
+      in_worker_.add(*span);
+      add_range(*frame.mutable_run_tasks()->mutable_ranges(), *span);
+    }
+    return;
+  }
+  for (std::size_t bytes = 0; in_worker_.size() < config_.rows_in_worker && bytes < config_.frame_rows;) {
+    const std::optional<TaskSpan> one = queued_.take_first(1);
+    if (!one || !give_task_with_row(now, one->first, frame, out)) return;
+    if (frame.has_run_tasks()) bytes += frame.run_tasks().rows().rbegin()->ByteSizeLong();
+  }
+}
+
+// False: its row is on its way, or cannot come.
+bool HostedTasks::give_task_with_row(Time now, std::uint32_t task, ToWorker& frame, Actions& out) {
+  const auto row = environment_.code.row_of(now, task, out);
+  if (!row && row.error().kind == Kind::overloaded) {
+    queued_.add(task);
+    return_all(now, row.error().detail, out);
+    return false;
+  }
+  if (!row) {
+    fail_task(now, task, row.error().detail, out);
+    return true;
+  }
+  if (*row == nullptr) {
+    queued_.add(task);
+    return false;
+  }
+  in_worker_.add(task);
+  auto& ranges = *frame.mutable_run_tasks()->mutable_ranges();
+  if (!ranges.empty() && ranges.rbegin()->first() + ranges.rbegin()->count() == task) {
+    ranges.rbegin()->set_count(ranges.rbegin()->count() + 1);
+  } else {
+    add_range(ranges, {task, 1});
+  }
+  *frame.mutable_run_tasks()->add_rows() = **row;
+  return true;
+}
+
+// The description of the task is at fault: no host could run it.
+void HostedTasks::fail_task(Time now, std::uint32_t task, const std::string& why, Actions& out) {
+  GW_REACHED("host: the rows of tasks could not be read");
+  wire::pb::TaskResult& result = *open_.add_results();
+  result.set_task(task);
+  wire::pb::Effect& effect = *result.add_effects();
+  effect.set_thread(environment_.code.manifest()->thread_of(task).value());
+  effect.set_epoch(1);
+  effect.set_sequence(1);
+  effect.mutable_end()->set_reason(wire::pb::Effect::End::TRAPPED);
+  effect.mutable_end()->set_sentence("it could not be started: " + why);
+  wire::set_stream(effect);
+  if (open_.results_size() >= wire::kMaxTaskList) close_report(now, out);
 }
 
 // Home may send numbers before this host has the manifest by which they are checked.
@@ -171,6 +233,7 @@ void HostedTasks::on_worker_ready(Actions& out) {
   ToWorker frame;
   frame.mutable_task_setup()->set_tasks(manifest.tasks());
   frame.mutable_task_setup()->set_promote_after_ns(manifest.content().policy().promote_after_ns());
+  *frame.mutable_task_setup()->mutable_values() = manifest.content().array().values();
   environment_.code.tell(std::move(frame), {{.form = Attachment::Form::given, .bytes = manifest.content().config().SerializeAsString()}},
                          out);
 }

@@ -27,6 +27,8 @@ class HostedTasks {
     Time acknowledge = std::chrono::milliseconds(100);  // a batch that no report follows
     std::size_t held = 1u << 17;                        // tasks at this host
     std::size_t in_worker = 4096;                       // tasks that the worker has at once
+    std::size_t rows_in_worker = 1024;                  // the same, if they have rows, whose bytes are in the worker too
+    std::size_t frame_rows = 512u << 10;                // bytes of rows in one frame, beside a row that is longer by itself
     std::size_t unstored_bytes = 32u << 20;             // of results that home has not stored: then the worker gets no more tasks
     std::size_t report_bytes = 512u << 10;              // of one report, beside a result that is longer by itself
     std::size_t repeated_reports = 16;                  // at a time
@@ -42,6 +44,7 @@ class HostedTasks {
 
   // Nothing is left to run. Reports may still be on their way.
   bool empty() const { return queued_.empty() && in_worker_.empty() && promoted_.empty(); }
+  std::size_t queued() const { return queued_.size(); }
   // In the worker, for checkers: neither ended nor promoted.
   const TaskSet& in_worker() const { return in_worker_; }
   // Lanes of the worker that tasks may use now, of `slots`.
@@ -49,7 +52,7 @@ class HostedTasks {
   std::size_t promoted() const { return promoted_.size(); }
   // Tells the worker how many lanes are free for tasks, and gives it its next ones. Called after everything that may have changed that.
   enum class More : std::uint8_t { no, yes };
-  void feed(std::uint32_t lanes, More more, Actions& out);
+  void feed(Time now, std::uint32_t lanes, More more, Actions& out);
 
   // Home. `refused`: this host runs nothing, and why, if it is its fault.
   void on_batch(Time now, const JobMessage::TaskBatch& batch, const std::optional<std::string>& refused, Actions& out);
@@ -76,6 +79,11 @@ class HostedTasks {
   std::uint32_t tasks() const { return environment_.code.manifest()->tasks(); }
   void begin_session(std::uint64_t session, Actions& out);
   void refuse_foreign_tasks(Actions& out);
+  // The next tasks for the worker: all of a frame, or as many as their rows leave room for.
+  void give_tasks(Time now, wire::pb::ToWorker& frame, Actions& out);
+  bool give_task_with_row(Time now, std::uint32_t task, wire::pb::ToWorker& frame, Actions& out);
+  void fail_task(Time now, std::uint32_t task, const std::string& why, Actions& out);
+  void tell_tasks(std::uint32_t lanes, wire::pb::ToWorker frame, Actions& out);
   void add_returned(Time now, const TaskSet& tasks, const std::string& why, Actions& out);
   void close_report(Time now, Actions& out);
   void send(const JobMessage::TaskReport& report, Actions& out);

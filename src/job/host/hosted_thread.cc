@@ -133,7 +133,7 @@ void HostedThread::on_fetched(const Hash256& root) {
   stage_ = std::move(queued);
 }
 
-void HostedThread::start(Time now, Actions& out) {
+void HostedThread::start(Time now, const std::optional<wire::pb::ThreadConfig>& config, Actions& out) {
   ImageReplicator::Restored from = std::move(std::get<Queued>(stage_).from);
   ToWorker frame;
   std::vector<Attachment> beside;
@@ -160,7 +160,7 @@ void HostedThread::start(Time now, Actions& out) {
     start.set_epoch(epoch_);
     wire::write(stored_before_, *start.mutable_stored());
     for (const Determinant& determinant : from.determinants) *start.add_determinants() = determinant;
-    beside.push_back({.form = Attachment::Form::given, .bytes = environment_.code.manifest()->config_of(task_).SerializeAsString()});
+    beside.push_back({.form = Attachment::Form::given, .bytes = config->SerializeAsString()});
   }
   run(now, std::move(from), out);
   environment_.code.tell(std::move(frame), std::move(beside), out);

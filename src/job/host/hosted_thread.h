@@ -119,7 +119,8 @@ class HostedThread {
   // The size of the image that is here or on its way. REQUIRES: the image is being fetched.
   void set_fetched(const ImageTrees::Size& size) { std::get<Fetching>(stage_).size = size; }
   // REQUIRES: queued(), and the code is ready.
-  void start(Time now, Actions& out);
+  // `config`: what the thread begins with, if it begins().
+  void start(Time now, const std::optional<wire::pb::ThreadConfig>& config, Actions& out);
   // The worker runs it already, as a task: its effects may leave from now on. REQUIRES: queued(), from its beginning.
   void adopt(Time now, Actions& out);
 

@@ -39,11 +39,12 @@ class OneThread : public testing::Test {
   JobMessage::Assign assign_;
   const JobId job_{sha256(as_bytes("a job"))};
   BlobReferences blobs_{{}, test::nobody_else};
+  Swarm swarm_{{}, blobs_, test::nobody_else, test::no_distance, Rng(1)};
   ImageTrees images_{{}, blobs_};
   test::FakeDisk disk_{blobs_};
   Budget budget_{{}};
   HostedStorage storage_{&budget_, {job_, id_of(kHome), {}}};
-  CodeStaging code_{{}, blobs_, storage_, {job_, id_of(kHome), sha256(as_bytes("manifest"))}};
+  CodeStaging code_{{}, blobs_, swarm_, storage_, {job_, id_of(kHome), sha256(as_bytes("manifest"))}};
   ImageFetches fetches_{images_};
   std::uint64_t status_ = 1;
   HostedThread::Config config_;

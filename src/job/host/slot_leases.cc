@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/planted_bug.h"
+#include "base/reached.h"
 
 namespace gw::job {
 
@@ -13,16 +14,82 @@ std::uint32_t SlotLeases::free_slots() const {
   return config_.slots - std::min(used, config_.slots);
 }
 
-const SlotLeases::Grant* SlotLeases::reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted) {
-  if (const auto found = grants_.find(job); found != grants_.end()) {
+std::uint32_t SlotLeases::open_slots() const {
+  const std::uint32_t free = free_slots();
+  if (free > 0 || !sharing_ || config_.slots == 0 || shared_grants() >= config_.shared) return free;
+  return part_of(1, weights_with({}, 1));
+}
+
+std::size_t SlotLeases::shared_grants() const {
+  return static_cast<std::size_t>(std::ranges::count_if(grants_, [](const auto& entry) { return entry.second.shared; }));
+}
+
+const SlotLeases::Grant* SlotLeases::reserve(Time now, const Wanted& wanted) {
+  if (const auto found = grants_.find(wanted.job); found != grants_.end()) {
     Grant& grant = found->second;
-    return grant.home == home && !grant.claimed ? &grant : nullptr;
+    return grant.home == wanted.home && !grant.claimed ? &grant : nullptr;
   }
-  if (const auto wait = waits_.find(home); wait != waits_.end() && now < wait->second.until) return nullptr;
-  const std::uint32_t slots = std::min({free_slots(), wanted, room_for(home)});
+  if (const auto wait = waits_.find(wanted.home); wait != waits_.end() && now < wait->second.until) return nullptr;
+  const std::uint32_t room = std::min(wanted.slots, room_for(wanted.home));
+  const std::uint32_t free = std::min(free_slots(), room);
+  std::uint32_t slots = free;
+  if (sharing_ && room > free && shared_grants() < config_.shared) {
+    const std::uint32_t part = part_of(wanted.weight, weights_with(wanted.consumer, wanted.weight));
+    const std::uint32_t held = held_by_user(wanted.consumer, wanted.priority);
+    slots = std::max(slots, std::min(room, part - std::min(part, held)));
+  }
   if (slots == 0) return nullptr;
-  Grant grant{.home = home, .job = job, .claim = ++next_claim_, .slots = slots, .since = now, .expires = now + config_.offer_for};
-  return &grants_.emplace(job, grant).first->second;
+  if (slots > free) GW_REACHED("lending: a user shares slots that others hold");
+  Grant grant{.home = wanted.home,
+              .job = wanted.job,
+              .claim = ++next_claim_,
+              .slots = slots,
+              .consumer = wanted.consumer,
+              .weight = wanted.weight,
+              .priority = wanted.priority,
+              .shared = slots > free,
+              .since = now,
+              .expires = now + config_.offer_for};
+  return &grants_.emplace(wanted.job, grant).first->second;
+}
+
+// By weight, at least one slot: claims without a whole slot take turns.
+std::uint32_t SlotLeases::part_of(std::uint32_t weight, std::uint64_t all) const {
+  return std::min(config_.slots, std::max(1u, static_cast<std::uint32_t>(std::uint64_t{config_.slots} * weight / all)));
+}
+
+std::uint64_t SlotLeases::weights_with(const ConsumerName& consumer, std::uint32_t weight) const {
+  std::map<ConsumerName, std::uint32_t> weights{{consumer, weight}};
+  for (const auto& [job, grant] : grants_)
+    if (grant.draining_until == kNever) weights.emplace(grant.consumer, grant.weight);
+  std::uint64_t all = 0;
+  for (const auto& [user, one] : weights) all += one;
+  return all;
+}
+
+std::uint32_t SlotLeases::held_by_user(const ConsumerName& consumer, std::uint32_t priority) const {
+  std::uint64_t held = 0;
+  for (const auto& [job, grant] : grants_)
+    if (grant.consumer == consumer && grant.priority >= priority && grant.draining_until == kNever) held += grant.slots;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(held, config_.slots));
+}
+
+std::optional<SlotLeases::Grant> SlotLeases::make_room(const Wanted& wanted, Time until) {
+  if (sharing_ || grants_.contains(wanted.job) || free_slots() > 0 || room_for(wanted.home) == 0) return std::nullopt;
+  const bool leaving = std::ranges::any_of(grants_, [](const auto& entry) { return entry.second.draining_until != kNever; });
+  const std::uint64_t all = weights_with(wanted.consumer, wanted.weight);
+  if (leaving || held_by_user(wanted.consumer, wanted.priority) >= part_of(wanted.weight, all)) return std::nullopt;
+  const Grant* chosen = nullptr;
+  for (const auto& [job, grant] : grants_) {
+    const bool lower = grant.consumer == wanted.consumer && grant.priority < wanted.priority;
+    const bool beyond = grant.consumer != wanted.consumer && held_by_user(grant.consumer, 0) > part_of(grant.weight, all);
+    if (grant.claimed && (lower || beyond) && (chosen == nullptr || grant.claim > chosen->claim)) chosen = &grant;
+  }
+  if (chosen == nullptr) return std::nullopt;
+  GW_REACHED("lending: a claim beyond its user's part is drained for another user");
+  std::vector<Grant> drained;
+  drain(chosen->job, until, drained);
+  return drained.empty() ? std::nullopt : std::optional(drained.front());
 }
 
 const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
@@ -54,7 +121,7 @@ std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std
   std::uint64_t used = 0;
   std::vector<Grant> latest_first;
   for (const auto& [job, grant] : grants_) {
-    if (grant.draining_until != kNever) continue;
+    if (grant.draining_until != kNever || (grant.shared && slots > 0)) continue;
     used += grant.slots;
     latest_first.push_back(grant);
   }

@@ -2,19 +2,23 @@
 // The slots of this peer, and to whom they are lent.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "job/lending/lending_rules.h"
 #include "job/names.h"
 
 namespace gw::job {
 
 // Grants slots: reserve, claim, renew, release; every grant ends by itself unless it is renewed.
 //
-// Invariant: reserved and claimed slots together, but for those that are being drained, never exceed Config::slots. At most one grant per
-// job. A home that held slots and used none of them, however that ended, waits for the next as long as it held them, and twice as long each
-// time, so that a stranger with job ids of its own does not keep every other home from them. A value without threads.
+// Invariants: reserved and claimed slots together, but for those that are being drained, exceed Config::slots only by *shared* grants:
+// those of users that hold less than their part while others hold all slots. The jobs then take turns (FairTurns). A user's grants have no
+// more slots than its part, if they are shared; there are at most Config::shared of them. At most one grant per job. A home that held slots
+// and used none of them, however that ended, waits for the next as long as it held them, and twice as long each time, so that a stranger
+// with job ids of its own does not keep every other home from them. A value without threads.
 class SlotLeases {
  public:
   // Limits, set by the owner of this machine, on what the jobs of one other peer hold here at a time. 0: no limit.
@@ -30,6 +34,7 @@ class SlotLeases {
     Caps caps = {};
     Time offer_for = std::chrono::seconds(3);   // a reservation that is not claimed
     std::size_t claims_per_origin = 64;         // and reservations
+    std::size_t shared = 64;                    // grants beyond the slots; 0: none
     std::size_t waiting = 1024;                 // origins that have to wait
     Time lease_for = std::chrono::seconds(60);  // a claim that is not renewed: also how long a job goes on without its home
   };
@@ -38,6 +43,10 @@ class SlotLeases {
     JobId job;
     std::uint64_t claim;
     std::uint32_t slots;
+    ConsumerName consumer = {};  // the user whose job it is
+    std::uint32_t weight = 1;
+    std::uint32_t priority = 0;
+    bool shared = false;  // beyond the slots
     bool claimed = false;
     bool used = false;  // a thread was given to it
     Time since;         // was reserved
@@ -50,8 +59,26 @@ class SlotLeases {
 
   std::uint32_t slots() const { return config_.slots; }
   std::uint32_t free_slots() const;
-  // Sets aside up to `wanted` slots. nullptr: none are free, or the job has claimed some already. Asked again, the same reservation.
-  const Grant* reserve(Time now, const PeerId& home, const JobId& job, std::uint32_t wanted);
+  // Free slots, and those that a new user would share with others.
+  std::uint32_t open_slots() const;
+  struct Wanted {
+    PeerId home;
+    JobId job;
+    std::uint32_t slots;  // at most
+    ConsumerName consumer = {};
+    std::uint32_t weight = 1;
+    std::uint32_t priority = 0;
+  };
+  // Sets aside up to `slots` slots. nullptr: none are free and the user has its part, or the job has claimed some already. Asked again, the
+  // same reservation.
+  const Grant* reserve(Time now, const Wanted& wanted);
+  void set_weights(const std::function<std::uint32_t(const ConsumerName&)>& weight_of) {
+    for (auto& [job, grant] : grants_) grant.weight = weight_of(grant.consumer);
+  }
+  // Whether slots may be shared from now on. Without it, a user gets its part when claims of others are drained for it: make_room().
+  void set_sharing(bool sharing) { sharing_ = sharing; }
+  // The latest claim of the user that has most beyond its part, if `wanted` should get slots and cannot share any: it is drained.
+  std::optional<Grant> make_room(const Wanted& wanted, Time until);
   // Takes or renews. nullptr: there is no such grant.
   const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
   const Grant* find(const JobId& job) const;
@@ -75,6 +102,13 @@ class SlotLeases {
   Time next_deadline() const;
 
  private:
+  std::size_t shared_grants() const;
+  // The slots that a user of this weight may hold, while users of the weight `all` together, itself included, compete.
+  std::uint32_t part_of(std::uint32_t weight, std::uint64_t all) const;
+  // The weights of all users that hold slots, and of this one.
+  std::uint64_t weights_with(const ConsumerName& consumer, std::uint32_t weight) const;
+  // Slots of the user's grants of at least this priority.
+  std::uint32_t held_by_user(const ConsumerName& consumer, std::uint32_t priority) const;
   // How many more slots the jobs of this origin may get; 0 also if they may not be one more.
   std::uint32_t room_for(const PeerId& origin) const;
   bool beyond_caps(const PeerId& origin) const;
@@ -82,6 +116,7 @@ class SlotLeases {
   void let_wait(Time now, const PeerId& origin, Time held);
 
   Config config_;
+  bool sharing_ = true;
   std::uint64_t next_claim_;
   std::map<JobId, Grant> grants_;
   struct Wait {

@@ -21,8 +21,15 @@ void BlobReferences::add_need(Entry& entry, const JobId& job) {
   }
 }
 
+BlobReferences::Entry& BlobReferences::make(const Hash256& hash, State state) {
+  const std::optional<std::uint32_t> cached = cache_.take(hash);
+  Entry entry{.state = cached ? State::stored : state, .bytes = cached.value_or(0), .cached = cached.has_value()};
+  return blobs_.emplace(hash, std::move(entry)).first->second;
+}
+
 void BlobReferences::adopt(const Hash256& hash, const JobId& job) {
-  add_need(blobs_.try_emplace(hash, Entry{.state = State::stored}).first->second, job);
+  const auto found = blobs_.find(hash);
+  add_need(found == blobs_.end() ? make(hash, State::stored) : found->second, job);
 }
 
 bool BlobReferences::is_asked(const Hash256& hash) const {
@@ -44,11 +51,12 @@ std::vector<JobId> BlobReferences::jobs_of(const Hash256& hash) const {
 }
 
 void BlobReferences::put(const Hash256& hash, SharedBytes bytes, const JobId& job, Actions& out) {
-  const auto [found, fresh] = blobs_.try_emplace(hash, Entry{.state = State::storing});
-  add_need(found->second, job);
-  if (!fresh && found->second.state != State::asked) return;
-  found->second.state = State::storing;
-  leave_turn(hash, found->second);
+  const auto found = blobs_.find(hash);
+  Entry& entry = found == blobs_.end() ? make(hash, State::asked) : found->second;
+  add_need(entry, job);
+  if (entry.state != State::asked) return;
+  entry.state = State::storing;
+  leave_turn(hash, entry);
   store(hash, std::move(bytes), out);
 }
 
@@ -63,11 +71,42 @@ Status BlobReferences::want(Time now, const Hash256& hash, const JobId& job, con
     return ok();
   }
   if (blobs_.size() >= config_.blobs) return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
-  Entry& entry = blobs_.emplace(hash, Entry{.state = State::asked, .needs = {{job, 1}}, .sources = {{{from, job}}}}).first->second;
+  Entry& entry = make(hash, State::asked);
+  add_need(entry, job);
+  if (entry.state == State::stored) return ok();
+  entry.sources = {{{from, job}}};
   enqueue(hash, entry);
   if (GW_BUG(37) && windows_.at(from).in_flight >= config_.in_flight) leave_turn(hash, entry);
   ask_queued(now, out);
   return ok();
+}
+
+Status BlobReferences::expect(const Hash256& hash, const JobId& job) {
+  const auto found = blobs_.find(hash);
+  if (found == blobs_.end() && blobs_.size() >= config_.blobs)
+    return fail(Kind::overloaded, "this peer holds {} blobs, which is its limit", blobs_.size());
+  Entry& entry = found == blobs_.end() ? make(hash, State::asked) : found->second;
+  add_need(entry, job);
+  entry.cached = true;
+  return ok();
+}
+
+void BlobReferences::ask(const Hash256& hash, const JobId& job, const PeerId& peer, bool from_any, Actions& out) {
+  Entry& entry = blobs_.at(hash);
+  add_source(entry, {peer, job});
+  JobMessage message;
+  message.mutable_want_blob()->set_hash(wire::bytes_of(hash));
+  message.mutable_want_blob()->set_from_any(from_any);
+  out.send(peer, job, std::move(message));
+}
+
+void BlobReferences::ask_members(Time now, const Hash256& hash) {
+  const auto found = blobs_.find(hash);
+  if (found == blobs_.end() || found->second.state != State::asked || found->second.turn != Turn::nowhere) return;
+  update_holders(hash, found->second);
+  if (found->second.sources.empty()) return give_up_for_now(now, hash, found->second);
+  for (Source& source : found->second.sources) source.lacks = false;
+  rest(hash, found->second, now);
 }
 
 // The source named last is asked next, since earlier ones may be dead. Earlier sources stay in the list: the new one may lack the blob.
@@ -134,9 +173,19 @@ void BlobReferences::release(const Hash256& hash, const JobId& job, Actions& out
   GW_ASSERT(need != needs.end());
   if (--need->count == 0) needs.erase(need);
   if (!needs.empty()) return;
-  if (found->second.state != State::asked || found->second.damaged) out.add(DropBlob{hash});
   leave_turn(hash, found->second);
+  const Entry entry = std::move(found->second);
   blobs_.erase(found);
+  // A blob of unknown size was stored by an earlier boot.
+  if (entry.state == State::stored && entry.cached && entry.bytes > 0) {
+    for (const Hash256& leaving : cache_.add(hash, entry.bytes)) out.add(DropBlob{leaving});
+  } else if (entry.state != State::asked || entry.damaged) {
+    out.add(DropBlob{hash});
+  }
+}
+
+void BlobReferences::set_cache_limit(std::uint64_t bytes, Actions& out) {
+  for (const Hash256& leaving : cache_.set_limit(bytes)) out.add(DropBlob{leaving});
 }
 
 std::vector<Hash256> BlobReferences::all() const {
@@ -170,7 +219,8 @@ Status BlobReferences::on_blob(Time now, const PeerId& from, const JobMessage::B
   if (found == blobs_.end() || found->second.state != State::asked || disk_full_) return ok();
   Entry& entry = found->second;
   const auto source = std::ranges::find_if(entry.sources, [&](const Source& one) { return one.partner.peer == from; });
-  if (source == entry.sources.end()) return ok();  // this peer was not asked
+  if (source == entry.sources.end()) return ok();                     // this peer was not asked
+  if (message.missing() && entry.turn == Turn::nowhere) return ok();  // a swarm has asked
   if (message.missing()) {
     GW_REACHED("blobs: the peer did not have it");
     for (Source& one : entry.sources) one.lacks |= one.partner.peer == from;
@@ -190,6 +240,7 @@ Status BlobReferences::on_blob(Time now, const PeerId& from, const JobMessage::B
   entry.state = State::storing;
   leave_turn(hash, entry);
   store(hash, message.bytes(), out);
+  if (unstored_.try_emplace(hash, message.bytes().size()).second) unstored_bytes_ += message.bytes().size();
   ask_queued(now, out);
   return ok();
 }
@@ -210,6 +261,10 @@ void BlobReferences::on_stored(const Hash256& hash) {
   const auto writing = writing_.find(hash);
   if (writing == writing_.end() || --writing->second > 0) return;
   writing_.erase(writing);
+  if (const auto came = unstored_.find(hash); came != unstored_.end()) {
+    unstored_bytes_ -= came->second;
+    unstored_.erase(came);
+  }
   // The blob may have been dropped meanwhile and be asked for again: its state changes only if it is still storing.
   if (const auto found = blobs_.find(hash); found != blobs_.end() && found->second.state == State::storing)
     found->second.state = State::stored;
@@ -271,7 +326,7 @@ void BlobReferences::ask_next(const Hash256& hash, Entry& entry) {
 }
 
 void BlobReferences::ask_queued(Time now, Actions& out) {
-  while (!with_room_.empty() && !disk_full_) {
+  while (!with_room_.empty() && may_ask()) {
     const PeerId peer = *with_room_.begin();
     Window& window = windows_.at(peer);
     const Hash256 hash = window.queue.begin()->second;
@@ -305,7 +360,7 @@ void BlobReferences::on_tick(Time now, Actions& out) {
 
 Time BlobReferences::next_deadline() const {
   if (disk_full_) return kNever;
-  return with_room_.empty() ? deadlines_.next() : Time(0);
+  return with_room_.empty() || !may_ask() ? deadlines_.next() : Time(0);
 }
 
 }  // namespace gw::job

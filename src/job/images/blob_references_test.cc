@@ -136,6 +136,22 @@ TEST_F(Blobs, AReleasedBlobMakesRoomForTheNextRequest) {
   EXPECT_EQ(asked_in(out_).size(), 2u);
 }
 
+// An earlier version held an image of gigabytes in memory when the disk was slower than the network.
+TEST_F(Blobs, NothingIsAskedForWhileTheDiskIsBehind) {
+  BlobReferences small({.in_flight = 1, .unstored_bytes = 6}, [this](const JobId&) { return holders_; });
+  const Hash256 second = sha256(as_bytes("second"));
+  ASSERT_TRUE(small.want(Time(5), wanted_, job_, peer(1), out_));
+  ASSERT_TRUE(small.want(Time(5), second, job_, peer(1), out_));
+  ASSERT_TRUE(small.on_blob(Time(6), peer(1), blob("wanted", "wanted"), out_));
+  small.on_tick(Time(7), out_);
+  EXPECT_EQ(asked_in(out_).size(), 1u);
+  EXPECT_EQ(small.next_deadline(), kNever) << "the answer of the disk is waited for";
+  small.on_stored(wanted_);
+  EXPECT_LE(small.next_deadline(), Time(7));
+  small.on_tick(Time(8), out_);
+  EXPECT_EQ(asked_in(out_).size(), 2u);
+}
+
 // An earlier version of home that was still writing the manifest answered that it had none, and the host reported the job as lost.
 TEST_F(Blobs, ABlobThatIsBeingWrittenIsNotReportedMissing) {
   book_.put({wanted_, "wanted"}, job_, out_);

@@ -46,7 +46,7 @@ class AtHome : public testing::Test {
     if (policy != nullptr) *manifest.mutable_policy() = *policy;
     const Bytes bytes = Manifest::encode(manifest);
     home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(bytes).value());
-    home_->begin(now_, bytes, out_);
+    home_->begin(now_, {.manifest = bytes}, out_);
     take();
   }
 
@@ -226,7 +226,7 @@ class AtHome : public testing::Test {
   test::FakePeers peers_;
   Rng rng_{1};
   job::Home::Config config_;
-  const job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_};
+  job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_};
   std::unique_ptr<job::Home> home_;
   std::uint64_t status_number_ = 0;
   Actions out_;

@@ -40,7 +40,7 @@ class AtHost : public testing::Test {
   // The manifest, which the host asks home for.
   std::string begin_claim(const wire::pb::Manifest& content) {
     std::string manifest(as_text(Manifest::encode(content)));
-    host_.emplace(HostedJob::Config(), HostedJob::Environment{id_of(kSelf), blobs_, images_, next_worker_, budget_},
+    host_.emplace(HostedJob::Config(), HostedJob::Environment{id_of(kSelf), blobs_, swarm_, images_, next_worker_, budget_},
                   HostedJob::Claim{id_of(kHome), job_, 7, 1, sha256(as_bytes(manifest))});
     host_->begin(now_, out_);
     return manifest;
@@ -179,6 +179,7 @@ class AtHost : public testing::Test {
   const JobId job_{sha256(as_bytes("a job"))};
   std::uint64_t next_worker_ = 0;
   BlobReferences blobs_{{}, test::nobody_else};
+  Swarm swarm_{{}, blobs_, test::nobody_else, test::no_distance, Rng(1)};
   ImageTrees images_{{}, blobs_};
   Budget budget_{{}};
   test::FakeDisk disk_{blobs_};

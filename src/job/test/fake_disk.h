@@ -17,6 +17,7 @@ namespace gw::job::test {
 
 // The holders of a job without other members.
 inline std::vector<PeerId> nobody_else(const JobId&) { return {}; }
+inline Time no_distance(const PeerId&) { return kNever; }
 
 class FakeDisk {
  public:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kCheckRoom(2);
 // Beyond this the node thread blocks. Enough for all pages of the largest memory: these are views into memory that a worker has handed
-// over, and blobs from other peers are bounded by the number that is asked for.
+// over. Blobs from other peers are bounded by BlobReferences::Config::unstored_bytes.
 constexpr std::size_t kBlobsWaiting = 1u << 17;
 
 }  // namespace
@@ -263,7 +263,9 @@ void Disk::work_on_blobs(std::vector<BlobWork> work) {
     }
     store_waiting();
     if (const auto* dropped = std::get_if<job::DropBlob>(&one)) {
-      std::erase_if(waiting_blobs_, [&](const job::StoreBlob& blob) { return blob.hash == dropped->hash; });
+      // A store that is given up is answered too: the peer counts the stores of a blob that may be dropped and come again.
+      const std::size_t given_up = std::erase_if(waiting_blobs_, [&](const job::StoreBlob& blob) { return blob.hash == dropped->hash; });
+      for (std::size_t i = 0; i < given_up; ++i) answer(peer::BlobStored{dropped->hash});
       const Status done = blobs_.drop(dropped->hash);
       if (!done) log::warn("node", "a blob is left behind", kv("why", done.error().detail));
     } else {

@@ -25,9 +25,9 @@ std::uint64_t get(const Header& header, std::size_t at, std::size_t size) {
 }
 
 // The fields of a header: its checksum, thread, epoch, sequence, digest, checksum of the bytes, their number, kind, kind and id of the
-// stream.
+// stream, host.
 constexpr std::size_t kSum = 0, kThread = 8, kEpoch = 16, kSequence = 24, kDigest = 32, kBytesSum = 40, kBytes = 48, kKind = 52,
-                      kStreamKind = 54, kStreamId = 56;
+                      kStreamKind = 54, kStreamId = 56, kHost = 64;
 
 std::uint64_t header_sum(const Header& header) { return sum_of(as_text(ByteView(header).subspan(kThread))); }
 
@@ -51,6 +51,7 @@ Header encode(const job::StoredEffect& effect, std::string_view bytes) {
   put(header, kKind, static_cast<std::uint8_t>(effect.kind), 2);
   put(header, kStreamKind, static_cast<std::uint8_t>(effect.stream.kind), 2);
   put(header, kStreamId, effect.stream.id, 8);
+  put(header, kHost, effect.host, 8);
   put(header, kSum, header_sum(header), 8);
   return header;
 }
@@ -58,7 +59,7 @@ Header encode(const job::StoredEffect& effect, std::string_view bytes) {
 Result<Decoded> decode(const Header& header) {
   const std::uint64_t kind = get(header, kKind, 2);
   const bool known =
-      kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::details);
+      kind >= static_cast<std::uint64_t>(job::EffectKind::output) && kind <= static_cast<std::uint64_t>(job::EffectKind::attempt);
   if (get(header, kSum, 8) != header_sum(header) || !known || get(header, kBytes, 4) > kMaxEntryBytes)
     return fail(Kind::corrupt, "an entry is damaged");
   return Decoded{.effect = {.thread = job::ThreadId{get(header, kThread, 8)},
@@ -67,7 +68,8 @@ Result<Decoded> decode(const Header& header) {
                             .sequence = get(header, kSequence, 8),
                             .kind = static_cast<job::EffectKind>(kind),
                             .bytes = static_cast<std::uint32_t>(get(header, kBytes, 4)),
-                            .digest = get(header, kDigest, 8)},
+                            .digest = get(header, kDigest, 8),
+                            .host = get(header, kHost, 8)},
                  .sum = get(header, kBytesSum, 8)};
 }
 

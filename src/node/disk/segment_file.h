@@ -17,7 +17,7 @@ namespace gw::node {
 namespace segment {
 
 inline constexpr std::uint64_t kMaxBytes = 64u << 20;  // the entry that would pass this begins the next segment
-inline constexpr std::string_view kMagic = "GWSEG\x02\r\n";
+inline constexpr std::string_view kMagic = "GWSEG\x03\r\n";
 inline constexpr std::size_t kHeaderBytes = job::kEntryOverhead;
 inline constexpr std::uint32_t kMaxEntryBytes = 16u << 20;
 using Header = std::array<std::uint8_t, kHeaderBytes>;
@@ -66,6 +66,8 @@ class SegmentCursor {
   Result<std::optional<Entry>> next();
   // The payload of the entry that next() gave last. Kind::corrupt.
   Result<std::string> bytes(const Entry& entry);
+  // Goes on at this position, where an entry begins.
+  void seek(segment::Position position) { at_ = position; }
   // Where the next entry begins.
   segment::Position position() const { return at_; }
 

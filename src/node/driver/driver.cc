@@ -57,10 +57,13 @@ Driver::Driver(Parts parts, Config config)
       loop_(parts.io, disk_),
       workers_({loop_, parts.code, *this}, {.process = config_.worker, .spares = config_.spare_workers}),
       requests_([this](std::function<void()> callback) { loop_.post(std::move(callback)); }),
+      owner_(parts.io, {[this](const job::LendingConditions& conditions) { ask(peer::SetConditions{conditions}); },
+                        [this] { return workers_.cpu_time(); }}),
       deadline_(parts.io),
       alive_(std::make_shared<bool>(true)),
       disk_(parts.io, std::move(parts.stores), *this),
       output_(disk_.output_folder()),
+      tasks_(disk_.output_folder()),
       output_thread_({.name = "gw-output", .waiting = NodeControl::kMaxDiskTasks}) {}
 
 Driver::~Driver() { *alive_ = false; }
@@ -101,8 +104,9 @@ Result<Endpoint> Driver::listen_at(Endpoint where) {
 Status Driver::start_peer(const peer::Stored& stored) {
   peer::Peer::Config config = config_.peer;
   config.grids.grids = config_.grids;
-  if (config_.invitations.empty()) config.grids.otherwise = wire::kDefaultGrid;
+  if (config_.invitations.empty()) config.grids.otherwise = config_.first_grid;
   config.grids.overlay.address = addresses_.empty() ? "" : addresses_.front();
+  config.grids.overlay.name = config_.name;
   config.grids.overlay.known = config_.join;
   config.reachability.address = config.grids.overlay.address;
   dialer_->set_self({.address = config.reachability.address});
@@ -110,7 +114,10 @@ Status Driver::start_peer(const peer::Stored& stored) {
   config.slots.caps = {
       .self = {identity_.id()}, .slots_per_origin = config_.share.slots_per_peer, .jobs_per_origin = config_.share.jobs_per_peer};
   config.memory_bytes = config_.share.memory_bytes;
+  config.lender.lending = {
+      .owner = config_.owner, .rules = config_.share.rules, .idle_after = std::chrono::seconds(config_.share.idle_after_seconds)};
   config.budget = budget_of(config_.share);
+  config.blobs.cache.bytes = config_.share.cache_bytes;
   const peer::Peer::Identity identity{
       .self = {identity_.id()}, .key = identity_.public_key(), .boot = config_.boot, .wall_offset = os::wall_now() - os::monotonic_now()};
   peer_ = std::make_unique<peer::Peer>(config, identity, signer_, Rng(random_seed()));
@@ -127,9 +134,10 @@ Status Driver::start_peer(const peer::Stored& stored) {
     const peer::Grid* there = peer_->grids().find(wire::private_grid(invitation.grid_key));
     if (there != nullptr && !there->credentials.revoked()) continue;
     log::info(kArea, "asking to be let into a grid", kv("grid", invitation.name), kv("at", invitation.addresses.front()));
-    ask(to_request(invitation));
+    ask(to_request(invitation, config_.name));
   }
   start_discovery();
+  control_->begin();
   refill_workers();
   return ok();
 }
@@ -138,14 +146,17 @@ void Driver::make_control() {
   const auto asked = [this](peer::Request request) { ask(std::move(request)); };
   const auto post = [this](std::function<void()> callback) { loop_.post(std::move(callback)); };
   control_ = std::make_unique<NodeControl>(
-      NodeControl::Parts{*peer_, *job_views_, requests_, workers_, *transport_, *dialer_, disk_, output_thread_, output_, asked, post},
+      NodeControl::Parts{*peer_, *job_views_, machine_names_, requests_, workers_, *transport_, *dialer_, disk_, output_thread_, output_,
+                         tasks_, owner_, asked, [this](std::uint64_t limit) { limit_bandwidth(limit); }, post},
       NodeControl::Config{.self = {identity_.id()},
                           .boot = config_.boot,
                           .version = config_.version,
+                          .name = config_.name,
                           .state = config_.state,
                           .addresses = addresses_,
                           .share = config_.share,
                           .share_file = config_.share_file,
+                          .fetch = config_.fetch,
                           .on_stop = config_.on_stop});
 }
 
@@ -179,6 +190,7 @@ asio::awaitable<void> Driver::shut_down() {
   }
   stopping_ = true;
   deadline_.cancel();
+  owner_.stop();
   workers_.end_all();
   requests_.close(fail(Kind::disconnected, "the daemon stops"));
   if (dialer_) dialer_->stop();
@@ -225,7 +237,8 @@ void Driver::flush_records() {
 }
 
 void Driver::arm() {
-  const job::Time next = std::min(peer_->next_deadline(), workers_.next_deadline());
+  job::Time next = std::min(peer_->next_deadline(), workers_.next_deadline());
+  if (const auto paced = pacer_.next(std::chrono::steady_clock::now())) next = std::min<job::Time>(next, paced->time_since_epoch());
   if (next >= armed_) return;
   armed_ = next;
   const job::Time at = std::max(next, os::monotonic_now() + kSoonest);
@@ -238,6 +251,7 @@ void Driver::arm() {
 void Driver::on_deadline() {
   armed_ = job::kNever;
   workers_.on_deadline(os::monotonic_now());
+  send_paced();
   turn([this](job::Time at, Actions& out) { peer_->on_tick(at, out); });
 }
 
@@ -293,6 +307,8 @@ void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes by
     log::warn(kArea, "message refused", kv("peer", from.hex()), kv("why", message.error().detail));
     return transport_->disconnect(from, message.error().detail);
   }
+  if (pacer_.limited() && carries_content(message->job()) && is_for_others(*message))
+    pacer_.on_received(std::chrono::steady_clock::now(), message->job(), bytes.size());
   turn([&](job::Time now, Actions& out) { peer_->on_message(now, {from}, *message, out); });
 }
 
@@ -316,6 +332,28 @@ void Driver::on_disk_failed(const Error& error) {
 // --- actions: network
 
 void Driver::act(job::Send& send) {
+  if (!pacer_.limited() || !is_for_others(send.message)) return this->send(std::move(send));
+  const auto now = std::chrono::steady_clock::now();
+  if (send.message.job().has_blob()) return pacer_.add_blob(std::move(send));
+  if (send.message.job().has_want_blob()) return pacer_.add_request(now, std::move(send));
+  if (carries_content(send.message.job())) pacer_.on_sent(now, send.message.ByteSizeLong());
+  this->send(std::move(send));
+}
+
+bool Driver::is_for_others(const job::PeerMessage& message) const {
+  return message.has_job() && !peer_->homes().contains(job::JobId::from(message.job().job()));
+}
+
+void Driver::limit_bandwidth(std::uint64_t bytes_per_s) {
+  pacer_.set_limit(std::chrono::steady_clock::now(), bytes_per_s);
+  send_paced();
+}
+
+void Driver::send_paced() {
+  for (job::Send& due : pacer_.take_due(std::chrono::steady_clock::now())) send(std::move(due));
+}
+
+void Driver::send(job::Send send) {
   const auto bytes = wire::encode(send.message);
   if (!bytes) return log::error(kArea, "a message of ours is too long", kv("why", bytes.error().detail));
   const auto lane = carries_content(send.message.job()) ? transport::Lane::bulk : transport::Lane::control;
@@ -380,7 +418,10 @@ void Driver::act(job::DropRecords& drop) {
 void Driver::act(job::DropOutput& drop) {
   flush_records();
   job_views_->forget(drop.job);
-  output_thread_.add([this, job = drop.job] { output_.forget(job); });
+  output_thread_.add([this, job = drop.job] {
+    output_.forget(job);
+    tasks_.forget(job);
+  });
   disk_.drop_output(drop.job);
 }
 
@@ -405,11 +446,15 @@ void Driver::act(job::LoadBlob& load) {
 void Driver::act(job::Notify& notify) {
   count(notify.event);
   if (const auto* refused = std::get_if<job::PeerRefused>(&notify.event))
-    log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("why", refused->sentence));
+    log::warn(kArea, "peer refused", kv("peer", refused->peer.hash.hex()), kv("name", peer_->grids().name_of(refused->peer)),
+              kv("why", refused->sentence));
   if (const auto* damaged = std::get_if<job::RecordsDamaged>(&notify.event))
     log::error(kArea, "records are damaged", kv("what", damaged->sentence));
-  if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event))
-    log::info(kArea, seen->alive ? "peer is there" : "peer is gone", kv("peer", seen->peer.hash.hex()));
+  if (const auto* seen = std::get_if<job::PeerSeen>(&notify.event)) {
+    machine_names_.note(seen->peer, peer_->grids().name_of(seen->peer));
+    log::info(kArea, seen->alive ? "peer is there" : "peer is gone", kv("peer", seen->peer.hash.hex()),
+              kv("name", machine_names_.name_of(seen->peer)));
+  }
   if (const auto* answered = std::get_if<job::GridAnswered>(&notify.event); answered != nullptr && answered->request == 0) {
     if (answered->error) {
       log::warn(kArea, "not let into a grid", kv("why", answered->error->detail));

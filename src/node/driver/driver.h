@@ -14,8 +14,11 @@
 #include "node/disk/disk.h"
 #include "node/disk/serial_thread.h"
 #include "node/driver/asio_loop.h"
+#include "node/driver/bulk_pacer.h"
 #include "node/driver/node_control.h"
+#include "node/driver/owner_watch.h"
 #include "node/driver/pending_requests.h"
+#include "node/fetch/url_fetcher.h"
 #include "node/jobs/job_views.h"
 #include "node/jobs/output_reader.h"
 #include "node/signer.h"
@@ -23,6 +26,7 @@
 #include "node/worker/worker_table.h"
 #include "peer/peer.h"
 #include "transport/transport.h"
+#include "wire/grid_name.h"
 #include "wire/invitation.h"
 
 namespace gw::node {
@@ -49,9 +53,13 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
     std::vector<wire::Invitation> invitations = {};
     std::vector<std::string> trackers = {};  // host:port
     enum class Discovery : std::uint8_t { off, on };
-    Discovery discovery = Discovery::off;  // in the local network
+    Discovery discovery = Discovery::off;         // in the local network
+    std::optional<job::ConsumerName> owner = {};  // the key that signs the jobs of the user of this machine
+    std::string name = {};                        // of this machine, for people
+    std::string first_grid{wire::kDefaultGrid};   // joined if the peer was in no grid before; empty: none
     Share share;
     std::filesystem::path share_file;  // where changes of the share are stored; empty: nowhere
+    UrlFetcher::Config fetch;
     WorkerProcess::Config worker;
     std::size_t spare_workers = 1;
     std::string version;
@@ -100,6 +108,10 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   void make_control();
   void refill_workers();
   void start_discovery();
+  void limit_bandwidth(std::uint64_t bytes_per_s);
+  bool is_for_others(const job::PeerMessage& message) const;
+  void send(job::Send send);
+  void send_paced();
 
   // Turns.
   void turn(const std::function<void(job::Time, Actions&)>& input);
@@ -132,6 +144,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   void act(job::Publish& publish);
   void act(job::Disconnect& disconnect);
   void act(job::StartWorker& start);
+  void act(job::PauseWorker& pause) { workers_.pause(pause); }
   void act(job::KillWorker& kill);
   void act(job::FrameToWorker& frame) { workers_.send(std::move(frame)); }
   void act(job::Persist& persist);
@@ -154,10 +167,13 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<peer::Peer> peer_;
   std::unique_ptr<JobViews> job_views_;
+  MachineNames machine_names_;
   std::unique_ptr<Discovery> discovery_;
   AsioLoop loop_;
   WorkerTable workers_;
   PendingRequests requests_;
+  OwnerWatch owner_;
+  BulkPacer pacer_;
   std::unique_ptr<NodeControl> control_;
   asio::steady_timer deadline_;
   job::Time armed_ = job::kNever;
@@ -169,8 +185,9 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   std::optional<Error> failure_;
   std::shared_ptr<bool> alive_;  // shared with the timer
   Disk disk_;                    // its threads end with all that was to be written
-  OutputReader output_;          // of the thread below
-  SerialThread output_thread_;   // last: it answers through the disk
+  OutputReader output_;          // of the thread below, like the next one
+  TaskReader tasks_;
+  SerialThread output_thread_;  // last: it answers through the disk
 };
 
 }  // namespace gw::node

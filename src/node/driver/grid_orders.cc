@@ -1,9 +1,6 @@
 #include "node/driver/grid_orders.h"
 
 #include <sys/random.h>
-#include <unistd.h>
-
-#include <array>
 
 #include "node/discovery/name_resolver.h"
 #include "os/clock.h"
@@ -12,14 +9,6 @@ namespace gw::node {
 namespace {
 
 using Issued = GridView::Issued;
-
-constexpr std::size_t kMaxNameBytes = 64;
-
-std::string machine_name() {
-  std::array<char, kMaxNameBytes + 1> name{};
-  if (::gethostname(name.data(), kMaxNameBytes) != 0) return "unnamed";
-  return name.data();
-}
 
 Result<peer::GridCredentials::Secret> new_secret() {
   peer::GridCredentials::Secret secret;
@@ -36,27 +25,25 @@ Issued::State state_of(const peer::GridCredentials& credentials, std::uint64_t s
 
 using GridRequestKind = decltype(peer::GridRequest::what);
 
-Result<GridRequestKind> request_of(const CreateGrid& order, std::uint64_t, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const CreateGrid& order, const OrderContext&) {
   GW_TRY(const peer::GridCredentials::Secret secret, new_secret());
   return GridRequestKind(peer::CreateGrid{order.name, secret});
 }
 
-Result<GridRequestKind> request_of(const JoinGrid& order, std::uint64_t number, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const JoinGrid& order, const OrderContext& context) {
   if (!wire::looks_like_invitation(order.what)) {
     if (!order.as.empty()) return fail(Kind::invalid, "an open grid is called the same everywhere: leave --as out");
     return GridRequestKind(peer::JoinOpenGrid{order.what});
   }
   GW_TRY(wire::Invitation invitation, wire::parse_invitation(order.what));
   std::string name = order.as.empty() ? invitation.name : order.as;
-  return GridRequestKind(peer::Joining::JoinRequest{std::move(invitation), std::move(name), machine_name(), number});
+  return GridRequestKind(peer::Joining::JoinRequest{std::move(invitation), std::move(name), context.machine, context.number});
 }
 
-Result<GridRequestKind> request_of(const LeaveGrid& order, std::uint64_t, const std::vector<std::string>&) {
-  return GridRequestKind(peer::LeaveGrid{order.grid});
-}
+Result<GridRequestKind> request_of(const LeaveGrid& order, const OrderContext&) { return GridRequestKind(peer::LeaveGrid{order.grid}); }
 
-Result<GridRequestKind> request_of(const InviteToGrid& order, std::uint64_t, const std::vector<std::string>& own_addresses) {
-  peer::InvitationTerms terms{.lasts = order.lasts, .addresses = order.addresses.empty() ? own_addresses : order.addresses};
+Result<GridRequestKind> request_of(const InviteToGrid& order, const OrderContext& context) {
+  peer::InvitationTerms terms{.lasts = order.lasts, .addresses = order.addresses.empty() ? context.own_addresses : order.addresses};
   if (order.uses > 0xffff) return fail(Kind::invalid, "an invitation is for 65535 at most, not {}", order.uses);
   terms.uses = static_cast<std::uint16_t>(order.uses);
   if (order.makes == InviteToGrid::Makes::holder) terms.role = wire::Invitation::Role::holder;
@@ -70,7 +57,7 @@ Result<GridRequestKind> request_of(const InviteToGrid& order, std::uint64_t, con
   return GridRequestKind(peer::Invite{order.grid, std::move(terms)});
 }
 
-Result<GridRequestKind> request_of(const RevokeInGrid& order, std::uint64_t, const std::vector<std::string>&) {
+Result<GridRequestKind> request_of(const RevokeInGrid& order, const OrderContext&) {
   if (order.serials.size() + order.peers.size() == 0) return fail(Kind::invalid, "name an invitation or a member to revoke");
   return GridRequestKind(peer::Revoke{order.grid, order.serials, order.peers});
 }
@@ -99,13 +86,13 @@ GridView view_of(const peer::Grid& grid) {
   return view;
 }
 
-Result<peer::GridRequest> to_request(const GridOrder& order, std::uint64_t number, const std::vector<std::string>& own_addresses) {
-  GW_TRY(GridRequestKind what, std::visit([&](const auto& one) { return request_of(one, number, own_addresses); }, order));
-  return peer::GridRequest{number, std::move(what)};
+Result<peer::GridRequest> to_request(const GridOrder& order, const OrderContext& context) {
+  GW_TRY(GridRequestKind what, std::visit([&](const auto& one) { return request_of(one, context); }, order));
+  return peer::GridRequest{context.number, std::move(what)};
 }
 
-peer::GridRequest to_request(const wire::Invitation& invitation) {
-  return {0, peer::Joining::JoinRequest{invitation, invitation.name, machine_name(), std::nullopt}};
+peer::GridRequest to_request(const wire::Invitation& invitation, const std::string& machine) {
+  return {0, peer::Joining::JoinRequest{invitation, invitation.name, machine, std::nullopt}};
 }
 
 }  // namespace gw::node

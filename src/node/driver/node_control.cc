@@ -7,16 +7,24 @@
 #include "node/driver/grid_orders.h"
 #include "node/probe.h"
 #include "os/clock.h"
+#include "wire/plain_text.h"
 
 namespace gw::node {
 namespace {
 
 constexpr std::size_t kMaxOutputPiece = 1u << 20;
+constexpr std::size_t kMaxTaskPage = 1000;
 constexpr std::size_t kMaxUploadBytes = 1u << 20;
 constexpr std::chrono::seconds kPingPatience(10);
 
 PeerView view_of(const overlay::Descriptor& peer, const std::string& grid) {
-  return {.id = peer.id, .grid = grid, .address = peer.address, .reach = peer.reach, .slots = peer.slots, .free_slots = peer.free_slots};
+  return {.id = peer.id,
+          .name = peer.name,
+          .grid = grid,
+          .address = peer.address,
+          .reach = peer.reach,
+          .slots = peer.slots,
+          .free_slots = peer.free_slots};
 }
 
 PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, job::Time now) {
@@ -34,6 +42,19 @@ PeerView view_of(const overlay::Overlay::Known& known, const std::string& grid, 
 
 NodeControl::NodeControl(Parts parts, Config config)
     : parts_(std::move(parts)), config_(std::move(config)), job_views_(parts_.jobs), started_at_(std::chrono::system_clock::now()) {}
+
+template <class T>
+void NodeControl::on_output_thread(std::function<Result<T>()> read, std::function<void(Result<T>)> done) {
+  if (disk_tasks_ >= kMaxDiskTasks) return refuse(std::move(done), too_many_requests());
+  ++disk_tasks_;
+  parts_.output_thread.add([this, read = std::move(read), done = std::move(done)] {
+    auto found = std::make_shared<Result<T>>(read());  // shared with a task, which must be copyable
+    parts_.disk.answer([this, found, done] {
+      --disk_tasks_;
+      done(std::move(*found));
+    });
+  });
+}
 
 template <class T>
 void NodeControl::refuse(std::function<void(T)> done, Error why) {
@@ -60,9 +81,53 @@ void NodeControl::store_blob(const Hash256& hash, std::string bytes, std::functi
   });
 }
 
-void NodeControl::submit(Bytes signed_charter, Bytes manifest, std::function<void(Result<job::JobId>)> done) {
-  if (parts_.requests.add_submit({sha256(signed_charter)}, std::move(done)))
-    parts_.ask(peer::Submit{std::move(signed_charter), std::move(manifest)});
+void NodeControl::fetch(UrlRequest request, std::function<void(Result<UrlPieces>)> done) {
+  constexpr std::size_t kPiecesAtOnce = 4;
+  if (const auto closed = parts_.requests.closed()) return refuse(std::move(done), *closed);
+  if (disk_tasks_ >= kMaxDiskTasks) return refuse(std::move(done), too_many_requests());
+  ++disk_tasks_;
+  const auto work = [this, request = std::move(request), done] {
+    auto range = std::make_shared<Result<UrlRange>>(fail(Kind::disconnected, "the daemon stops"));
+    if (!closing_) *range = UrlFetcher(config_.fetch).fetch(request.url, request.offset, kPiecesAtOnce * kMaxUploadBytes, request.version);
+    parts_.disk.answer([this, range, done] {
+      --disk_tasks_;
+      *range ? store_pieces(std::move(**range), done) : done(range->error());
+    });
+  };
+  if (fetch_thread_.try_add(work)) return;
+  --disk_tasks_;
+  refuse(std::move(done), too_many_requests());
+}
+
+void NodeControl::store_pieces(UrlRange range, std::function<void(Result<UrlPieces>)> done) {
+  struct Storing {
+    UrlPieces pieces;
+    std::size_t waiting = 1;  // pieces, and this function
+    Status status = ok();
+    std::function<void(Result<UrlPieces>)> done;
+    void end(const Status& stored) {
+      if (!stored) status = stored;
+      if (--waiting == 0) status ? done(std::move(pieces)) : done(status.error());
+    }
+  };
+  auto storing = std::make_shared<Storing>();
+  storing->pieces.total = range.total;
+  storing->pieces.version = range.version;
+  storing->done = std::move(done);
+  for (std::size_t at = 0; at < range.bytes.size(); at += kMaxUploadBytes) {
+    std::string piece = range.bytes.substr(at, kMaxUploadBytes);
+    const Hash256 hash = sha256(as_bytes(piece));
+    storing->pieces.pieces.push_back(hash);
+    ++storing->waiting;
+    store_blob(hash, std::move(piece), [storing](const Status& stored) { storing->end(stored); });
+  }
+  storing->end(ok());
+}
+
+void NodeControl::submit(const wire::pb::JobSubmission& submission, std::function<void(Result<job::JobId>)> done) {
+  const auto bytes = [](const std::string& text) { return Bytes(text.begin(), text.end()); };
+  if (parts_.requests.add_submit({sha256(as_bytes(submission.charter()))}, std::move(done)))
+    parts_.ask(peer::Submit{bytes(submission.charter()), bytes(submission.manifest()), bytes(submission.row_inputs())});
 }
 
 void NodeControl::cancel(const job::JobId& id, std::function<void(Status)> done) {
@@ -136,6 +201,7 @@ NodeView NodeControl::node() const {
   std::vector<std::string> anchors;
   for (const wire::Anchor& anchor : reachability.contact().anchors) anchors.push_back(anchor.address);
   return {.id = config_.self,
+          .name = config_.name,
           .boot = config_.boot,
           .version = config_.version,
           .addresses = config_.addresses,
@@ -145,6 +211,7 @@ NodeView NodeControl::node() const {
           .started_at = started_at_,
           .state = config_.state,
           .share = config_.share,
+          .not_lending = parts_.peer.lender().lending().closed().value_or(""),
           .reach = reachability.contact().reach,
           .dialled_back = static_cast<std::uint32_t>(reachability.verdict().reached),
           .not_dialled_back = static_cast<std::uint32_t>(reachability.verdict().missed),
@@ -165,7 +232,11 @@ StorageView NodeControl::storage() const {
           .full = parts_.disk.room().full,
           .lent_threads = parts_.peer.budget().used().threads,
           .lent_bytes = parts_.peer.budget().used().bytes,
-          .lent_limit = parts_.peer.budget().limits().all.bytes};
+          .lent_limit = parts_.peer.budget().limits().all.bytes,
+          .cache_bytes = parts_.peer.blobs().cache().bytes(),
+          .cache_limit = parts_.peer.blobs().cache().limit(),
+          .cache_hits = parts_.peer.blobs().cache().hits(),
+          .cache_hit_bytes = parts_.peer.blobs().cache().hit_bytes()};
 }
 
 std::vector<PeerView> NodeControl::peers() const {
@@ -186,8 +257,15 @@ std::vector<PeerView> NodeControl::peers() const {
   return views;
 }
 
+std::string NodeControl::name_of(const job::PeerId& peer) const {
+  if (peer == config_.self) return config_.name;
+  std::string known = parts_.peer.grids().name_of(peer);
+  return known.empty() ? parts_.names.name_of(peer) : known;
+}
+
 JobView NodeControl::with_peer_states(JobView view) const {
   for (JobPeerView& peer : view.peers) {
+    peer.name = name_of(peer.id);
     const bool self = peer.id == config_.self;
     peer.state = self ? PeerView::State::self : parts_.peer.grids().alive(peer.id) ? PeerView::State::alive : PeerView::State::silent;
   }
@@ -299,6 +377,55 @@ void NodeControl::read_output(const job::JobId& id, Stream stream, std::uint64_t
   });
 }
 
+void NodeControl::read_frames(const job::JobId& id, const FrameQuery& query, std::function<void(Result<OutputFrames>)> done) {
+  auto source = job_views_.source(id);
+  if (!source) return refuse(std::move(done), source.error());
+  source->end = parts_.disk.output_end(id);
+  FrameQuery limited = query;
+  limited.limit = std::min(query.limit, kMaxOutputPiece);
+  on_output_thread<OutputFrames>([this, source = *source, limited] { return parts_.tasks.frames(source, limited); }, std::move(done));
+}
+
+// The list of the tasks of a job that is over is on disk, in its details.
+void NodeControl::tasks(const job::JobId& id, const job::TaskQuery& query, std::function<void(Result<job::TaskPage>)> done) {
+  auto source = job_views_.source(id);
+  if (!source) return refuse(std::move(done), source.error());
+  source->end = parts_.disk.output_end(id);
+  job::TaskQuery limited = query;
+  limited.limit = std::min(query.limit, kMaxTaskPage);
+  std::optional<job::TaskPage> running;
+  if (auto page = job_views_.tasks(id, limited)) running = *std::move(page);
+  const std::uint32_t bytes = job_views_.details_bytes(id);
+  if (!running && bytes == 0) return refuse(std::move(done), fail(Kind::not_found, "the tasks of job {} were not recorded", id.brief()));
+  on_output_thread<job::TaskPage>(
+      [this, source = *source, limited, bytes, running = std::move(running)]() -> Result<job::TaskPage> {
+        job::TaskPage page;
+        if (running) {
+          page = *running;
+        } else {
+          GW_TRY(const wire::pb::JobRecord details, parts_.output.details(source.job, source.end, bytes));
+          GW_TRY(const job::TaskStates states, job::states_of(details));
+          page = job::page_of(states, limited, source.tasks);
+          job::add_details(details, page);
+        }
+        GW_TRY_VOID(parts_.tasks.complete(source, page.tasks));
+        return page;
+      },
+      std::move(done));
+}
+
+void NodeControl::manifest(const job::JobId& id, std::function<void(Result<std::string>)> done) {
+  if (!job_views_.knows(id)) return refuse(std::move(done), fail(Kind::not_found, "there is no job {} at this peer", id.hash.hex()));
+  if (const job::Manifest* running = job_views_.manifest(id))
+    return parts_.post([done, bytes = running->content().SerializeAsString()] { done(bytes); });
+  on_output_thread<std::string>(
+      [this, id, end = parts_.disk.output_end(id), bytes = job_views_.details_bytes(id)]() -> Result<std::string> {
+        GW_TRY(const wire::pb::JobRecord details, parts_.output.details(id, end, bytes));
+        return details.manifest();
+      },
+      std::move(done));
+}
+
 Result<std::vector<JobEvent>> NodeControl::events(const job::JobId& id, std::uint64_t from, std::size_t limit) const {
   return job_views_.events(id, from, limit);
 }
@@ -328,7 +455,7 @@ std::vector<std::string> NodeControl::own_addresses() const {
 void NodeControl::change_grids(GridOrder order, std::function<void(Result<std::string>)> done) {
   const auto number = parts_.requests.add_grid_request(std::move(done));
   if (!number) return;
-  auto request = to_request(order, *number, own_addresses());
+  auto request = to_request(order, {*number, config_.name, own_addresses()});
   if (!request) return parts_.requests.on_event(job::GridAnswered{*number, request.error()});
   parts_.ask(*std::move(request));
 }
@@ -340,7 +467,7 @@ WorkerShare NodeControl::share_of(const job::JobId& job) const {
   const Share& share = config_.share;
   const job::SlotLeases::Grant* const grant = parts_.peer.slots().find(job);
   const std::uint32_t slots = grant == nullptr ? 1 : grant->slots;
-  WorkerShare part{.percent = share.cpu_percent};
+  WorkerShare part{.percent = share.cpu_percent, .nice = share.nice};
   if (share.memory_bytes > 0) part.resident_bytes = share.memory_bytes / std::max(share.cores, 1u) * slots;
   if (share.cpu_percent < 100) part.processors = slots * share.cpu_percent / 100.0;
   return part;
@@ -348,15 +475,49 @@ WorkerShare NodeControl::share_of(const job::JobId& job) const {
 
 std::vector<HostedJobView> NodeControl::hosted() const {
   std::vector<HostedJobView> views;
+  const WallTime now = std::chrono::system_clock::now();
   for (const auto& [id, grant] : parts_.peer.slots().grants()) {
     using State = HostedJobView::State;
+    const WorkerTable::Use use = parts_.workers.use_of(id);
+    const auto hosted_job = parts_.peer.hosted_jobs().find(id);
     views.push_back({.id = id,
                      .home = grant.home,
-                     .state = grant.claimed ? State::claimed : State::reserved,
+                     .home_name = name_of(grant.home),
+                     .state = grant.draining_until != job::kNever ? State::leaving
+                              : grant.claimed                     ? State::claimed
+                                                                  : State::reserved,
                      .slots = grant.slots,
-                     .memory_bytes = parts_.workers.resident_bytes(id)});
+                     .memory_bytes = use.resident_bytes,
+                     .owner = grant.consumer,
+                     .program = hosted_program(id),
+                     .since = now - std::chrono::duration_cast<WallTime::duration>(os::monotonic_now() - grant.since),
+                     .cpu_time = std::chrono::duration_cast<std::chrono::milliseconds>(use.cpu_time),
+                     .lanes = hosted_job == parts_.peer.hosted_jobs().end() ? 0 : hosted_job->second->lanes(),
+                     .priority = grant.priority});
   }
   return views;
+}
+
+std::vector<BalanceView> NodeControl::balance() const {
+  std::vector<BalanceView> views;
+  for (const auto& [peer, entry] : parts_.peer.lender().balance().entries())
+    views.push_back({.peer = peer,
+                     .user = entry.user,
+                     .given_slot_seconds = std::chrono::duration<double>(entry.given).count(),
+                     .used_slot_seconds = std::chrono::duration<double>(entry.used).count(),
+                     .given_bytes = entry.given_bytes,
+                     .used_bytes = entry.used_bytes,
+                     .changed_at = WallTime(std::chrono::duration_cast<WallTime::duration>(entry.changed_at))});
+  return views;
+}
+
+// Its first argument, as the manifest has it. A stranger may have written it: the gateway and the command line show it as text.
+std::string NodeControl::hosted_program(const job::JobId& job) const {
+  constexpr std::size_t kMost = 80;
+  const auto found = parts_.peer.hosted_jobs().find(job);
+  const job::Manifest* manifest = found == parts_.peer.hosted_jobs().end() ? nullptr : found->second->manifest();
+  if (manifest == nullptr || manifest->content().config().args().empty()) return "";
+  return wire::plain_text(manifest->content().config().args(0), kMost);
 }
 
 void NodeControl::share(const ShareChange& change, std::function<void(Result<Share>)> done) {
@@ -376,6 +537,11 @@ void NodeControl::share(const ShareChange& change, std::function<void(Result<Sha
   });
 }
 
+void NodeControl::begin() {
+  parts_.owner.set(config_.share.rules.when, config_.share.nice);
+  parts_.limit_bandwidth(config_.share.bandwidth_bytes_per_s);
+}
+
 // Changes the slots first, because a worker's part depends on them. A job that uses more memory than its new part moves to other peers
 // instead of being killed.
 void NodeControl::apply_share(const Share& share) {
@@ -384,8 +550,14 @@ void NodeControl::apply_share(const Share& share) {
                        .memory_bytes = share.memory_bytes,
                        .vacate = {},
                        .caps = {.slots_per_origin = share.slots_per_peer, .jobs_per_origin = share.jobs_per_peer},
-                       .budget = budget_of(share)};
+                       .budget = budget_of(share),
+                       .rules = share.rules,
+                       .idle_after = std::chrono::seconds(share.idle_after_seconds),
+                       .cache_bytes = share.cache_bytes};
   parts_.ask(order);
+  parts_.owner.set(share.rules.when, share.nice);
+  parts_.limit_bandwidth(share.bandwidth_bytes_per_s);
+  parts_.workers.set_nice(share.nice);
   order.vacate = parts_.workers.hold([this](const job::JobId& job) { return share_of(job); });
   if (!order.vacate.empty()) parts_.ask(order);
 }

@@ -103,13 +103,13 @@ Result<std::unique_ptr<EmbeddedPeer>> EmbeddedPeer::start(const Config& config, 
   return peer;
 }
 
-Result<std::unique_ptr<EmbeddedPeer>> EmbeddedPeer::resume(const Config& config, const wire::Image& image, wire::pb::JobSpec spec) {
-  const ByteView module = image.content().module_wasm;
+Result<std::unique_ptr<EmbeddedPeer>> EmbeddedPeer::resume(const Config& config, wire::Image image, wire::pb::JobSpec spec) {
+  Bytes module(image.content().module_wasm.begin(), image.content().module_wasm.end());
   if (module.empty()) return fail(Kind::invalid, "the image does not contain its program: save it with the module");
   GW_TRY(const wire::pb::GateState gate, gate_of(image));
-  GW_TRY(wire::Image beginning, image_for_new_job(image, spec));
+  GW_TRY(image, image_for_new_job(image, spec));
   std::unique_ptr<EmbeddedPeer> peer(
-      new EmbeddedPeer(config, std::move(spec), Bytes(module.begin(), module.end()), std::move(beginning), isolate::CodeKind::restore));
+      new EmbeddedPeer(config, std::move(spec), std::move(module), std::move(image), isolate::CodeKind::restore));
   GW_TRY_VOID(peer->open_files(Program::continues, ""));
   GW_TRY_VOID(peer->open_input(gate.input_bytes()));
   peer->use_memory();
@@ -476,11 +476,11 @@ Result<JobSuspended> EmbeddedPeer::write_suspended() {
 }
 
 Result<JobSuspended> EmbeddedPeer::write_image(const peer::Peer::SuspendedImage& kept) {
-  GW_TRY(const wire::Image image, whole_image(kept.root, *this));
+  GW_TRY(const wire::Image image, image_without_pages(kept.root, *this));
   GW_TRY(const wire::pb::GateState gate, gate_of(image));
   if (is_input_unread(gate)) return write_file();
   const wire::pb::GateState portable_gate = gate_for_another_home(gate, kept.stored, writer_.waiting());
-  GW_TRY(const wire::Image portable, with_gate(image, portable_gate, module_, config_.image_pages));
+  GW_TRY(const wire::Image portable, with_gate(image, portable_gate, module_, config_.image_pages, this));
   GW_TRY_VOID(os::write_file_atomic(config_.suspend_to, portable.encoded()));
   return JobSuspended{config_.suspend_to, portable.encoded().size()};
 }

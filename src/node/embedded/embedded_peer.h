@@ -58,7 +58,7 @@ class EmbeddedPeer final : WorkerTable::Owner, BlobReader {
                                                      const std::optional<std::filesystem::path>& file);
   // Continues from the image of a suspended program, which contains its module. `spec`: the command's words of the image
   // (gate_state.h:spec_of), with the limits and files that hold from now on.
-  static Result<std::unique_ptr<EmbeddedPeer>> resume(const Config& config, const wire::Image& image, wire::pb::JobSpec spec);
+  static Result<std::unique_ptr<EmbeddedPeer>> resume(const Config& config, wire::Image image, wire::pb::JobSpec spec);
   // Continues from a job file, however the processes that wrote it ended.
   static Result<std::unique_ptr<EmbeddedPeer>> recover(const Config& config, std::unique_ptr<JobFile> file, wire::pb::JobSpec spec);
   ~EmbeddedPeer();

@@ -78,28 +78,42 @@ std::string words_in_image(wire::pb::JobSpec spec) {
   return spec.SerializeAsString();
 }
 
-Result<wire::Image> with_gate(const wire::Image& image, const wire::pb::GateState& gate, ByteView module, wire::Storage pages) {
+namespace {
+
+// Stores a page in another way. The bytes it points to then are in `owned`. Kind::corrupt, Kind::not_found.
+Status store_as(wire::Storage wanted, wire::ImagePage& page, BlobReader* elsewhere, std::deque<Bytes>& owned) {
+  if (page.storage == wanted || (page.storage == wire::Storage::elsewhere && elsewhere == nullptr)) return ok();
+  Bytes plain;
+  if (page.storage == wire::Storage::elsewhere) {
+    GW_TRY(const std::string bytes, elsewhere->load(page.hash));
+    plain.assign(bytes.begin(), bytes.end());
+    page.stored = plain;
+  } else if (page.storage == wire::Storage::zstd) {
+    plain.resize(wire::kPageBytes);
+    GW_TRY_VOID(wire::load_page(page, plain));
+    plain.resize(wire::without_end_zeros(plain).size());
+    page.stored = plain;
+  }
+  std::optional<Bytes> shorter = wanted == wire::Storage::zstd ? wire::compress_page(page.stored) : std::nullopt;
+  page.storage = shorter ? wire::Storage::zstd : wire::Storage::raw;
+  if (shorter) {
+    page.stored = owned.emplace_back(*std::move(shorter));
+  } else if (!plain.empty()) {
+    page.stored = owned.emplace_back(std::move(plain));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<wire::Image> with_gate(const wire::Image& image, const wire::pb::GateState& gate, ByteView module, wire::Storage pages,
+                              BlobReader* elsewhere) {
   wire::ImageContent content = image.content();
   const std::string state = gate.SerializeAsString();
   content.job_state.assign(state.begin(), state.end());
   content.module_wasm = module;
-  std::deque<Bytes> compressed;  // or not any more: what pages may point to
-  if (pages == wire::Storage::zstd) {
-    for (wire::ImagePage& page : content.pages) {
-      if (page.storage != wire::Storage::raw) continue;
-      auto shorter = wire::compress_page(page.stored);
-      if (!shorter) continue;
-      page.storage = wire::Storage::zstd;
-      page.stored = compressed.emplace_back(*std::move(shorter));
-    }
-  }
-  for (wire::ImagePage& page : content.pages) {
-    if (pages != wire::Storage::raw || page.storage != wire::Storage::zstd) continue;
-    Bytes& plain = compressed.emplace_back(wire::kPageBytes);
-    GW_TRY_VOID(wire::load_page(page, plain));
-    page.storage = wire::Storage::raw;
-    page.stored = wire::without_end_zeros(plain);
-  }
+  std::deque<Bytes> owned;  // what pages may point to
+  for (wire::ImagePage& page : content.pages) GW_TRY_VOID(store_as(pages, page, elsewhere, owned));
   return wire::Image::encode(content);
 }
 

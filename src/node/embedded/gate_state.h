@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "job/effects/effect_gate.h"
+#include "node/disk/blob_reader.h"
 #include "wire/image/image.h"
 #include "wire/job_spec.pb.h"
 
@@ -28,7 +29,9 @@ std::string words_in_image(wire::pb::JobSpec spec);
 // The image as a new job begins with it: gate_for_new_job(), these words, no module.
 Result<wire::Image> image_for_new_job(const wire::Image& image, const wire::pb::JobSpec& spec);
 
-// The image with another gate, with this module or none, its pages stored in that way.
-Result<wire::Image> with_gate(const wire::Image& image, const wire::pb::GateState& gate, ByteView module, wire::Storage pages);
+// The image with another gate, with this module or none, its pages stored in that way. Pages that are elsewhere are read one by one, so
+// that a large memory is not copied more often than it must be; nullptr: they stay elsewhere. Kind::corrupt, Kind::not_found.
+Result<wire::Image> with_gate(const wire::Image& image, const wire::pb::GateState& gate, ByteView module, wire::Storage pages,
+                              BlobReader* elsewhere = nullptr);
 
 }  // namespace gw::node

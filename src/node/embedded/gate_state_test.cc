@@ -105,5 +105,38 @@ TEST(GateState, ChangesTheGateOfAnImageAndNothingElse) {
   EXPECT_TRUE(with_gate(changed, a_gate(4, {}), {}, wire::Storage::raw).value().content().module_wasm.empty());
 }
 
+class OneBlob final : public BlobReader {
+ public:
+  explicit OneBlob(std::string bytes) : bytes_(std::move(bytes)) {}
+  Result<std::string> load(const Hash256& hash) override {
+    if (hash != sha256(as_bytes(bytes_))) return fail(Kind::not_found, "there is no such blob");
+    return bytes_;
+  }
+
+ private:
+  const std::string bytes_;
+};
+
+TEST(GateState, PagesThatAreElsewhereAreReadAndStoredAsWanted) {
+  OneBlob blobs(std::string(wire::kPageBytes, 'a'));
+  wire::ImageContent content;
+  content.memory_pages = 3;
+  content.module_hash = sha256(as_bytes("module"));
+  const Hash256 hash = sha256(as_bytes(std::string(wire::kPageBytes, 'a')));
+  content.pages = {{.index = 1, .hash = hash, .storage = wire::Storage::elsewhere, .stored = {}}};
+  const wire::Image image = wire::Image::encode(content).value();
+  for (const wire::Storage storage : {wire::Storage::raw, wire::Storage::zstd}) {
+    const wire::Image whole = with_gate(image, a_gate(4, {}), {}, storage, &blobs).value();
+    EXPECT_EQ(whole.content().pages.at(0).storage, storage);
+    EXPECT_TRUE(whole.verify_pages());
+    const wire::Image plain = with_gate(whole, a_gate(4, {}), {}, wire::Storage::raw).value();
+    EXPECT_EQ(plain.content().pages.at(0).stored.size(), wire::kPageBytes);
+    EXPECT_TRUE(plain.verify_pages());
+  }
+  EXPECT_EQ(with_gate(image, a_gate(4, {}), {}, wire::Storage::zstd).value().content().pages.at(0).storage, wire::Storage::elsewhere);
+  OneBlob another("another");
+  EXPECT_EQ(with_gate(image, a_gate(4, {}), {}, wire::Storage::raw, &another).error().kind, Kind::not_found);
+}
+
 }  // namespace
 }  // namespace gw::node

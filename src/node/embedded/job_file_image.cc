@@ -34,7 +34,7 @@ Result<wire::Image> image_of_job_file(JobFile& file) {
   if (!kept)
     return fail(kept.error().kind, "{} cannot become an image: {}: continue it here with 'godwit resume {}', and suspend it",
                 file.path().string(), kept.error().detail, file.path().string());
-  GW_TRY(const wire::Image image, whole_image(kept->root, file));
+  GW_TRY(const wire::Image image, image_without_pages(kept->root, file));
   GW_TRY(wire::pb::GateState gate, gate_of(image));
   if (kept->supplied_input > gate.input_pieces() && file.spec().input_file().empty())
     return fail(Kind::unsupported, "{} holds piped input that the program has not read: continue it here with 'godwit resume {}'",
@@ -42,7 +42,7 @@ Result<wire::Image> image_of_job_file(JobFile& file) {
   GW_TRY(const std::deque<job::Effect> unshown, unshown_effects(file));
   gate = gate_for_another_home(std::move(gate), kept->stored, unshown);
   gate.set_job(words_in_image(file.spec()));
-  return with_gate(image, gate, file.module(), wire::Storage::raw);
+  return with_gate(image, gate, file.module(), wire::Storage::raw, &file);
 }
 
 }  // namespace gw::node

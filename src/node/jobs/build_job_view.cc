@@ -25,10 +25,12 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
   const bool over = told == EndAnnounced::over;
   return {.id = id,
           .name = record.name(),
+          .program = record.program(),
           .state = over || record.state() == wire::pb::JobRecord::SUSPENDED ? state_of(record) : JobState::running,
           .submitted_at = time_of(record.submitted_at_ns()),
           .ended_at = over ? time_of(record.ended_at_ns()) : std::nullopt,
-          .tasks = record.tasks(),
+          .tasks = record.selected() > 0 ? record.selected() : record.tasks(),
+          .array = record.tasks(),
           .slots = record.slots(),
           .threads = record.threads(),
           .waiting = snapshot.waiting,
@@ -40,12 +42,13 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
                        .resumed = record.counters().resumed(),
                        .restarted = record.counters().restarted(),
                        .peers_lost = record.counters().peers_lost()},
+          .retried = record.retried(),
           .sentence = record.sentence(),
           .stored_bytes = record.stored_bytes()};
 }
 
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
-  JobView view{.summary = summary_of(id, snapshot, told), .threads = snapshot.threads};
+  JobView view{.summary = summary_of(id, snapshot, told), .threads = snapshot.threads, .waits = snapshot.waits, .absent = snapshot.absent};
   for (const job::HostSnapshot& peer : snapshot.peers)
     view.peers.push_back({.id = peer.peer,
                           .slots = peer.slots,

@@ -59,6 +59,15 @@ Result<InputFiles> InputFiles::scan(const std::vector<Mount>& mounts) {
   return files;
 }
 
+Result<std::vector<InputEntry>> InputFiles::add_apart(const Mount& mount) {
+  std::vector<InputEntry> common = std::exchange(entries_, {});
+  const Status added = add(mount.host, mount.guest, Links::follow);
+  std::vector<InputEntry> apart = std::exchange(entries_, std::move(common));
+  if (!added) return added.error();
+  std::ranges::sort(apart, {}, &InputEntry::path);
+  return apart;
+}
+
 Status InputFiles::add(const fs::path& host, const std::string& guest, Links links) {
   if (entries_.size() >= kMaxEntries) return fail(Kind::invalid, "the inputs have more than {} files: pack them into one", kMaxEntries);
   struct stat status{};

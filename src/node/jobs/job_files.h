@@ -40,6 +40,8 @@ class InputFiles {
   static Result<InputFiles> scan(const std::vector<Mount>& mounts);
 
   const std::vector<wire::pb::InputEntry>& entries() const { return entries_; }
+  // Hashes what is at `mount` too and returns its entries, which are not among entries(): one task has them, and not all.
+  Result<std::vector<wire::pb::InputEntry>> add_apart(const Mount& mount);
   // The pieces of all files, each once.
   std::vector<Hash256> chunks() const;
   Result<Bytes> read_chunk(const Hash256& hash) const;
@@ -63,8 +65,8 @@ class InputFiles {
 // Collects the output files of one job under temporary names and renames them when the job has ended, successfully or not: an output file
 // is written whole or not at all.
 //
-// Every path comes from the guest and is checked: it must lie under a declared output, nothing on the way may be a link, and links that
-// lead out of their folder are refused. Belongs to one thread.
+// Every path comes from the guest and is checked: it must lie under a declared output (a mount without a guest path declares all), nothing
+// on the way may be a link, and links that lead out of their folder are refused. Belongs to one thread.
 class OutputFiles {
  public:
   // `tag`: the suffix of the temporary names; files that a killed process with the same tag has left are overwritten. Empty: unique names.

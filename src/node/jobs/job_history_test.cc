@@ -33,10 +33,10 @@ Effect end(ThreadId thread, std::uint64_t sequence, std::uint32_t code = 0) {
 }
 
 TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
-  JobHistory job(1, kFirst);
+  JobHistory job(1, OutputProgress(1), kFirst);
   job.add(kNow, JobEvent::Accepted{});
-  EXPECT_TRUE(job.end_turn(kNow));
-  EXPECT_FALSE(job.end_turn(kNow));
+  EXPECT_TRUE(job.end_turn(kNow, {}));
+  EXPECT_FALSE(job.end_turn(kNow, {}));
   EXPECT_EQ(job.events(0, 10).front().number, kFirst);
   Effect report;
   report.set_thread(1);
@@ -50,10 +50,10 @@ TEST(JobHistory, NumbersEventsAndForgetsOldOnes) {
 }
 
 TEST(JobHistory, ReportsOutputOnceATurnAndBeforeTheEnd) {
-  JobHistory job(1, kFirst);
+  JobHistory job(1, OutputProgress(1), kFirst);
   job.on_effect(kNow, output(job::kMainThread, 1, "a"));
   job.on_effect(kNow, output(job::kMainThread, 2, "b"));
-  job.end_turn(kNow);
+  job.end_turn(kNow, {});
   job.on_effect(kNow, output(job::kMainThread, 3, "c"));
   job.on_effect(kNow, end(job::kMainThread, 4));
   wire::pb::JobRecord record;
@@ -70,7 +70,7 @@ TEST(JobHistory, ReportsOutputOnceATurnAndBeforeTheEnd) {
 }
 
 TEST(JobHistory, RecallsALifeBeforeWithoutEvents) {
-  JobHistory job(2, kFirst);
+  JobHistory job(2, OutputProgress(2), kFirst);
   job.recall(job::entry_of(output(job::thread_of_task(0, 2), 1, "abc")).header);
   job.recall(job::entry_of(output(job::thread_of_task(1, 2), 1, "d")).header);
   job.recall_failed(job::thread_of_task(0, 2));
@@ -105,6 +105,31 @@ TEST(JobViews, AJobRunsUntilItsEndWasNotified) {
   EXPECT_EQ(view.summary.counters.resumed, 3u);
   EXPECT_EQ(view.threads.front().state, ThreadView::State::ended);
   EXPECT_EQ(view.threads.front().exit_code, 4u);
+}
+
+TEST(JobHistory, EndsOfTasksInOneTurnAreOneEventWithTotals) {
+  constexpr std::uint32_t kTasks = 100;
+  JobHistory job(kTasks, OutputProgress(kTasks), kFirst);
+  for (std::uint32_t task = 10; task < 40; ++task) job.on_effect(kNow, end(job::thread_of_task(task, kTasks), 1, task == 20 ? 3 : 0));
+  EXPECT_TRUE(job.end_turn(kNow, {.ended = 49, .failed = 1, .running = 4, .hosts = 2}));
+  const auto events = job.events(0, 100);
+  ASSERT_EQ(events.size(), 1u);
+  const auto& ended = std::get<JobEvent::TasksEnded>(events[0].kind);
+  EXPECT_EQ(ended.ended, 49u);
+  EXPECT_EQ(ended.hosts, 2u);
+  EXPECT_EQ(ended.tasks, (std::vector<job::TaskSpan>{{10, 30}}));
+  ASSERT_EQ(ended.failures.size(), 1u);
+  EXPECT_EQ(ended.failures[0].task, 20u);
+  for (std::uint32_t task = 0; task < kTasks; task += 2) job.on_effect(kNow, end(job::thread_of_task(task, kTasks), 1, 1));
+  job.end_turn(kNow, {});
+  EXPECT_EQ(std::get<JobEvent::TasksEnded>(job.events(0, 100).back().kind).failures.size(), JobEvent::TasksEnded::kMaxFailures);
+}
+
+TEST(JobHistory, WakesReadersOfOutputThatIsNotFinal) {
+  JobHistory job(2, OutputProgress(2), kFirst);
+  job.on_effect(kNow, output(job::thread_of_task(1, 2), 1, "early"));
+  EXPECT_TRUE(job.end_turn(kNow, {}));
+  EXPECT_TRUE(job.events(0, 10).empty());
 }
 
 }  // namespace

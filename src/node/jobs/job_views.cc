@@ -34,9 +34,15 @@ bool JobViews::over(const JobId& id) const {
 
 JobHistory* JobViews::history(const JobId& id) {
   if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
-  const auto counts = counts_of(id);
-  if (!counts) return nullptr;
-  return &jobs_.try_emplace(id, counts->record.tasks(), first_number_).first->second;
+  if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) {
+    const job::Manifest& manifest = home->second->manifest();
+    using Unfinished = OutputProgress::Unfinished;
+    const bool repeats = manifest.content().policy().retries() > 0;
+    OutputProgress output(manifest.tasks(), manifest.selected(), repeats ? Unfinished::may_be_void : Unfinished::final);
+    return &jobs_.try_emplace(id, manifest.tasks(), std::move(output), first_number_).first->second;
+  }
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  return past == nullptr ? nullptr : &jobs_.try_emplace(id, past->tasks(), OutputProgress(past->tasks()), first_number_).first->second;
 }
 
 JobHistory* JobViews::touch(const JobId& id) {
@@ -50,12 +56,19 @@ Result<JobHistory*> JobViews::find(const JobId& id) {
   if (const auto found = jobs_.find(id); found != jobs_.end()) return &found->second;
   const wire::pb::JobRecord* const past = peer_.past().find(id);
   if (past == nullptr) return unknown(id);
-  JobHistory& history = jobs_.try_emplace(id, past->tasks(), first_number_).first->second;
+  JobHistory& history = jobs_.try_emplace(id, past->tasks(), OutputProgress(past->tasks()), first_number_).first->second;
   history.on_over(std::chrono::system_clock::now(), *past);
-  (void)history.end_turn(std::chrono::system_clock::now());
+  (void)history.end_turn(std::chrono::system_clock::now(), totals_of(id));
   past_.push_back(id);
   forget_old();
   return &history;
+}
+
+JobHistory::Totals JobViews::totals_of(const JobId& id) const {
+  if (const auto home = peer_.homes().find(id); home != peer_.homes().end())
+    return {home->second->ended(), home->second->failed(), home->second->running(), home->second->hosts()};
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  return past == nullptr ? JobHistory::Totals() : JobHistory::Totals{.ended = past->ended(), .failed = past->failed()};
 }
 
 void JobViews::forget(const JobId& id) {
@@ -74,7 +87,7 @@ void JobViews::recall(const peer::Stored& stored, WallTime now) {
       for (const job::StoredEffect& effect : *effects) job.recall(effect);
     for (const ThreadView& thread : home->snapshot().threads)
       if (thread.state == ThreadView::State::failed) job.recall_failed(thread.id);
-    job.end_turn(now);
+    job.end_turn(now, totals_of(id));
   }
 }
 
@@ -121,6 +134,10 @@ void JobViews::on(WallTime now, const job::HostLost& lost) {
   if (JobHistory* job = touch(lost.job)) job->add(now, JobEvent::PeerLost{lost.peer, lost.threads});
 }
 
+void JobViews::on(WallTime now, const job::RunRepeated& repeated) {
+  if (JobHistory* job = touch(repeated.job)) job->on_repeated(now, repeated);
+}
+
 void JobViews::on(WallTime now, const job::ThreadFailed& failed) {
   if (JobHistory* job = touch(failed.job)) job->on_failed(now, failed);
 }
@@ -137,7 +154,7 @@ bool JobViews::end_turn(WallTime now) {
   bool due = false;
   for (const JobId& id : std::exchange(touched_, {})) {
     const auto found = jobs_.find(id);  // forgotten in the same turn
-    if (found != jobs_.end() && found->second.end_turn(now)) due = watchers_.note_change(id) || due;
+    if (found != jobs_.end() && found->second.end_turn(now, totals_of(id))) due = watchers_.note_change(id) || due;
   }
   return due;
 }
@@ -152,7 +169,7 @@ Result<std::unique_ptr<Subscription>> JobViews::watch(const JobId& id, std::func
 std::vector<JobSummary> JobViews::summaries() const {
   std::vector<JobSummary> out;
   const auto add = [&](const JobId& id) {
-    if (const auto counts = counts_of(id)) out.push_back(summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet));
+    if (auto known = summary(id)) out.push_back(*std::move(known));
   };
   for (const auto& [id, home] : peer_.homes()) add(id);
   for (const auto& [id, record] : peer_.past().all()) add(id);
@@ -163,7 +180,14 @@ std::vector<JobSummary> JobViews::summaries() const {
 Result<JobSummary> JobViews::summary(const JobId& id) const {
   const auto counts = counts_of(id);
   if (!counts) return unknown(id);
-  return summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  JobSummary summary = summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  summary.next_event = next_event(id);
+  return summary;
+}
+
+std::uint64_t JobViews::next_event(const JobId& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? 0 : found->second.next_number();
 }
 
 JobView JobViews::past_view(const JobId& id, const wire::pb::JobRecord& details) {
@@ -178,12 +202,32 @@ std::uint32_t JobViews::details_bytes(const JobId& id) const {
 Result<JobView> JobViews::view(const JobId& id) const {
   const auto snapshot = snapshot_of(id);
   if (!snapshot) return unknown(id);
-  return view_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  JobView view = view_of(id, *snapshot, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  view.summary.next_event = next_event(id);
+  return view;
 }
 
 Result<std::vector<JobEvent>> JobViews::events(const JobId& id, std::uint64_t from, std::size_t limit) {
   GW_TRY(const JobHistory* job, find(id));
   return job->events(from, limit);
+}
+
+Result<TaskReader::Source> JobViews::source(const JobId& id) const {
+  const auto home = peer_.homes().find(id);
+  const wire::pb::JobRecord* const past = peer_.past().find(id);
+  if (home == peer_.homes().end() && past == nullptr) return unknown(id);
+  return TaskReader::Source{.job = id, .tasks = past == nullptr ? home->second->tasks() : past->tasks(), .over = over(id)};
+}
+
+Result<job::TaskPage> JobViews::tasks(const JobId& id, const job::TaskQuery& query) const {
+  const auto home = peer_.homes().find(id);
+  if (home == peer_.homes().end()) return unknown(id);
+  return home->second->list_tasks(query);
+}
+
+const job::Manifest* JobViews::manifest(const JobId& id) const {
+  const auto home = peer_.homes().find(id);
+  return home == peer_.homes().end() ? nullptr : &home->second->manifest();
 }
 
 Result<OutputReader::Request> JobViews::output(const JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const {

@@ -16,6 +16,7 @@
 #include "node/jobs/job_history.h"
 #include "node/jobs/job_watchers.h"
 #include "node/jobs/output_reader.h"
+#include "node/jobs/task_reader.h"
 #include "peer/peer.h"
 
 namespace gw::node {
@@ -55,12 +56,20 @@ class JobViews {
   Result<std::vector<JobEvent>> events(const job::JobId& id, std::uint64_t from, std::size_t limit);
   // The request for the reader, without the durable end of the output.
   Result<OutputReader::Request> output(const job::JobId& id, Stream stream, std::uint64_t offset, std::uint64_t limit) const;
+  // The same for the output of single tasks.
+  Result<TaskReader::Source> source(const job::JobId& id) const;
+  // The tasks of a job that runs, without the facts that are in its output. Kind::not_found: it does not run.
+  Result<job::TaskPage> tasks(const job::JobId& id, const job::TaskQuery& query) const;
+  // Of a job that runs; nullptr: it does not.
+  const job::Manifest* manifest(const job::JobId& id) const;
   Result<std::unique_ptr<Subscription>> watch(const job::JobId& id, std::function<void()> changed);
 
  private:
   std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
   // The same without threads and peers.
   std::optional<job::JobSnapshot> counts_of(const job::JobId& id) const;
+  std::uint64_t next_event(const job::JobId& id) const;
+  JobHistory::Totals totals_of(const job::JobId& id) const;
   JobHistory* history(const job::JobId& id);
   // The history of a job that gets an event in this turn; nullptr: there is no such job.
   JobHistory* touch(const job::JobId& id);
@@ -74,6 +83,7 @@ class JobViews {
   void on(WallTime now, const job::ThreadResumed& resumed);
   void on(WallTime now, const job::ThreadRestarted& again);
   void on(WallTime now, const job::HostLost& lost);
+  void on(WallTime now, const job::RunRepeated& repeated);
   void on(WallTime now, const job::ThreadFailed& failed);
   void on(WallTime now, const job::JobSuspended& suspended);
   void on(WallTime now, const job::JobResumed& resumed);

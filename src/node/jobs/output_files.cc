@@ -43,8 +43,9 @@ Result<fs::path> OutputFiles::place_of(const std::string& guest) const {
   if (!wire::is_tree_path(guest)) return fail(Kind::invalid, "the program named an output file with a path that is not allowed");
   for (const Mount& mount : mounts_) {
     if (guest == mount.guest) return mount.host;
-    if (guest.size() > mount.guest.size() && guest.starts_with(mount.guest) && guest[mount.guest.size()] == '/') {
-      const fs::path place = mount.host / guest.substr(mount.guest.size() + 1);
+    const std::string folder = mount.guest.empty() ? "" : mount.guest + "/";
+    if (guest.starts_with(folder)) {
+      const fs::path place = mount.host / guest.substr(folder.size());
       GW_TRY_VOID(make_folders(mount.host, place.parent_path()));
       return place;
     }

@@ -22,10 +22,14 @@ std::optional<Stream> output_stream_of(job::EffectKind kind);
 // Holds sizes, for each thread that has written and whose output is not final. A value without threads.
 class OutputProgress {
  public:
-  explicit OutputProgress(std::uint32_t tasks) : tasks_(tasks) {}
+  // What a task prints before its end may become void if failed tasks run again.
+  enum class Unfinished : std::uint8_t { final, may_be_void };
+  explicit OutputProgress(std::uint32_t tasks, std::vector<job::TaskSpan> selected = {}, Unfinished unfinished = Unfinished::final);
 
   void add(job::ThreadId thread, job::EffectKind kind, std::uint64_t bytes);
   void on_ended(job::ThreadId thread);
+  // A run of the thread has failed: what it has printed is void.
+  void on_repeated(job::ThreadId thread);
   void on_over();
 
   std::uint64_t final_size(Stream stream) const;
@@ -37,8 +41,12 @@ class OutputProgress {
   };
   static std::size_t slot(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
   void advance();
+  bool skip_unselected();
 
-  std::uint32_t tasks_;
+  const std::uint32_t tasks_;
+  const std::vector<job::TaskSpan> selected_;  // of the array; empty: all
+  std::size_t span_ = 0;                       // of selected_: that of open_
+  const Unfinished unfinished_;
   std::map<job::ThreadId, Written> threads_;
   std::uint32_t open_ = 0;                        // the first task that has not ended
   std::array<std::uint64_t, kStreams> closed_{};  // bytes before it

@@ -45,5 +45,27 @@ TEST(OutputProgress, ForkedThreadsComeLastAndOnlyWhenTheJobIsOver) {
   EXPECT_EQ(progress.final_size(Stream::output), 9u);
 }
 
+TEST(OutputProgress, SkipsTasksThatTheJobDoesNotHave) {
+  OutputProgress progress(10, {{2, 1}, {7, 2}});
+  progress.add(job::thread_of_task(2, 10), EffectKind::output, 1);
+  progress.on_ended(job::thread_of_task(2, 10));
+  progress.add(job::thread_of_task(7, 10), EffectKind::output, 2);
+  EXPECT_EQ(progress.final_size(Stream::output), 3u);
+  progress.on_ended(job::thread_of_task(8, 10));
+  progress.on_ended(job::thread_of_task(7, 10));
+  EXPECT_EQ(progress.final_size(Stream::output), 3u);
+}
+
+TEST(OutputProgress, OutputOfATaskThatMayRunAgainIsFinalAtItsEnd) {
+  OutputProgress progress(2, {}, OutputProgress::Unfinished::may_be_void);
+  const ThreadId first = job::thread_of_task(0, 2);
+  progress.add(first, EffectKind::output, 5);
+  EXPECT_EQ(progress.final_size(Stream::output), 0u);
+  progress.on_repeated(first);
+  progress.add(first, EffectKind::output, 3);
+  progress.on_ended(first);
+  EXPECT_EQ(progress.final_size(Stream::output), 3u);
+}
+
 }  // namespace
 }  // namespace gw::node

@@ -28,12 +28,21 @@ void OutputReader::forget(const job::JobId& id) {
   std::erase_if(jobs_, [&](const Job& one) { return one.id == id; });
 }
 
+// A run of the thread has failed: what it has printed is void. None of it was final, so no reader has seen it.
+void OutputReader::drop(Job& job, ThreadId id) {
+  const auto found = job.threads.find(id);
+  if (found == job.threads.end()) return;
+  for (std::size_t stream = 0; stream < kStreams; ++stream) job.size[stream] -= found->second.size[stream];
+  job.threads.erase(found);
+}
+
 Status OutputReader::catch_up(Job& job, segment::Position end) const {
   SegmentCursor cursor(segment::folder_of(folder_, job.id), job.scanned, end);
   for (;;) {
     GW_TRY(const std::optional<SegmentCursor::Entry> entry, cursor.next());
     if (!entry) return ok();
     job.scanned = cursor.position();
+    if (entry->effect.kind == job::EffectKind::attempt) drop(job, entry->effect.thread);
     const auto stream = output_stream_of(entry->effect.kind);
     if (!stream || entry->effect.bytes == 0) continue;
     Thread& thread = job.threads[entry->effect.thread];

@@ -69,6 +69,7 @@ class OutputReader {
 
   static std::size_t slot(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
   Job& job(const job::JobId& id);
+  static void drop(Job& job, job::ThreadId id);
   Status catch_up(Job& job, segment::Position end) const;
   Status append(const Job& job, job::ThreadId id, const Thread& thread, const Request& request, std::uint64_t from, std::uint64_t to,
                 std::string& out) const;

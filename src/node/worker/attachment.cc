@@ -1,7 +1,6 @@
 #include "node/worker/attachment.h"
 
 #include <algorithm>
-#include <deque>
 #include <span>
 #include <unordered_set>
 
@@ -92,7 +91,7 @@ class PagePacker {
 };
 
 Result<std::vector<os::SealedMemory>> join_image(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
-  GW_TRY(const wire::Image nodes, job::join_nodes(what.blobs.front(), [&](const Hash256& hash) { return read_blob(hash, blobs); }));
+  GW_TRY(const wire::Image nodes, image_without_pages(what.blobs.front(), blobs));
   GW_TRY_VOID(job::check_gate(nodes, what.gate));
   PagePacker packer(max_bytes, blobs);
   for (const wire::ImagePage& page : nodes.content().pages) GW_TRY_VOID(packer.add(page.hash));
@@ -112,16 +111,8 @@ Result<std::vector<os::SealedMemory>> alone(Result<os::SealedMemory> memory) {
 
 }  // namespace
 
-Result<wire::Image> whole_image(const Hash256& root, BlobReader& blobs) {
-  GW_TRY(const wire::Image nodes, job::join_nodes(root, [&](const Hash256& hash) { return read_blob(hash, blobs); }));
-  wire::ImageContent content = nodes.content();
-  std::deque<std::string> pages;  // what the content points to
-  for (wire::ImagePage& page : content.pages) {
-    GW_TRY(std::string bytes, read_blob(page.hash, blobs));
-    page.storage = wire::Storage::raw;
-    page.stored = as_bytes(pages.emplace_back(std::move(bytes)));
-  }
-  return wire::Image::encode(content);
+Result<wire::Image> image_without_pages(const Hash256& root, BlobReader& blobs) {
+  return job::join_nodes(root, [&](const Hash256& hash) { return read_blob(hash, blobs); });
 }
 
 Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {

@@ -19,7 +19,7 @@ namespace gw::node {
 inline constexpr std::size_t kPackBytes = 64u << 20;
 Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs);
 
-// An image with all its pages. Kind::corrupt, Kind::not_found.
-Result<wire::Image> whole_image(const Hash256& root, BlobReader& blobs);
+// Root, states and nodes of an image; its pages are elsewhere. Kind::corrupt, Kind::not_found.
+Result<wire::Image> image_without_pages(const Hash256& root, BlobReader& blobs);
 
 }  // namespace gw::node

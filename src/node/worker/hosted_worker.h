@@ -52,7 +52,9 @@ class HostedWorker {
   WorkerProcess::Time next_deadline() const { return process_->next_deadline(); }
   pid_t pid() const { return process_->pid(); }
   void hold(const WorkerShare& share) { process_->hold(share); }
+  void set_paused(bool paused) { process_->set_paused(paused); }
   std::uint64_t resident_bytes() const { return process_->resident_bytes(); }
+  std::chrono::nanoseconds cpu_time() const { return process_->cpu_time(); }
 
  private:
   struct PendingFrame {

@@ -10,6 +10,10 @@ Status WorkerPool::refill() {
   return ok();
 }
 
+void WorkerPool::set_nice(std::uint32_t nice) {
+  if (std::exchange(config_.nice, nice) != nice) idle_.clear();
+}
+
 Result<std::unique_ptr<WorkerProcess>> WorkerPool::take() {
   while (!idle_.empty()) {
     auto worker = std::move(idle_.front());

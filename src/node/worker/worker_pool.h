@@ -19,6 +19,8 @@ class WorkerPool {
   Status refill();
   // A spare that is alive, else a new one.
   Result<std::unique_ptr<WorkerProcess>> take();
+  // Priority of workers from now on. Spares with a lower one cannot be raised: they go.
+  void set_nice(std::uint32_t nice);
 
  private:
   WorkerProcess::Config config_;

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "base/metrics.h"
 #include "isolate/engine/engine_environment.h"
@@ -67,6 +68,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const Config& config
                                                               {counter.fd(), kCounterInWorker}}}));
   auto worker = std::unique_ptr<WorkerProcess>(
       new WorkerProcess(std::move(child), std::move(sockets.first), std::move(counter), std::move(errors.first), config.limits));
+  if (config.nice > 0) worker->set_nice(config.nice);  // before it starts threads
   worker->confine();
   return worker;
 }
@@ -113,7 +115,7 @@ Status WorkerProcess::send(const ToWorker& frame, std::vector<os::UniqueFd> desc
 }
 
 void WorkerProcess::expect_answer(const ToWorker& frame) {
-  const Time deadline = os::monotonic_now() + limits_.answer;
+  const Time deadline = worker_time(os::monotonic_now()) + limits_.answer;
   if (frame.has_load()) answers_.expect({Request::load, 0}, deadline);
   if (frame.has_suspend()) answers_.expect({Request::suspend, frame.suspend().thread()}, deadline);
   if (frame.has_checkpoint()) answers_.expect({Request::checkpoint, frame.checkpoint().thread()}, deadline);
@@ -148,7 +150,7 @@ void WorkerProcess::add_watched(std::vector<pollfd>& list) const {
 
 WorkerProcess::Time WorkerProcess::next_deadline() const {
   const auto answer = answers_.next();
-  const Time next = answer ? answer->at : Time::max();
+  const Time next = answer && !held_since_ ? answer->at + stood_still_ : Time::max();
   return std::min({next, next_look_.value_or(next), next_pause_.value_or(next)});
 }
 
@@ -228,7 +230,7 @@ void WorkerProcess::keep_stderr() {
 
 void WorkerProcess::enforce(Time now) {
   if (kill_reason_) return;
-  if (const auto answer = answers_.next(); answer && now >= answer->at) {
+  if (const auto answer = answers_.next(); answer && worker_time(now) >= answer->at) {
     const bool starting = answer->request.first == Request::hello;
     return kill(DeathCause::broke_rules, fmt::format("the worker did not {} within {} s and was ended", starting ? "start" : "answer",
                                                      (starting ? limits_.start : limits_.answer).count() / 1000));
@@ -241,6 +243,7 @@ void WorkerProcess::hold(const WorkerShare& share) {
   if (share == share_ || kill_reason_ || death_) return;
   limits_.resident_bytes = share.resident_bytes;
   if (cgroup_ && share.resident_bytes != share_.resident_bytes) (void)cgroup_->set_memory(share.resident_bytes);  // else it stays wider
+  if (share.nice != share_.nice) set_nice(share.nice);
   share_ = share;
   const bool held = cgroup_ && cgroup_->set_processors(share.processors);
   next_pause_.reset();
@@ -252,9 +255,50 @@ void WorkerProcess::hold(const WorkerShare& share) {
 void WorkerProcess::keep_pace(Time now) {
   paused_ = !paused_ && share_.percent < 100;
   if (paused_) metrics::count(metrics::Metric::workers_paused);
-  (void)::kill(child_.pid(), paused_ ? SIGSTOP : SIGCONT);  // not reaped, so the number is its own
+  stop_or_continue();
   const Time running = kPacePeriod * std::max(share_.percent, 1u) / 100;
   if (next_pause_) next_pause_ = now + (paused_ ? kPacePeriod - running : running);
+}
+
+void WorkerProcess::stop_or_continue() {
+  const bool stop = paused_ || held_since_;
+  if (stop == stopped_ || kill_reason_ || death_) return;
+  stopped_ = stop;
+  (void)::kill(child_.pid(), stop ? SIGSTOP : SIGCONT);  // not reaped, so the number is its own
+}
+
+void WorkerProcess::set_paused(bool paused) {
+  if (paused == held_since_.has_value()) return;
+  const Time now = os::monotonic_now();
+  if (paused) {
+    metrics::count(metrics::Metric::workers_paused);
+    held_since_ = now;
+  } else {
+    stood_still_ += now - *std::exchange(held_since_, std::nullopt);
+  }
+  stop_or_continue();
+}
+
+// Each thread has a priority of its own; threads that start later get that of the thread which starts them.
+void WorkerProcess::set_nice(std::uint32_t nice) {
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", child_.pid()), gone))
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(std::strtoul(thread.path().filename().c_str(), nullptr, 10)),
+                        static_cast<int>(nice));
+  share_.nice = nice;
+}
+
+std::chrono::nanoseconds WorkerProcess::cpu_time() const {
+  std::ifstream in(fmt::format("/proc/{}/stat", child_.pid()));
+  std::string text;
+  std::getline(in, text);
+  // The name of the program, which may have blanks, ends with the last bracket.
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  std::uint64_t user = 0, system = 0;
+  fields >> user >> system;
+  return std::chrono::nanoseconds((user + system) * 1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 std::uint64_t WorkerProcess::resident_bytes() const {

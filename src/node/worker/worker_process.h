@@ -37,6 +37,7 @@ struct WorkerShare {
   std::uint64_t resident_bytes = WorkerLimits{}.resident_bytes;
   double processors = 0;        // 0: no limit
   std::uint32_t percent = 100;  // of its time to run, where no control group holds `processors`
+  std::uint32_t nice = 0;       // of its process; only a privileged user can lower it for a worker that runs
 
   auto operator<=>(const WorkerShare&) const = default;
 };
@@ -71,6 +72,7 @@ class WorkerProcess {
   struct Config {
     std::filesystem::path program;  // godwit-worker
     WorkerLimits limits;
+    std::uint32_t nice = 0;
   };
   struct Received {
     wire::pb::FromWorker frame;
@@ -98,6 +100,9 @@ class WorkerProcess {
   // Enforces this share from now on. REQUIRES: the worker uses no more memory than that now; otherwise it is killed for it.
   void hold(const WorkerShare& share);
   std::uint64_t resident_bytes() const;
+  std::chrono::nanoseconds cpu_time() const;
+  // Stops it, or lets it go on. The time in which it stands still does not count against its answers.
+  void set_paused(bool paused);
 
   bool ready() const { return ready_; }
   pid_t pid() const { return child_.pid(); }
@@ -124,6 +129,10 @@ class WorkerProcess {
   void enforce(Time now);
   void check_memory(Time now);
   void keep_pace(Time now);
+  void stop_or_continue();
+  // The time that counts for answers: it stands still while the worker does.
+  Time worker_time(Time now) const { return now - stood_still_ - (held_since_ ? now - *held_since_ : Time(0)); }
+  void set_nice(std::uint32_t nice);
   Death explain(const os::ExitStatus& status) const;
   Death explain_signal(int signal) const;
 
@@ -137,7 +146,10 @@ class WorkerProcess {
   std::optional<Time> next_look_;  // set where no control group keeps the limits
   WorkerShare share_;
   std::optional<Time> next_pause_;  // set where no control group holds its time: it stops and goes on in turns
-  bool paused_ = false;
+  bool paused_ = false;             // by its limit of time
+  std::optional<Time> held_since_;  // paused by set_paused()
+  Time stood_still_{0};             // by set_paused(), before
+  bool stopped_ = false;            // the process
   bool reading_ = true;
   std::vector<std::string> held_by_;
   std::string stderr_tail_;     // the end of what it wrote to stderr

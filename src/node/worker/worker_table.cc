@@ -56,6 +56,10 @@ void WorkerTable::start(const job::StartWorker& start, const WorkerShare& share)
   workers_.emplace(id, Worker{*std::move(hosted), start.job, share.resident_bytes, nullptr});
 }
 
+void WorkerTable::pause(const job::PauseWorker& pause) {
+  if (const auto found = workers_.find(pause.worker); found != workers_.end()) found->second.process->set_paused(pause.paused);
+}
+
 void WorkerTable::send(job::FrameToWorker frame) {
   const auto found = workers_.find(frame.worker);
   if (found == workers_.end()) return;
@@ -237,11 +241,20 @@ void WorkerTable::on_deadline(job::Time now) {
   for (const job::WorkerId id : due) on_ready(id);
 }
 
-std::uint64_t WorkerTable::resident_bytes(const job::JobId& job) const {
-  std::uint64_t bytes = 0;
+std::chrono::nanoseconds WorkerTable::cpu_time() const {
+  std::chrono::nanoseconds time{0};
+  for (const auto& [id, worker] : workers_) time += worker.process->cpu_time();
+  return time;
+}
+
+WorkerTable::Use WorkerTable::use_of(const job::JobId& job) const {
+  Use use;
   for (const auto& [id, worker] : workers_)
-    if (worker.job == job) bytes += worker.process->resident_bytes();
-  return bytes;
+    if (worker.job == job) {
+      use.resident_bytes += worker.process->resident_bytes();
+      use.cpu_time += worker.process->cpu_time();
+    }
+  return use;
 }
 
 }  // namespace gw::node

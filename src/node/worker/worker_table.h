@@ -60,6 +60,7 @@ class WorkerTable {
   Status refill() { return pool_.refill(); }
   void start(const job::StartWorker& start, const WorkerShare& share);
   void kill(job::WorkerId worker) { workers_.erase(worker); }
+  void pause(const job::PauseWorker& pause);
   void send(job::FrameToWorker frame);
   void end_all() { workers_.clear(); }
 
@@ -71,7 +72,15 @@ class WorkerTable {
   void on_deadline(job::Time now);
 
   std::size_t size() const { return workers_.size(); }
-  std::uint64_t resident_bytes(const job::JobId& job) const;
+  // Of the job's worker; none: it has none.
+  struct Use {
+    std::uint64_t resident_bytes = 0;
+    std::chrono::nanoseconds cpu_time{0};
+  };
+  Use use_of(const job::JobId& job) const;
+  std::chrono::nanoseconds cpu_time() const;  // of all that run
+  // Priority of workers that start from now on.
+  void set_nice(std::uint32_t nice) { pool_.set_nice(nice); }
 
  private:
   struct Worker {

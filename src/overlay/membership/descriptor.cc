@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "wire/machine_name.h"
 #include "wire/messages/overlay_messages.h"
 
 namespace gw::overlay {
@@ -10,7 +11,7 @@ namespace {
 
 static_assert(Coordinate::kDimensions == wire::kCoordinateDimensions);
 
-constexpr std::string_view kPurpose = "godwit descriptor 2";  // no other text that a peer signs begins like this
+constexpr std::string_view kPurpose = "godwit descriptor 3";  // no other text that a peer signs begins like this
 constexpr std::size_t kMaxAge = 0xffff;
 
 // Appends to a text on the stack: a descriptor is signed or checked some hundred times a minute, in a simulation a million times.
@@ -35,6 +36,8 @@ class SignedText {
       number(anchor.address.size(), 1);
       bytes(as_bytes(anchor.address));
     }
+    number(descriptor.name.size(), 1);
+    bytes(as_bytes(descriptor.name));
     bytes(as_bytes(descriptor.address));  // last, so its length needs no mention
   }
   ByteView view() const { return {text_.data(), size_}; }
@@ -105,6 +108,7 @@ Descriptor read(const wire::pb::Descriptor& message, const Signer& signer) {
   descriptor.free_slots = message.free_slots();
   descriptor.reach = static_cast<Reach>(message.reach());
   for (const auto& anchor : message.anchors()) descriptor.anchors.push_back({PeerId::from(anchor.peer()), anchor.address()});
+  descriptor.name = message.name();
   descriptor.age = static_cast<std::uint16_t>(std::min<std::size_t>(message.age(), kMaxAge));
   descriptor.signature = array_of<sizeof(Signature)>(message.signature());
   return descriptor;
@@ -124,6 +128,7 @@ void write(const Descriptor& descriptor, wire::pb::Descriptor& message) {
     written.set_peer(anchor.peer.bytes());
     written.set_address(anchor.address);
   }
+  message.set_name(descriptor.name);
   message.set_age(descriptor.age);
   message.set_signature(descriptor.signature.data(), descriptor.signature.size());
 }

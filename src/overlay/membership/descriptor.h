@@ -56,6 +56,7 @@ struct Descriptor {
   std::uint32_t free_slots = 0;
   Reach reach = Reach::unknown;
   std::vector<Anchor> anchors;
+  std::string name;       // of the machine, for people; empty: it has none
   std::uint16_t age = 0;  // in rounds since the owner made it, as its carriers counted them; not signed
   Signature signature{};  // over the grid and all of the above but the age
 };

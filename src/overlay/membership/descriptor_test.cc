@@ -17,6 +17,7 @@ Descriptor full() {
   descriptor.free_slots = 3;
   descriptor.reach = Reach::outbound;
   descriptor.anchors = {{test_id(2), "192.0.2.1:1"}, {test_id(3), "[2001:db8::1]:2"}};
+  descriptor.name = "lab-3";
   descriptor.age = 7;
   sign(GridId{}, TestSigner(descriptor.key), descriptor);
   return descriptor;
@@ -36,6 +37,7 @@ TEST(Descriptor, SurvivesItsMessage) {
   EXPECT_EQ(back.free_slots, full().free_slots);
   EXPECT_EQ(back.reach, full().reach);
   EXPECT_EQ(back.anchors, full().anchors);
+  EXPECT_EQ(back.name, "lab-3");
   EXPECT_EQ(back.age, full().age);
   EXPECT_TRUE(is_genuine(GridId{}, TestSigner(), back));
 }
@@ -63,6 +65,7 @@ TEST(Descriptor, IsNotGenuineOnceChanged) {
       [](Descriptor& d) { d.anchors.pop_back(); },
       [](Descriptor& d) { d.anchors[1].peer.hash.bytes[0] ^= 1; },
       [](Descriptor& d) { d.anchors[1].address = "192.0.2.1:2"; },
+      [](Descriptor& d) { d.name = "lab-4"; },
       [](Descriptor& d) { d.signature[0] ^= 1; },
   };
   for (const auto& change : changes) {

@@ -82,6 +82,8 @@ class LonelyPeer : public testing::Test {
     const Bytes bytes = job::Manifest::encode(manifest);
     wire::pb::JobCharter charter;
     charter.set_first_home(peer_id(home).bytes());
+    charter.set_key(job_key_);
+    if (!job_key_.empty()) charter.set_nonce(job::nonce_of_key(job_key_));
     if (!grid.empty()) charter.set_grid(wire::open_grid(grid).bytes());
     charter.set_manifest(wire::bytes_of(sha256(bytes)));
     const Bytes signed_charter = job::Charter::sign(charter, a_key());
@@ -132,6 +134,7 @@ class LonelyPeer : public testing::Test {
 
   job::Time now_{milliseconds(1)};
   job::Time checkpoint_every_{0};
+  std::string job_key_;  // of jobs that are submitted
   bool standard_input_ = false;
   std::vector<std::string> grids_ = {"one", "two"};
   std::string default_grid_;

@@ -15,6 +15,13 @@ std::uint32_t length_of(std::string_view frame) {
   return length;
 }
 
+// The thread alone, encoded: a message followed by another one of its kind is the sum of both.
+std::string encode_thread(std::uint64_t thread) {
+  pb::Effect::OutputFile only;
+  only.set_thread(thread);
+  return only.SerializeAsString();
+}
+
 Result<pb::Effect> parse(std::string_view message) {
   pb::Effect effect;
   if (!effect.mutable_file()->ParseFromArray(message.data(), static_cast<int>(message.size())))
@@ -23,16 +30,21 @@ Result<pb::Effect> parse(std::string_view message) {
   effect.set_epoch(1);
   set_stream(effect);
   effect.set_sequence(1);
+  const std::uint64_t thread = effect.file().thread();
+  effect.mutable_file()->clear_thread();
   if (Status right = check_effect(effect); !right) return fail(Kind::corrupt, "{}", right.error().detail);
+  effect.mutable_file()->set_thread(thread);
   return effect;
 }
 
 }  // namespace
 
-std::size_t output_file_frame_bytes(const pb::Effect::OutputFile& piece) { return kLengthBytes + piece.ByteSizeLong(); }
+std::size_t output_file_frame_bytes(const pb::Effect::OutputFile& piece, std::uint64_t thread) {
+  return kLengthBytes + piece.ByteSizeLong() + encode_thread(thread).size();
+}
 
-std::string frame_output_file(const pb::Effect::OutputFile& piece) {
-  const std::string message = piece.SerializeAsString();
+std::string frame_output_file(const pb::Effect::OutputFile& piece, std::uint64_t thread) {
+  const std::string message = piece.SerializeAsString() + encode_thread(thread);
   std::string frame;
   for (std::size_t i = 0; i < kLengthBytes; ++i) frame.push_back(static_cast<char>(message.size() >> (8 * i)));
   return frame + message;

@@ -2,6 +2,7 @@
 // The output files of a job as one sequence of bytes: what a home hands out to the owner of the job.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,9 +12,9 @@
 
 namespace gw::wire {
 
-// Encodes a piece: its length in four bytes, little-endian, then the message.
-std::string frame_output_file(const pb::Effect::OutputFile& piece);
-std::size_t output_file_frame_bytes(const pb::Effect::OutputFile& piece);
+// Encodes a piece that `thread` has left: its length in four bytes, little-endian, then the message.
+std::string frame_output_file(const pb::Effect::OutputFile& piece, std::uint64_t thread);
+std::size_t output_file_frame_bytes(const pb::Effect::OutputFile& piece, std::uint64_t thread);
 
 // Reads such a sequence, however it is cut. Every piece is checked like an effect (wire/messages/worker_frames.h): the bytes may come from
 // anywhere.

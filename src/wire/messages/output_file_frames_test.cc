@@ -18,12 +18,13 @@ OutputFile piece(const std::string& path, std::uint64_t offset, const std::strin
 }
 
 TEST(OutputFileFrames, ComeBackHoweverTheyAreCut) {
-  const std::vector<OutputFile> pieces{piece("a", 0, "first"), piece("folder/b", 70000, std::string(3000, 'x')), piece("c", 0, "")};
+  std::vector<OutputFile> pieces{piece("a", 0, "first"), piece("folder/b", 70000, std::string(3000, 'x')), piece("c", 0, "")};
   std::string all;
   for (const OutputFile& one : pieces) {
-    all += frame_output_file(one);
-    EXPECT_EQ(frame_output_file(one).size(), output_file_frame_bytes(one));
+    all += frame_output_file(one, 7);
+    EXPECT_EQ(frame_output_file(one, 7).size(), output_file_frame_bytes(one, 7));
   }
+  for (OutputFile& one : pieces) one.set_thread(7);  // a frame adds it
   for (const std::size_t cut : {std::size_t{1}, std::size_t{3}, std::size_t{1000}, all.size()}) {
     OutputFileReader reader;
     std::vector<std::string> found;
@@ -40,7 +41,7 @@ TEST(OutputFileFrames, ComeBackHoweverTheyAreCut) {
 
 TEST(OutputFileFrames, ASequenceThatBreaksOffIsNotComplete) {
   OutputFileReader reader;
-  const std::string frame = frame_output_file(piece("a", 0, "bytes"));
+  const std::string frame = frame_output_file(piece("a", 0, "bytes"), 7);
   ASSERT_TRUE(reader.add(std::string_view(frame).substr(0, frame.size() - 1), [](const OutputFile&) { return ok(); }));
   EXPECT_FALSE(reader.complete());
 }
@@ -49,7 +50,7 @@ TEST(OutputFileFrames, MalformedPiecesAreRefused) {
   const auto add = [](const std::string& bytes) { return OutputFileReader().add(bytes, [](const OutputFile&) { return ok(); }); };
   EXPECT_EQ(add(std::string(4, '\xff')).error().kind, Kind::corrupt);                // too long
   EXPECT_EQ(add(std::string("\x02\0\0\0\xff\xff", 6)).error().kind, Kind::corrupt);  // no message
-  EXPECT_EQ(add(frame_output_file(piece("../../etc/passwd", 0, ""))).error().kind, Kind::corrupt);
+  EXPECT_EQ(add(frame_output_file(piece("../../etc/passwd", 0, ""), 7)).error().kind, Kind::corrupt);
 }
 
 }  // namespace

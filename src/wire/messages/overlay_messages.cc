@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "wire/machine_name.h"
 #include "wire/messages/peer_messages.h"
 #include "wire/messages/rules.h"
 
@@ -115,6 +116,7 @@ Status check(const pb::Descriptor& descriptor) {
   GW_TRY_VOID(require(descriptor.free_slots() <= descriptor.slots(), "a peer has no more free slots than slots"));
   GW_TRY_VOID(require(descriptor.anchors_size() <= kMaxAnchors, "a peer has at most 3 anchors"));
   for (const pb::Descriptor::Anchor& anchor : descriptor.anchors()) GW_TRY_VOID(check(anchor));
+  GW_TRY_VOID(require(is_machine_name(descriptor.name()), "the name of a machine has at most 32 letters, digits, dots and dashes"));
   if (descriptor.has_membership()) GW_TRY_VOID(wire::check(descriptor.membership()));
   return check(descriptor.coordinate());
 }

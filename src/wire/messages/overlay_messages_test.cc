@@ -128,6 +128,8 @@ TEST(OverlayMessages, ThatBreakARuleAreRefused) {
       descriptor_with([](D& d) { d.set_reach(static_cast<D::Reach>(9)); }),
       descriptor_with([](D& d) { d.mutable_anchors(0)->set_peer("short"); }),
       descriptor_with([](D& d) { d.mutable_anchors(0)->clear_address(); }),
+      descriptor_with([](D& d) { d.set_name("two\nlines"); }),
+      descriptor_with([](D& d) { d.set_name(std::string(33, 'a')); }),
       descriptor_with([](D& d) { d.mutable_anchors(0)->set_address(std::string(63, 'a') + ":1"); }),
       descriptor_with([](D& d) {
         for (int i = 0; i < kMaxAnchors; ++i) *d.add_anchors() = d.anchors(0);

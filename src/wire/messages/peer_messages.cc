@@ -69,11 +69,16 @@ Status check_few_determinants(const List& list) {
 }
 
 Status check(const JobMessage::Reserve& reserve) {
+  GW_TRY_VOID(require(reserve.priority() <= kMaxPriority, "a priority is at most 100"));
   GW_TRY_VOID(require(reserve.slots() > 0 && reserve.slots() <= kMaxJobSlots, "1 to 65536 slots are reserved"));
   return check(reserve.charter());
 }
 
 Status check(const JobMessage::Offer& offer) {
+  if (!offer.refused().empty()) {
+    GW_TRY_VOID(require(offer.refused().size() <= kMaxRefusalBytes, "a refusal has at most 512 bytes"));
+    return require(offer.claim() == 0 && offer.slots() == 0, "a refusal offers nothing");
+  }
   GW_TRY_VOID(require(offer.claim() != 0, "claims begin with 1"));
   return require(offer.slots() > 0 && offer.slots() <= kMaxJobSlots, "1 to 65536 slots are offered");
 }
@@ -197,6 +202,8 @@ Status check(const JobMessage::ThreadName& name) {
 
 Status check(const JobMessage::Blob& blob) {
   GW_TRY_VOID(require(is_hash(blob.hash()), "a blob is named by 32 bytes"));
+  GW_TRY_VOID(require(blob.holders_size() <= kMaxBlobHolders, "at most four holders of a blob are named"));
+  GW_TRY_VOID(require(std::ranges::all_of(blob.holders(), is_hash), "a holder is named by 32 bytes"));
   return require(blob.bytes().size() <= kMaxBlobBytes, "a blob has at most 1 MiB");
 }
 
@@ -256,6 +263,8 @@ Status check_kind(const JobMessage& message) {
       return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
     case JobMessage::kBlob:
       return check(message.blob());
+    case JobMessage::kHave:
+      return require(message.have().chunks_size() <= kMaxHave, "at most 4096 chunks are announced at once");
     case JobMessage::kWantInput:
       return check_thread(message.want_input());
     case JobMessage::kInput:
@@ -333,6 +342,7 @@ Status check(const PeerMessage& message) {
 void clean_sentences(JobMessage& message) {
   if (message.has_status() && !message.status().failure().empty()) make_plain(*message.mutable_status()->mutable_failure());
   if (message.has_kept() && !message.kept().refused().empty()) make_plain(*message.mutable_kept()->mutable_refused());
+  if (!message.offer().refused().empty()) make_plain(*message.mutable_offer()->mutable_refused());
   if (message.has_thread_failed()) make_plain(*message.mutable_thread_failed()->mutable_failure());
   if (!message.has_effects()) return;
   for (pb::Effect& effect : *message.mutable_effects()->mutable_effects())

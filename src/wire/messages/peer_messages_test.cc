@@ -231,6 +231,25 @@ TEST(PeerMessages, ListsAreBounded) {
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
+TEST(PeerMessages, AnnouncementsAndNamedHoldersAreLimited) {
+  PeerMessage message;
+  JobMessage::Have& have = *about_job(message).mutable_have();
+  for (int i = 0; i < kMaxHave; ++i) have.add_chunks(static_cast<std::uint64_t>(i));
+  EXPECT_EQ(refusal(message), std::nullopt);
+  have.add_chunks(1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  JobMessage::Blob& blob = *message.mutable_job()->mutable_blob();
+  blob.set_hash(std::string(32, 'h'));
+  blob.set_missing(true);
+  blob.add_holders(std::string(32, 'p'));
+  EXPECT_EQ(refusal(message), std::nullopt);
+  blob.add_holders("short");
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  blob.mutable_holders()->RemoveLast();
+  for (int i = 0; i < kMaxBlobHolders; ++i) blob.add_holders(std::string(32, 'p'));
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
 TEST(PeerMessages, TooLongOnesAreNotMade) {
   PeerMessage message;
   JobMessage::Blob& blob = *about_job(message).mutable_blob();
@@ -309,6 +328,30 @@ TEST(PeerMessages, DeterminantsAreSmall) {
   answer.set_epoch(1);
   answer.set_keeper_generation(1);
   answer.set_in_image(kMaxDeterminantIndex + 1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+}
+
+TEST(PeerMessages, ARefusalOffersNothing) {
+  PeerMessage message;
+  JobMessage::Offer& offer = *about_job(message).mutable_offer();
+  offer.set_refused("its owner \x1b[31muses it");
+  EXPECT_EQ(decode_peer_message(encode(message).value())->job().offer().refused(), "its owner  [31muses it");
+  offer.set_slots(1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  offer.set_claim(1);
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  offer.clear_refused();
+  EXPECT_EQ(refusal(message), std::nullopt);
+  offer.Clear();
+  offer.set_refused(std::string(kMaxRefusalBytes + 1, 'x'));
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  JobMessage::Reserve& reserve = *about_job(message).mutable_reserve();
+  reserve.set_slots(1);
+  reserve.mutable_charter()->set_charter("c");
+  reserve.mutable_charter()->set_signature(std::string(64, 's'));
+  reserve.set_priority(kMaxPriority);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  reserve.set_priority(kMaxPriority + 1);
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 

@@ -22,6 +22,7 @@ Status sentence(const std::string& text) { return require(text.size() <= kSenten
 Status check(const pb::Effect::OutputFile& file) {
   GW_TRY_VOID(require(is_tree_path(file.path()), "an output file has a path inside the guest's tree"));
   GW_TRY_VOID(require(pb::Effect::OutputFile::Type_IsValid(file.type()), "the type of an output file is not known"));
+  GW_TRY_VOID(require(file.thread() == 0, "home alone says which thread has left a file"));
   GW_TRY_VOID(require(file.bytes().size() <= kMaxEffectBytes, "a piece of a file has at most 1 MiB"));
   GW_TRY_VOID(require(file.offset() <= UINT64_MAX - kMaxEffectBytes, "a file ends before 2^64"));
   if (file.type() == pb::Effect::OutputFile::FILE) return ok();
@@ -71,6 +72,17 @@ Status check(const pb::InputEntry& entry) {
   return require(entry.target().size() <= kMaxPathBytes, "the target of a link has at most 4096 bytes");
 }
 
+Status check_standard_input(const pb::InputEntry& entry) {
+  GW_TRY_VOID(require(entry.type() == pb::InputEntry::FILE, "standard input is a file"));
+  return check(entry);
+}
+
+Status check(const pb::TaskRow& row) {
+  GW_TRY_VOID(require(static_cast<std::size_t>(row.values_size()) <= kMaxColumns, "a row has at most 256 values"));
+  for (const pb::InputEntry& entry : row.inputs()) GW_TRY_VOID(check(entry));
+  return row.has_standard_input() ? check_standard_input(row.standard_input()) : ok();
+}
+
 Status check(const pb::ThreadConfig& config) {
   GW_TRY_VOID(require(config.args_size() <= kMaxArguments && config.env_size() <= kMaxArguments, "there are at most 65536 arguments"));
   GW_TRY_VOID(require(config.random_seed().size() == 32, "a random seed has 32 bytes"));
@@ -79,7 +91,7 @@ Status check(const pb::ThreadConfig& config) {
     if (path.ends_with('/')) path.remove_suffix(1);  // a directory, to be made at the start
     GW_TRY_VOID(require(is_tree_path(path), "an output has a path inside the guest's tree"));
   }
-  return ok();
+  return config.has_standard_input() ? check_standard_input(config.standard_input()) : ok();
 }
 
 Status check(const pb::ToWorker::Load& load, std::size_t descriptors) {
@@ -125,11 +137,18 @@ Status check(const pb::ToWorker::Chunk& chunk) {
 
 Status check(const pb::ToWorker::TaskSetup& setup, std::size_t descriptors) {
   GW_TRY_VOID(require(descriptors == 1, "what all tasks start with comes as sealed memory"));
+  GW_TRY_VOID(require(static_cast<std::size_t>(setup.values().columns_size()) <= kMaxColumns, "a row has at most 256 values"));
   return require(setup.tasks() > 0 && setup.tasks() <= kMaxTasks, "a job has 1 to 2^20 tasks");
 }
 
 Status check(const pb::ToWorker::Tasks& tasks) {
-  for (const pb::TaskRange& range : tasks.ranges()) GW_TRY_VOID(check_range(range));
+  std::uint64_t count = 0;
+  for (const pb::TaskRange& range : tasks.ranges()) {
+    GW_TRY_VOID(check_range(range));
+    count += range.count();
+  }
+  GW_TRY_VOID(require(tasks.rows().empty() || static_cast<std::uint64_t>(tasks.rows_size()) == count, "each task has a row, or none has"));
+  for (const pb::TaskRow& row : tasks.rows()) GW_TRY_VOID(check(row));
   return ok();
 }
 
@@ -286,6 +305,18 @@ Status check_range(const pb::TaskRange& range) {
 }
 
 Status check_config(const pb::ThreadConfig& config) { return check(config); }
+Status check_row(const pb::TaskRow& row) { return check(row); }
+
+Result<pb::TaskRows> decode_task_rows(ByteView bytes, std::uint32_t rows) {
+  if (bytes.size() > kMaxRowSegmentBytes)
+    return fail(Kind::invalid, "a segment of rows has {} bytes, at most {} are allowed", bytes.size(), kMaxRowSegmentBytes);
+  pb::TaskRows decoded;
+  if (!decoded.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return fail(Kind::invalid, "a segment of rows cannot be read");
+  if (static_cast<std::uint32_t>(decoded.rows_size()) != rows)
+    return fail(Kind::invalid, "a segment has {} rows, the manifest of the job says {}", decoded.rows_size(), rows);
+  for (const pb::TaskRow& row : decoded.rows()) GW_TRY_VOID(check(row));
+  return decoded;
+}
 
 bool is_tree_path(std::string_view path) {
   if (path.empty() || path.size() > kMaxPathBytes || path.find('\0') != std::string_view::npos) return false;

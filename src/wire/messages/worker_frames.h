@@ -15,7 +15,11 @@ inline constexpr std::size_t kMaxInputPiece = 64u << 10;  // of standard input: 
 inline constexpr std::size_t kMaxThreadConfigBytes = 64u << 20;
 inline constexpr std::size_t kMaxPathBytes = 4096;
 inline constexpr std::uint32_t kMaxTasks = 1u << 20;  // of a job
-inline constexpr std::uint32_t kWorkerProtocol = 3;   // in Hello
+inline constexpr std::size_t kMaxRowSegmentBytes = 1u << 20;
+inline constexpr std::size_t kMaxRowSegments = 4096;  // of a job
+inline constexpr std::size_t kMaxColumns = 256;
+inline constexpr std::size_t kMaxRowInputs = 1u << 18;  // pieces of input files that the rows of a job name: 256 GiB
+inline constexpr std::uint32_t kWorkerProtocol = 3;     // in Hello
 
 // Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
 Result<Bytes> encode(const pb::ToWorker& frame);
@@ -35,6 +39,9 @@ Status check_effect(const pb::Effect& effect);
 Status check_task_result(const pb::TaskResult& result);
 Status check_range(const pb::TaskRange& range);
 Status check_config(const pb::ThreadConfig& config);
+Status check_row(const pb::TaskRow& row);
+// A segment of rows. Kind::invalid, also if it has another number of rows.
+Result<pb::TaskRows> decode_task_rows(ByteView bytes, std::uint32_t rows);
 
 // A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
 bool is_tree_path(std::string_view path);
