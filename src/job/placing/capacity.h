@@ -1,0 +1,32 @@
+#pragma once
+// What a job needs of a host, and what a host has; docs/design/016-search.md.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "wire/peer.pb.h"
+
+namespace gw::job {
+
+using wire::pb::Capacity;
+using wire::pb::Requirements;
+
+// Limits of the texts that a stranger sends in either message.
+inline constexpr std::size_t kMaxTags = 16;
+inline constexpr std::size_t kMaxTagBytes = 64;
+
+// Kind::invalid: a field is out of range.
+Status check(const Requirements& needs);
+Status check(const Capacity& capacity);
+
+// Why a host with this capacity is not good enough, with both numbers; none: it fits.
+std::optional<std::string> misfit(const Requirements& needs, const Capacity& capacity);
+
+// "memory=2G,disk=1G,speed=0.5,arch=x86_64,tag=gpu". Kind::invalid with the part that is wrong.
+Result<Requirements> parse_requirements(std::string_view text);
+std::string text_of(const Requirements& needs);
+
+}  // namespace gw::job
