@@ -34,10 +34,10 @@ static int act(const char* what) {
   if (strcmp(what, "checkpoint") == 0) checkpoint();
   if (strcmp(what, "flood") == 0)
     for (int i = 0; i < 32; i++) write(1, block, sizeof block);
-  if (strcmp(what, "clock") == 0 || strcmp(what, "clock_read") == 0)
+  if (strcmp(what, "clock") == 0 || strcmp(what, "clock_fork") == 0)
     for (int i = 0; i < 3; i++) clock_gettime(CLOCK_REALTIME, &now);
-  if (strcmp(what, "clock_read") == 0 || strcmp(what, "read") == 0) return getchar() == EOF ? 5 : 6;
-  if (strcmp(what, "fork") == 0) {
+  if (strcmp(what, "read") == 0) return getchar() == EOF ? 5 : 6;
+  if (strcmp(what, "fork") == 0 || strcmp(what, "clock_fork") == 0) {
     if (fork_thread(&child) != 0) return 1;
     puts(child == 0 ? "child" : "parent");
   }
