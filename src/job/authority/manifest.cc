@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "job/placing/capacity.h"
 #include "wire/image/image.h"
 #include "wire/messages/limits.h"
 #include "wire/messages/worker_frames.h"
@@ -76,6 +77,17 @@ Status check_selection(const wire::pb::Manifest::TaskArray& array) {
   return ok();
 }
 
+// Where the job runs, and what becomes of it when a host is lost.
+Status check_placement(const wire::pb::Manifest::Policy& policy) {
+  if (const Status needs = job::check(policy.needs()); !needs)
+    return fail(Kind::invalid, "the manifest of the job is invalid: {}", needs.error().detail);
+  GW_TRY_VOID(require(wire::pb::Manifest::Policy::Placing_IsValid(policy.place()), "its placement is not known here; update godwit"));
+  GW_TRY_VOID(require(wire::pb::Manifest::Policy::OnFailure_IsValid(policy.on_failure()),
+                      "its policy for a lost host is not known here; update godwit"));
+  GW_TRY_VOID(require(policy.min_slots() <= policy.slots(), "a job cannot begin with more slots than it wants"));
+  return require(policy.job_time_ns() <= kMaxCheckpointInterval, "a job lasts at most 13 days");
+}
+
 Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(content.version() == kVersion, "its version is not known here; update godwit"));
   GW_TRY_VOID(check_module(content.module()));
@@ -95,6 +107,7 @@ Status check_content(const wire::pb::Manifest& content) {
   GW_TRY_VOID(require(static_cast<std::size_t>(content.policy().after_size()) <= kMaxAfter, "a job waits for at most 1024 others"));
   const auto is_job = [](const std::string& job) { return job.size() == sizeof(Hash256); };
   GW_TRY_VOID(require(std::ranges::all_of(content.policy().after(), is_job), "the id of a job has 32 bytes"));
+  GW_TRY_VOID(check_placement(content.policy()));
   return require(content.policy().slots() >= 1 && content.policy().slots() <= wire::kMaxJobSlots, "a job wants 1 to 65536 slots");
 }
 

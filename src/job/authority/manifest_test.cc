@@ -68,6 +68,31 @@ TEST(Manifest, NamesThePiecesOfTheImageThatTheTaskBeginsWith) {
   EXPECT_EQ(Manifest::check(Manifest::encode(content(1))).value().image(), nullptr);
 }
 
+TEST(Manifest, OfAPlacementOutOfRangeIsRefused) {
+  using Policy = wire::pb::Manifest::Policy;
+  const auto refusal = [](auto change) {
+    wire::pb::Manifest manifest = content(1);
+    change(*manifest.mutable_policy());
+    const auto checked = Manifest::check(Manifest::encode(manifest));
+    return checked ? "" : checked.error().detail;
+  };
+  EXPECT_EQ(refusal([](Policy& policy) {
+              policy.mutable_needs()->set_memory_bytes(2u << 30);
+              policy.mutable_needs()->add_tags("gpu");
+              policy.set_place(Policy::SPREAD);
+              policy.set_min_slots(2);
+              policy.set_on_failure(Policy::CANCEL);
+              policy.set_job_time_ns(600'000'000'000);
+            }),
+            "");
+  EXPECT_NE(refusal([](Policy& policy) { policy.mutable_needs()->add_tags("a b"); }).find("tag"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.mutable_needs()->set_disk_bytes(~0ull); }).find("disk"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_place(static_cast<Policy::Placing>(3)); }).find("update godwit"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_on_failure(static_cast<Policy::OnFailure>(9)); }).find("lost host"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_min_slots(3); }).find("more slots"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_job_time_ns(~0ull); }).find("13 days"), std::string::npos);
+}
+
 // Each host would put an image of 8 GiB together from 8,192 times the same MiB.
 TEST(Manifest, OfAnImageThatItsLimitsDoNotAllowIsRefused) {
   wire::pb::Manifest manifest = content(1);

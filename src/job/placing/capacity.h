@@ -18,6 +18,9 @@ using wire::pb::Requirements;
 inline constexpr std::size_t kMaxTags = 16;
 inline constexpr std::size_t kMaxTagBytes = 64;
 
+// Letters, digits, dots, dashes and underscores. Kind::invalid.
+Status check_tag(std::string_view tag);
+
 // Kind::invalid: a field is out of range.
 Status check(const Requirements& needs);
 Status check(const Capacity& capacity);
