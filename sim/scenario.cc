@@ -48,6 +48,7 @@ const Settings<Scenario>& settings() {
                                     .flag("shares", &Scenario::shares)
                                     .flag("users", &Scenario::users)
                                     .flag("owners", &Scenario::owners)
+                                    .flag("memory_limited", &Scenario::memory_limited)
                                     .flag("rigid", &Scenario::rigid)
                                     .time("end_by_ms", &Scenario::end_by, milliseconds(1))
                                     .flag("home_dies", &Scenario::home_dies);

@@ -48,6 +48,7 @@ struct Scenario {
   bool slow = false;            // no faults, but messages, processors and disks that take long
   bool shares = false;          // no faults, but owners that change what they lend and stop their daemons: no work is repeated
   bool users = false;           // each job has another user; the user of job n has the weight n % 3 + 1 at every lender
+  bool memory_limited = false;  // owners limit the memory that they lend, so that claims cannot share slots
   bool owners = false;          // machines lend only while they are idle, and their owners come and go
   bool rigid = false;           // guests cannot be checkpointed: one that reads the clock too often fails with a sentence
   Time end_by{0};               // the latest end of the jobs; 0: heal_time alone counts

@@ -165,7 +165,7 @@ void SimulatedNode::set_slots(std::uint32_t slots) {
   log_.trace(index(), "set slots");
   const auto take_effect = [this, slots](peer::Peer& peer, Time now, std::vector<job::Action>& out) {
     setup_.config.slots.slots = slots;
-    peer.on_local(now, peer::SetSlots{.slots = slots, .vacate = {}}, out);
+    peer.on_local(now, peer::SetSlots{.slots = slots, .memory_bytes = setup_.config.memory_bytes, .vacate = {}}, out);
   };
   if (up()) return call(take_effect);
   setup_.config.slots.slots = slots;

@@ -121,6 +121,7 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
     config.lender.lending.rules.weights[user] = job % 3 + 1;
   }
   config.lender.lending.rules.when.idle = scenario_.owners;
+  if (scenario_.memory_limited) config.memory_bytes = std::uint64_t{scenario_.slots} << 30;
   if (scenario_.strangers > 0) {
     config.unused_claim = seconds(10);
     config.budget.job = {.threads = 40, .blobs = 400, .bytes = 16u << 20, .nodes = 160, .determinants = 2000};

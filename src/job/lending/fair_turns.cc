@@ -105,7 +105,7 @@ void FairTurns::share(std::uint32_t slots) {
     Claim& chosen = next->second->second;
     const std::uint32_t unit = chosen.lanes == 0 ? std::clamp(chosen.contender.least, 1u, slots) : 1;
     chosen.lanes += unit;
-    left -= GW_BUG(163) ? std::min(unit, 1u) : unit;
+    if (!GW_BUG(163)) left -= unit;
     ahead[chosen.contender.consumer] += turn * unit / chosen.contender.weight;
     own[next->second->first] += turn * unit;
   }
