@@ -41,16 +41,32 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-// Copies above every number asked for, so that placing one does not overwrite the next.
-Result<std::vector<UniqueFd>> copies(const std::vector<ChildProcess::Passed>& passed) {
+// The first number above the standard ones and every number asked for.
+int first_above(const std::vector<ChildProcess::Passed>& passed) {
   int above = 3;
   for (const auto& one : passed) above = std::max(above, one.theirs + 1);
+  return above;
+}
+
+// Copies above every number asked for, so that placing one does not overwrite the next.
+Result<std::vector<UniqueFd>> copies(const std::vector<ChildProcess::Passed>& passed) {
+  const int above = first_above(passed);
   std::vector<UniqueFd> result;
   for (const auto& one : passed) {
     result.emplace_back(::fcntl(one.ours, F_DUPFD_CLOEXEC, above));
     if (!result.back()) return fail(Kind::internal, "cannot copy descriptor {} for a child process: {}", one.ours, reason(errno));
   }
   return result;
+}
+
+// Libraries open sockets that an exec does not close. A child that outlives this process for a moment would keep the port of a listening
+// socket, and the next daemon could not listen on it.
+void close_others(const std::vector<ChildProcess::Passed>& passed, posix_spawn_file_actions_t& actions) {
+  const int above = first_above(passed);
+  for (int number = 3; number < above; number++)
+    if (std::ranges::find(passed, number, &ChildProcess::Passed::theirs) == passed.end())
+      ::posix_spawn_file_actions_addclose(&actions, number);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, above);
 }
 
 }  // namespace
@@ -61,6 +77,7 @@ Result<ChildProcess> ChildProcess::start(const Request& request) {
   SpawnSettings settings;
   for (std::size_t i = 0; i < sources.size(); i++)
     ::posix_spawn_file_actions_adddup2(&settings.actions, sources[i].get(), request.descriptors[i].theirs);
+  close_others(request.descriptors, settings.actions);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, request.argv[0].c_str(), &settings.actions, &settings.attributes, pointers(request.argv).data(),
                                   pointers(request.env).data());

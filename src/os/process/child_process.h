@@ -29,7 +29,7 @@ class ChildProcess {
   struct Request {
     std::vector<std::string> argv;    // argv[0] is a path
     std::vector<std::string> env;     // all of it
-    std::vector<Passed> descriptors;  // everything else of ours is closed there, if it is opened with O_CLOEXEC
+    std::vector<Passed> descriptors;  // every other descriptor of ours above 2 is closed there
   };
 
   // In a session of its own: no terminal, and no signals from the keyboard. Kind::not_found: there is no such program.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 
@@ -81,6 +82,25 @@ TEST(ChildProcess, DescriptorsArePassedUnderTheirNumbers) {
   EXPECT_EQ(buffer.substr(0, static_cast<std::size_t>(::read(two[0], buffer.data(), 100))), "second\n");
   EXPECT_EQ(buffer.substr(0, static_cast<std::size_t>(::read(one[0], buffer.data(), 6))), "first\n");
   for (const int fd : {one[0], one[1], two[0], two[1]}) ::close(fd);
+}
+
+// As sockets that libraries open are: without O_CLOEXEC.
+TEST(ChildProcess, GetsNoDescriptorThatIsNotPassed) {
+  int ends[2], answer[2];
+  ASSERT_EQ(::pipe2(answer, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(ends, 0), 0);
+  const int low = ::fcntl(ends[0], F_DUPFD, 7), high = ::fcntl(ends[0], F_DUPFD, 40);
+  auto child = ChildProcess::start({.argv = {"/bin/sh", "-c", "echo /proc/$$/fd/* >&9"},
+                                    .env = {"PATH=/usr/bin:/bin"},
+                                    .descriptors = {{ends[0], 0}, {ends[1], 1}, {ends[1], 2}, {answer[1], 9}}});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(wait_for(*child).exit_code, 0);
+  ::close(answer[1]);
+  std::string open(1000, '\0');
+  open.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(answer[0], open.data(), open.size()))));
+  for (const int fd : {low, high}) EXPECT_EQ(open.find("fd/" + std::to_string(fd)), std::string::npos) << open;
+  EXPECT_NE(open.find("fd/9"), std::string::npos) << open;
+  for (const int fd : {ends[0], ends[1], low, high, answer[0]}) ::close(fd);
 }
 
 TEST(ChildProcess, HasASessionOfItsOwn) {
