@@ -32,6 +32,7 @@ struct StartOptions {
   std::optional<std::uint64_t> seed;
   SweepOptions sweep;
   std::string promote_after;
+  bool no_prefetch = false;
   GridRunOptions grid_run;
   RunOptions run;
   TaskOptions task;
@@ -120,6 +121,7 @@ Status check_grid_options(const StartOptions& options) {
   if (!options.run.image.empty() && array)
     return fail(Kind::invalid, "--image does not go with tasks: an image holds one program; suspend the job with 'godwit job suspend'");
   if (!options.promote_after.empty() && !array) return fail(Kind::invalid, "--promote-after goes with --tasks");
+  if (options.no_prefetch && !array) return fail(Kind::invalid, "--no-prefetch goes with --tasks");
   return ok();
 }
 
@@ -159,6 +161,7 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   if (!options.promote_after.empty()) {
     GW_TRY(job.promote_after, parse_option("--promote-after", options.promote_after));
   }
+  job.prefetch = !options.no_prefetch;
   apply(options.task, job);
   if (tasks) GW_TRY_VOID(add_tasks(local, *std::move(tasks), job));
   return run_on_grid(job, options.grid_run.detach ? Attachment::detached : Attachment::attached, invocation);
@@ -212,6 +215,8 @@ void add_start_options(CommandTree& tree, Command& command, StartOptions& option
                      "Move a task that has run for so long from the plane of short tasks to that of threads, which are checkpointed and "
                      "can move: 1s if not given, 0 to begin with threads",
                      "DURATION");
+  command.add_flag("--no-prefetch", options.no_prefetch,
+                   "Give a peer a task only when a worker is free for it, not in advance: for tasks of very unequal length");
   tree.add_setting(command, Key::checkpoint_every);
   add_run_options(tree, command, options.run);
 }

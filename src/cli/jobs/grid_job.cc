@@ -53,6 +53,7 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   policy.set_stop_after_failures(job.stop_after_failures);
   manifest.set_name(job.name);
   policy.set_promote_after_ns(static_cast<std::uint64_t>(job.promote_after.count()));
+  policy.set_no_prefetch(!job.prefetch);
   *policy.mutable_limits() = job.limits;
   return manifest;
 }

@@ -33,6 +33,7 @@ struct GridJob {
   std::optional<Sweep> sweep = {};        // none: one main thread, which may fork
   std::chrono::nanoseconds promote_after =
       std::chrono::seconds(1);                 // a task that runs longer becomes a thread; 0: all are from their start
+  bool prefetch = true;                        // false: a task leaves home when a slot is free for it
   std::optional<std::uint32_t> selected = {};  // how many of the tasks the job has; none: all
   std::string name = {};                       // of the job; empty: that of its program
   std::string key = {};                        // empty: none

@@ -196,7 +196,7 @@ Status Sweep::add_rows(node::InputFiles& inputs) {
     if (bytes > wire::kMaxRowSegmentBytes)
       return fail(Kind::invalid, "task {} has {} input files, more than can be described for one task: pack them into one", task,
                   row.inputs_size());
-    if (open_bytes_ + bytes > wire::kMaxRowSegmentBytes) close_segment();
+    if (open_bytes_ + bytes > wire::kMaxRowSegmentBytes || open_.rows_size() == wire::kMaxSegmentRows) close_segment();
     open_bytes_ += bytes;
     *open_.add_rows() = std::move(row);
   }

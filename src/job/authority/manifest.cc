@@ -55,6 +55,7 @@ Status check_array(const wire::pb::Manifest& content) {
   std::uint64_t rows = 0;
   for (const wire::pb::Manifest::TaskArray::Segment& segment : array.segments()) {
     GW_TRY_VOID(require(segment.hash().size() == sizeof(Hash256) && segment.rows() > 0, "a segment has a hash and rows"));
+    GW_TRY_VOID(require(segment.rows() <= wire::kMaxSegmentRows, "a segment has at most 16384 rows"));
     rows += segment.rows();
   }
   return require(array.segments().empty() || rows == array.count(), "each task of an array with rows has one");

@@ -140,6 +140,8 @@ TEST(Manifest, OfRowsThatDoNotFitIsRefused) {
   manifest = with_rows({2, 2});
   manifest.mutable_array()->mutable_segments(1)->set_rows(0xFFFF'FFFF);
   EXPECT_FALSE(Manifest::check(Manifest::encode(manifest))) << "the sum does not wrap around";
+  EXPECT_TRUE(Manifest::check(Manifest::encode(with_rows({16384, 1}))));
+  EXPECT_FALSE(Manifest::check(Manifest::encode(with_rows({16385}))));
   manifest = with_rows({2, 2});
   manifest.mutable_array()->mutable_values()->set_has_rows(false);
   EXPECT_FALSE(Manifest::check(Manifest::encode(manifest)));

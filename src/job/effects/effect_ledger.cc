@@ -4,7 +4,6 @@
 
 namespace gw::job {
 Status EffectLedger::add(ThreadId thread) {
-  if (threads_.size() >= config_.threads) return fail(Kind::overloaded, "the job has reached its limit of {} threads", config_.threads);
   if (!threads_.try_emplace(thread).second) return fail(Kind::invalid, "there is a thread {} already", thread.value());
   ++running_;
   return ok();
@@ -21,6 +20,12 @@ Status EffectLedger::adopt(ThreadId thread, std::uint64_t epoch) {
   Thread& known = threads_.at(thread);
   known.epoch = std::max(known.epoch, epoch);
   return ok();
+}
+
+Status EffectLedger::add_child(ThreadId child, std::uint64_t epoch) {
+  if (children_ >= config_.children) return fail(Kind::overloaded, "the job has reached its limit of {} forked threads", config_.children);
+  ++children_;
+  return adopt(child, epoch);
 }
 
 void EffectLedger::begin_again(ThreadId thread) {
@@ -77,7 +82,7 @@ Result<EffectLedger::Verdict> EffectLedger::accept(const Effect& effect) {
     if (child != child_of(id, effect.sequence()))
       return fail(Kind::invalid, "thread {} spawned a child with a name that is not its own to give", effect.thread());
     if (knows(child)) return fail(Kind::invalid, "thread {} spawned thread {}, which exists", effect.thread(), child.value());
-    GW_TRY_VOID(adopt(child, effect.epoch()));
+    GW_TRY_VOID(add_child(child, effect.epoch()));
   }
   take(id, thread, header_of(effect));
   return Verdict::fresh;
@@ -94,7 +99,7 @@ Status EffectLedger::restore(const StoredEffect& effect) {
   if (effect.kind == EffectKind::spawn) {
     const ThreadId child = child_of(effect.thread, effect.sequence);
     if (knows(child)) return fail(Kind::corrupt, "thread {} is stored as spawned twice", child.value());
-    GW_TRY_VOID(adopt(child, effect.epoch));
+    GW_TRY_VOID(add_child(child, effect.epoch));
   }
   take(effect.thread, thread, effect);
   return ok();

@@ -17,12 +17,13 @@ namespace gw::job {
 //
 // A duplicate is compared with what was stored under its number, as far as that is remembered: for the last kRemembered of a stream of a
 // thread that runs, and of all streams of the job together at most Config::remembered. A divergence before those shows in what follows it.
-// Threads: at most Config::threads, ended ones included, since a zombie may speak for them.
+// Children: at most Config::children, ended ones included, since a zombie may speak for them. The threads that the owner adds are as many
+// as the manifest has tasks.
 class EffectLedger {
  public:
   enum class Verdict : std::uint8_t { fresh, duplicate };
   struct Config {
-    std::size_t threads = 1u << 20;
+    std::size_t children = 1u << 20;
     std::size_t remembered = 1u << 18;        // effects, 4 MiB
     std::size_t streams = wire::kMaxStreams;  // of one thread
   };
@@ -66,6 +67,8 @@ class EffectLedger {
   std::size_t remembered() const { return remembered_; }
 
  private:
+  Status add_child(ThreadId child, std::uint64_t epoch);  // known from an effect of its parent
+
   struct Trace {  // of an effect that was stored
     std::uint64_t digest;
     std::uint32_t bytes;
@@ -90,6 +93,7 @@ class EffectLedger {
 
   Config config_;
   Threads threads_;
+  std::size_t children_ = 0;
   std::size_t running_ = 0;
   std::size_t remembered_ = 0;      // traces of all threads
   std::set<ThreadId> with_traces_;  // and who has some

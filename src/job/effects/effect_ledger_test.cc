@@ -144,10 +144,12 @@ TEST_F(Ledger, NothingFollowsTheEndInAnyStream) {
   EXPECT_EQ(ledger_.accept(test::spawn(1)).value(), Verdict::duplicate);
 }
 
-TEST(EffectLedger, HasALimitOfThreads) {
-  EffectLedger ledger({.threads = 1});
+TEST(EffectLedger, HasALimitOfChildren) {
+  EffectLedger ledger({.children = 1});
   ASSERT_TRUE(ledger.add(kMainThread));
-  EXPECT_EQ(ledger.add(ThreadId{2}).error().kind, Kind::overloaded);
+  ASSERT_TRUE(ledger.accept(test::spawn(1)));
+  EXPECT_EQ(ledger.accept(test::spawn(2)).error().kind, Kind::overloaded);
+  EXPECT_TRUE(ledger.add(ThreadId{2})) << "a task that becomes a thread is no child";
   EffectLedger other;
   ASSERT_TRUE(other.add(kMainThread));
   EXPECT_EQ(other.add(kMainThread).error().kind, Kind::invalid);

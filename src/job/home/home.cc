@@ -11,16 +11,21 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 64u << 10;
 
+Home::Config with_policy(Home::Config config, const wire::pb::Manifest::Policy& policy) {
+  config.tasks.lease.prefetch = !policy.no_prefetch();
+  return config;
+}
+
 }  // namespace
 
 Home::Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest)
-    : config_(config),
+    : config_(with_policy(config, manifest.content().policy())),
       environment_(environment),
       charter_(std::move(charter)),
       manifest_(std::move(manifest)),
       roster_(charter_.id(), environment.key, environment.signer, environment.boot),
-      ledger_(EffectLedger::Config{.threads = config.threads}),
-      tasks_(config.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
+      ledger_(EffectLedger::Config{.children = config.children}),
+      tasks_(config_.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
       slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_}),

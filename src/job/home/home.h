@@ -51,7 +51,7 @@ class Home {
     Time fault_patience = std::chrono::seconds(20);  // until a host that reported a faulty thread may get it again; none for this peer
     StandardInput::Config input;
     OutputLimit::Config output;
-    std::size_t threads = 65536;
+    std::size_t children = 65536;  // that the tasks of the job fork
     SlotAcquisition::Config slots;
     Placement::Config placement;
     KeeperAssignment::Config keepers;
@@ -162,7 +162,7 @@ class Home {
 
   // --- the course of the job
   HomeThread& add_thread(ThreadId id) {
-    if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());
+    if (!ledger_.knows(id)) GW_ASSERT(ledger_.add(id).has_value());  // it is new
     return threads_.add(id);
   }
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out, std::string failure = {});

@@ -204,6 +204,42 @@ TEST_F(AtHomeWithTasks, ALongTaskBecomesAThreadWhereItRuns) {
   EXPECT_EQ(home_->snapshot().ended, 1u);
 }
 
+TEST_F(AtHomeWithTasks, EveryTaskMayBecomeAThread) {
+  config_.children = 1;
+  begin_array(kTasks);
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  for (const std::uint32_t task : {0u, 1u, 2u, 3u}) report.add_promoted(task);
+  send(kFirst, report);
+  given(kFirst);
+  EXPECT_EQ(assigned_.size(), 4u) << "the limit is that of forked threads";
+}
+
+TEST_F(AtHomeWithTasks, NoTaskRanForLongerThanItsHostHadTheClaim) {
+  claim(kFirst, 2);
+  JobMessage::TaskReport report = next_report(kFirst);
+  *report.add_results() = result_of(0, tasks_, "x");
+  report.mutable_results(0)->set_run_time_ns(~std::uint64_t{0});
+  now_ += milliseconds(5);
+  send(kFirst, report);
+  take();
+  EXPECT_LE(end_record_of(appends_.back().entry)->run_time_ns(), 5'000'000u);
+}
+
+TEST_F(AtHomeWithTasks, FailedRunsDoNotUseTheRoomOfResults) {
+  config_.output.job_bytes = 1500;
+  begin_array(kTasks, 1000);
+  TaskSet tasks = claim(kFirst, 2);
+  for (int run = 0; run < 20 && !tasks.empty(); ++run) {
+    JobMessage::TaskReport report = next_report(kFirst);
+    for (const TaskSpan& span : tasks.spans())
+      for (std::uint32_t i = 0; i < span.count; ++i) *report.add_results() = result_of(span.first + i, tasks_, "half", 3);
+    send(kFirst, report);
+    tasks = given(kFirst);
+  }
+  EXPECT_GT(home_->snapshot().failed, 0u) << "before a thousand runs";
+}
+
 TEST_F(AtHomeWithTasks, AThreadThatWasATaskIsPlacedAgainWhenItsHostIsLost) {
   claim(kFirst, 2);
   claim(kSecond, 2);

@@ -29,6 +29,8 @@ class OutputLimit {
   // Counts an effect that was stored, in this boot or an earlier one.
   void add(const StoredEffect& effect);
   std::uint64_t stored_bytes() const { return stored_bytes_; }
+  // Of what the job may store, half is stored.
+  bool is_half_full() const { return stored_bytes_ > config_.job_bytes / 2; }
 
  private:
   struct Thread {

@@ -93,7 +93,7 @@ Time Placement::stall_bound(Time checkpoint_every) const {
     std::vector<Time> durations = durations_;
     const auto median = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
     std::ranges::nth_element(durations, median);
-    bound = std::max(bound, kTimesTheMedian * *median);
+    bound = std::max(bound, kTimesTheMedian * std::min(*median, kLongest / kTimesTheMedian));
   }
   const std::uint32_t doublings = has_images ? std::min(stalls_, kMostDoublings) : stalls_;
   for (std::uint32_t i = 0; i < doublings && bound < kLongest; ++i) bound *= 2;

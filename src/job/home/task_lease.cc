@@ -11,6 +11,7 @@ double seconds(Time time) { return std::chrono::duration<double>(time).count(); 
 
 std::uint32_t TaskLease::wanted(const Config& config, std::uint32_t slots, std::uint64_t share) const {
   if (slots == 0 || batches_.size() >= config.unacknowledged) return 0;
+  if (!config.prefetch) return slots - static_cast<std::uint32_t>(std::min<std::size_t>(slots, held_.size()));
   std::uint64_t target = std::max<std::uint64_t>(window_, std::uint64_t{config.first} * slots);
   target = std::min({target, std::max<std::uint64_t>(share + held_.size(), slots), std::uint64_t{config.window}});
   // Batches of half a window: few messages, and a host that is never without tasks.

@@ -9,7 +9,8 @@
 //
 // Invariants.
 // 1. A lease begins with a few tasks per slot, and its window at most doubles with each report: a host shows its speed before it gets many.
-// 2. A window is at most what the host ends in Config::lead at its own measured rate, but two tasks for each free slot.
+// 2. A window is at most what the host ends in Config::lead at its own measured rate, but two tasks for each free slot. Without
+//    Config::prefetch it is one task for each free slot.
 // 3. Near the end of the job no host holds more than its share of the tasks that are left.
 // 4. Batches and reports are numbered without gaps. A batch that is not acknowledged is repeated; the content of a report counts once.
 
@@ -31,6 +32,7 @@ class TaskLease {
     Time period = std::chrono::milliseconds(20);  // of measuring, at least
     std::uint32_t first = 2;                      // tasks per slot, before anything is known
     std::uint32_t window = 1u << 16;              // at most
+    bool prefetch = true;                         // false: a host has no task in advance
     std::size_t unacknowledged = 64;              // batches
   };
 

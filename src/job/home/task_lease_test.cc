@@ -65,6 +65,15 @@ TEST_F(TaskLeaseTest, HoldsNoMoreThanItsShareAtTheEnd) {
   EXPECT_EQ(lease_.wanted(config_, 2, 0), 2u) << "a task for each slot";
 }
 
+TEST_F(TaskLeaseTest, WithoutPrefetchEachFreeSlotGetsOneTask) {
+  config_.prefetch = false;
+  EXPECT_EQ(lease_.wanted(config_, 4, kPlenty), 4u);
+  give(4);
+  report(1);
+  EXPECT_EQ(lease_.wanted(config_, 4, kPlenty), 1u) << "a slot that is free does not wait for a second one";
+  EXPECT_EQ(lease_.wanted(config_, 2, kPlenty), 0u) << "threads use the others";
+}
+
 TEST_F(TaskLeaseTest, RepeatsBatchesUntilTheyAreAcknowledged) {
   give(2);
   give(2);

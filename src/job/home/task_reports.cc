@@ -7,6 +7,17 @@
 #include "job/records.h"
 
 namespace gw::job {
+namespace {
+
+// Of a run that is repeated: there may be a thousand of them for each task.
+Effect with_short_sentence(Effect end) {
+  std::string& sentence = *end.mutable_end()->mutable_sentence();
+  if (sentence.size() > TaskTable::kMaxSentence) sentence.resize(TaskTable::kMaxSentence);
+  return end;
+}
+
+}  // namespace
+
 TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLease::Config& lease, const JobMessage::TaskReport& report,
                                      Actions& out) {
   Taken taken;
@@ -43,7 +54,7 @@ void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::Task
   }
   const bool leased = environment_.plane.take(from, result.task());
   if (!leased && !GW_BUG(61)) return;  // it was recalled, or another host was faster
-  const Time run_time(static_cast<std::int64_t>(std::min<std::uint64_t>(result.run_time_ns(), INT64_MAX)));
+  const Time run_time = believable(now, from, result.run_time_ns());
   const Effect& end = *result.effects().rbegin();
   const EndFacts facts = facts_of(now, from, result.task(), run_time);
   environment_.placement.on_ended(run_time);
@@ -63,6 +74,13 @@ void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::Task
   if (leased) end_task(from, result.task(), end.end(), out);
 }
 
+// No task ran for longer than its host has had the claim: a host that says so would be believed to make progress for years.
+Time TaskReports::believable(Time now, const PeerId& from, std::uint64_t run_time_ns) const {
+  const Claim* claim = environment_.claims.find(from);
+  const Time most = claim == nullptr ? Time(0) : now - claim->since;
+  return Time(static_cast<std::int64_t>(std::min(run_time_ns, static_cast<std::uint64_t>(std::max<std::int64_t>(0, most.count())))));
+}
+
 EndFacts TaskReports::facts_of(Time now, const PeerId& from, std::uint32_t task, Time run_time) const {
   const TaskTable& table = environment_.plane.table();
   return {.host = from,
@@ -75,9 +93,10 @@ bool TaskReports::run_again(std::uint32_t task, const Effect& end, const EndFact
   TaskTable& table = environment_.plane.table();
   const std::uint32_t retries = environment_.manifest.content().policy().retries();
   if (exit_code_of(end.end()) == 0 || table.failed_runs(task) >= (GW_BUG(121) ? retries + 1 : retries)) return false;
+  if (environment_.output.is_half_full()) return false;  // failed runs must not use the room of results
   GW_REACHED("home: a task that failed runs again");
   table.run_again(task, facts.host);
-  environment_.append(attempt_entry(end, facts), out);
+  environment_.append(attempt_entry(with_short_sentence(end), facts), out);
   out.after_disk(Notify{RunRepeated{environment_.job, environment_.manifest.thread_of(task), facts.host, end.end()}});
   return true;
 }

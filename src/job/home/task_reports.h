@@ -51,6 +51,7 @@ class TaskReports {
   void store_end(const Effect& effect, const EndFacts& facts, Actions& out);
   // Whether the task that has come to this end runs again; then that is recorded.
   bool run_again(std::uint32_t task, const Effect& end, const EndFacts& facts, Actions& out);
+  Time believable(Time now, const PeerId& from, std::uint64_t run_time_ns) const;
   EndFacts facts_of(Time now, const PeerId& from, std::uint32_t task, Time run_time) const;
   void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
 

@@ -187,9 +187,13 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
   // A thread runs once per epoch: an assignment that comes late or twice after its worker died does not start it again.
   const auto last = highest_epoch_.find(id);
   const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
-  const bool running = assign.promoted() && tasks_.adopt(assign.task());
+  const bool running = assign.promoted() && tasks_.has_promoted(assign.task());
   const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
-  if (lived || no_room || (draining() && !running) || code_.broken()) return status_.send_gone(id, assign.epoch(), out);
+  if (lived || no_room || (draining() && !running) || code_.broken()) {
+    if (running) tasks_.drop(assign.task(), out);  // home starts it elsewhere
+    return status_.send_gone(id, assign.epoch(), out);
+  }
+  if (running) tasks_.adopt(assign.task());
   highest_epoch_[id] = assign.epoch();
   HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
   if (running) {

@@ -63,7 +63,7 @@ void HostedTasks::begin_session(std::uint64_t session, Actions& out) {
   next_report_ = 1;
 }
 
-bool HostedTasks::adopt(std::uint32_t task) { return promoted_.remove(task); }
+void HostedTasks::adopt(std::uint32_t task) { promoted_.remove(task); }
 
 bool HostedTasks::drop(std::uint32_t task, Actions& out) {
   if (!promoted_.remove(task)) return false;

@@ -56,8 +56,9 @@ class HostedTasks {
 
   // Home. `refused`: this host runs nothing, and why, if it is its fault.
   void on_batch(Time now, const JobMessage::TaskBatch& batch, const std::optional<std::string>& refused, Actions& out);
-  // A task that was promoted is home's thread now, and this host runs it. False: it is not here any more.
-  bool adopt(std::uint32_t task);
+  bool has_promoted(std::uint32_t task) const { return promoted_.contains(task); }
+  // A task that was promoted is home's thread now, and this host runs it. REQUIRES: has_promoted(task).
+  void adopt(std::uint32_t task);
   // Home does not want the promoted task as a thread. False: it is not here.
   bool drop(std::uint32_t task, Actions& out);
   // Gives back all tasks that have not ended.
