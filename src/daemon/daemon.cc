@@ -41,10 +41,22 @@ Result<node::Share> chosen_share(const Options& options, const std::filesystem::
   return share;
 }
 
+// The key is made before the records: where they are without it, it was removed. With another key nobody would believe this peer that
+// the jobs in the records are its own.
+Status check_key(const node::StateFolder& folder) {
+  std::error_code error;
+  if (std::filesystem::exists(folder.key_file(), error) || !std::filesystem::exists(folder.records_file(), error)) return ok();
+  return fail(Kind::corrupt,
+              "{} is missing, and the jobs in this folder cannot go on without it: put the file back, or remove the folder {} with all its "
+              "jobs to begin anew",
+              folder.key_file().string(), folder.path().string());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::make(const Options& options) {
   GW_TRY(node::StateFolder folder, node::StateFolder::open(options.state));
+  GW_TRY_VOID(check_key(folder));
   GW_TRY(transport::Identity identity, transport::Identity::load_or_make(folder.key_file()));
   GW_TRY(const std::filesystem::path cache, os::cache_dir());
   GW_TRY(node::NativeCode code, node::NativeCode::open(code_config(cache, options.worker)));

@@ -108,7 +108,7 @@ SegmentCursor::SegmentCursor(std::filesystem::path folder, segment::Position fro
     : folder_(std::move(folder)), at_(from), end_(end) {}
 
 Error SegmentCursor::damaged(std::string_view what) const {
-  return fail(Kind::corrupt, "{} at byte {} of {}", what, at_.offset, segment::file_of(folder_, at_.number).string());
+  return fail(Kind::corrupt, "{} at byte {} of {}, which is damaged", what, at_.offset, segment::file_of(folder_, at_.number).string());
 }
 
 Status SegmentCursor::open() {
