@@ -285,6 +285,7 @@ class Peer:
         self.state = (self.disk.folder if self.disk else self._folder) / "state"
         self.socket = self._folder / "socket"
         self.log = self._folder / "log"
+        self.program = Path(GODWIT)  # what start() starts
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -293,7 +294,7 @@ class Peer:
 
     def launch(self) -> None:
         address = f"{self._network.host(self._number)}:{Network.PORT}"
-        words = ["ip", "netns", "exec", self._network.namespace(self._number), GODWIT, "up", "--foreground", "--socket", self.socket,
+        words = ["ip", "netns", "exec", self._network.namespace(self._number), self.program, "up", "--foreground", "--socket", self.socket,
                  "--state", self.state, "--slots", self._slots, "--listen", address,
                  "--for", "anyone"]  # each peer has an owner of its own
         if self._join:
@@ -348,6 +349,15 @@ class Peer:
                     waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
             except (ProcessLookupError, FileNotFoundError):
                 pass
+
+    def workers(self) -> list[int]:
+        """Processes."""
+        try:
+            threads = os.listdir(f"/proc/{self._process.pid}/task")
+            children = [int(word) for thread in threads for word in Path(f"/proc/{self._process.pid}/task/{thread}/children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            return []
+        return [pid for pid in children if _name_of(pid) == WORKER]
 
     def is_up(self) -> bool:
         return self._process is not None and self._process.poll() is None
