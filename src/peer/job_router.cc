@@ -475,7 +475,10 @@ void JobRouter::on_forget(Time, const PeerId&, const JobMessage& message, Action
 void JobRouter::on_want_blob(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
   const Hash256 hash = wire::hash_of(message.want_blob().hash());
-  if (!machines_.blobs.is_shared(hash, job)) return machines_.blobs.on_want(from, job, hash, out);
+  if (!machines_.blobs.is_shared(hash, job)) {
+    machines_.blobs.on_want(from, job, hash, out);
+    return;
+  }
   const bool at_home = machines_.homes.contains(job);
   machines_.chunk_uploads.on_want(now, {from, job, hash}, at_home && message.want_blob().from_any(), out);
 }

@@ -194,23 +194,25 @@ std::vector<Hash256> BlobReferences::all() const {
   return hashes;
 }
 
-void BlobReferences::on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out) {
+bool BlobReferences::on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out) {
   const auto found = blobs_.find(hash);
   const bool may_read = found != blobs_.end() && std::ranges::find(found->second.needs, job, &Need::job) != found->second.needs.end();
   // The blob is on its way to the disk: do not answer that it is lacking. The peer will ask again.
-  if (may_read && found->second.state == State::storing) return;
+  if (may_read && found->second.state == State::storing) return false;
   if (!may_read || !has(hash)) {
     JobMessage answer;
     answer.mutable_blob()->set_hash(wire::bytes_of(hash));
     answer.mutable_blob()->set_missing(true);
     out.send(from, job, std::move(answer));
-    return;
+    return false;
   }
   const bool loading = waiters_.contains(hash);
-  if (!loading && waiters_.size() >= config_.waiters) return;  // the peer will ask again
+  if (!loading && waiters_.size() >= config_.waiters) return false;
   std::set<Partner>& waiters = waiters_[hash];
-  if (waiters.size() < config_.waiters) waiters.insert({from, job});
+  if (waiters.size() >= config_.waiters) return false;
+  waiters.insert({from, job});
   if (!loading) load(hash, out);
+  return true;
 }
 
 Status BlobReferences::on_blob(Time now, const PeerId& from, const JobMessage::Blob& message, Actions& out) {

@@ -91,7 +91,8 @@ class BlobReferences {
   // Reads a blob for local use; answered by on_disk.
   void load(const Hash256& hash, Actions& out) { out.add(LoadBlob{hash}); }
 
-  void on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out);
+  // True: the blob is read, and sent then. False: the peer is told that it is lacking, or asks again.
+  bool on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out);
   // Kind::corrupt if the bytes do not have the hash.
   Status on_blob(Time now, const PeerId& from, const JobMessage::Blob& message, Actions& out);
   void on_stored(const Hash256& hash);

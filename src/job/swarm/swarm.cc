@@ -8,8 +8,14 @@
 namespace gw::job {
 namespace {
 
-constexpr std::size_t kRequestsOfOneChunk = 2;
+constexpr std::size_t kRequestsOfOneChunk = 2;  // at hosts; one more at home
 constexpr int kPatience = 3;  // a peer is overdue after so many times its usual time, and given up after so many times that
+constexpr int kSlowest = 2;   // of the usual time of all hosts of a job
+
+constexpr int kWeight = 4, kWeightInJob = 16;  // of the past in a mean, against 1
+
+// 0: there was none yet.
+Time mean(Time past, Time next, int weight) { return past == Time(0) ? next : ((weight - 1) * past + next) / weight; }
 
 }  // namespace
 
@@ -51,9 +57,13 @@ void Swarm::close(const JobId& id) {
 
 // --- partners
 
-// nullptr: there is no room for another one.
-Swarm::Partner* Swarm::add_partner(const JobId& id, Job& job, const PeerId& peer) {
+// nullptr: there is no room for another one. Home, which looks for no partners, forgets those that have left when it has no room.
+Swarm::Partner* Swarm::add_partner(Time now, const JobId& id, Job& job, const PeerId& peer) {
   if (const auto found = job.partners.find(peer); found != job.partners.end()) return &found->second;
+  if (job.partners.size() >= config_.accepted && !job.home && now >= job.look_at) {
+    job.look_at = now + config_.look_every;
+    remove_left(now, id, job, members_(id));
+  }
   if (job.partners.size() >= config_.accepted) return nullptr;
   Partner& partner = job.partners[peer];
   partner.distance = distance_(peer);
@@ -80,6 +90,14 @@ void Swarm::remove_partner(Time now, const Link& link) {
     if (const auto wanted = wanted_.find(hash); wanted != wanted_.end()) place(now, hash, wanted->second);
 }
 
+void Swarm::remove_left(Time now, const JobId& id, Job& job, const std::vector<PeerId>& members) {
+  const std::set<PeerId> present(members.begin(), members.end());
+  std::vector<PeerId> left;
+  for (const auto& [peer, partner] : job.partners)
+    if (!partner.home && !present.contains(peer)) left.push_back(peer);
+  for (const PeerId& peer : left) remove_partner(now, {id, peer});
+}
+
 // Of many members half of the partners are the nearest ones and half are drawn: near partners alone would be islands, between which only
 // home carries chunks. Hosts that have left the roster are partners no more.
 void Swarm::look_for_partners(Time now, const JobId& id, Job& job, Actions& out) {
@@ -87,10 +105,7 @@ void Swarm::look_for_partners(Time now, const JobId& id, Job& job, Actions& out)
   job.look_at = now + config_.look_every;
   std::vector<PeerId> members = members_(id);
   std::erase(members, *job.home);
-  std::vector<PeerId> left;
-  for (const auto& [peer, partner] : job.partners)
-    if (!partner.home && std::ranges::find(members, peer) == members.end()) left.push_back(peer);
-  for (const PeerId& peer : left) remove_partner(now, {id, peer});
+  remove_left(now, id, job, members);
   std::erase_if(members, [&](const PeerId& peer) { return job.partners.contains(peer); });
   const std::size_t more = config_.partners - std::min(config_.partners, job.partners.size() - 1);
   if (members.size() > more) {
@@ -103,7 +118,7 @@ void Swarm::look_for_partners(Time now, const JobId& id, Job& job, Actions& out)
   }
   if (!job.here.empty()) members.push_back(*job.home);
   for (const PeerId& peer : members) {
-    Partner* const partner = add_partner(id, job, peer);
+    Partner* const partner = add_partner(now, id, job, peer);
     if (partner == nullptr || std::exchange(partner->greeted, true)) continue;
     JobMessage message = all_here(job);
     message.mutable_have()->set_greeting(true);
@@ -153,19 +168,26 @@ JobMessage Swarm::all_here(const Job& job) {
 
 void Swarm::announce(const JobId& id, Job& job, Actions& out) {
   const std::vector<std::uint64_t> news = std::exchange(job.news, {});
-  JobMessage message;
-  for (const std::uint64_t name : news) message.mutable_have()->add_chunks(name);
   // A partner that has the chunk may have sent it, and then waits for this: it is the acknowledgement.
-  for (const auto& [peer, partner] : job.partners) out.send(peer, id, message);
+  for (std::size_t first = 0; first < news.size(); first += wire::kMaxHave) {
+    JobMessage message;
+    for (std::size_t i = first; i < std::min<std::size_t>(news.size(), first + wire::kMaxHave); ++i)
+      message.mutable_have()->add_chunks(news[i]);
+    for (const auto& [peer, partner] : job.partners) out.send(peer, id, message);
+  }
 }
 
 // --- what others have
 
 void Swarm::learn(Time now, const JobId& id, Job& job, const PeerId& peer, std::uint64_t name) {
-  Partner* const partner = add_partner(id, job, peer);
-  if (partner == nullptr || partner->home) return;
-  if (partner->has.size() >= config_.announced) partner->has.erase(partner->has.begin());
-  if (!partner->has.insert(name).second) return;
+  Partner* const partner = add_partner(now, id, job, peer);
+  if (partner == nullptr || partner->home || partner->has.contains(name)) return;
+  // Any of them: if it were the first one, chunks with small names would never be known.
+  if (partner->has.size() >= config_.announced) {
+    const auto drawn = partner->has.lower_bound(rng_.next());
+    partner->has.erase(drawn == partner->has.end() ? partner->has.begin() : drawn);
+  }
+  partner->has.insert(name);
   Hash256 first{};
   for (std::size_t i = 0; i < sizeof name; ++i) first.bytes[i] = static_cast<std::uint8_t>(name >> (56 - 8 * i));
   for (auto wanted = wanted_.lower_bound(first); wanted != wanted_.end() && chunk_name(wanted->first) == name; ++wanted)
@@ -178,7 +200,7 @@ void Swarm::on_have(Time now, const PeerId& from, const JobId& id, const JobMess
   for (const std::uint64_t name : have.chunks()) learn(now, id, *job, from, name);
   ask(now, out);
   if (!have.greeting() || !job->home) return;
-  Partner* const partner = add_partner(id, *job, from);
+  Partner* const partner = add_partner(now, id, *job, from);
   if (partner == nullptr) return;
   partner->greeted = true;
   if (!job->here.empty()) out.send(from, id, all_here(*job));
@@ -222,7 +244,10 @@ void Swarm::place(Time now, const Hash256& hash, Wanted& wanted) {
   leave_queues(hash, wanted);
   if (!blobs_.is_asked(hash)) return;  // it has come, and waits for the disk
   const auto on_time = [&](const Link& link) { return !flights_.at({link, hash}).overdue; };
-  if (wanted.asked.size() >= kRequestsOfOneChunk || std::ranges::any_of(wanted.asked, on_time)) return;
+  if (std::ranges::any_of(wanted.asked, on_time)) return;
+  // Two hosts have sent nothing: others that say they have the chunk may be of the same kind. Home is asked beside them.
+  const auto is_host = [&](const Link& link) { return !find(link)->home; };
+  const bool hosts = static_cast<std::size_t>(std::ranges::count_if(wanted.asked, is_host)) < kRequestsOfOneChunk;
   const std::uint64_t name = chunk_name(hash);
   const auto was_asked = [&](const Link& link) { return std::ranges::find(wanted.asked, link) != wanted.asked.end(); };
   std::vector<Link> homes;
@@ -231,7 +256,7 @@ void Swarm::place(Time now, const Hash256& hash, Wanted& wanted) {
       const Link link{id, peer};
       if (was_asked(link)) continue;
       if (partner.home) homes.push_back(link);
-      if (!partner.home && usable(now, partner) && partner.has.contains(name)) wanted.queued.push_back(link);
+      if (hosts && !partner.home && usable(now, partner) && partner.has.contains(name)) wanted.queued.push_back(link);
     }
   wanted.order = {wanted.chunk.priority, wanted.queued.size(), wanted.tie};
   if (wanted.queued.empty() && !wanted.home_lacks) wanted.queued = homes;
@@ -277,14 +302,18 @@ void Swarm::ask(Time now, Actions& out) {
     partner.bytes += wanted.chunk.bytes;
     ++partner.chunks;
     note_room(link, partner);
-    deadlines_.set({link, hash}, now + overdue_after(partner));
+    deadlines_.set({link, hash}, now + overdue_after(link));
     blobs_.ask(hash, link.job, link.peer, partner.home && !wanted.insists, out);
   }
 }
 
-Time Swarm::overdue_after(const Partner& partner) const {
+// The usual time of a host counts only as far as that of all hosts of the job: one that is slow, or pretends to be, does not hold chunks
+// back that others have.
+Time Swarm::overdue_after(const Link& link) {
+  const Partner& partner = *find(link);
   if (partner.pace == Time(0)) return config_.first_overdue;
-  return std::clamp(kPatience * partner.pace, config_.least_overdue, config_.most_overdue);
+  const Time usual = partner.home ? partner.pace : std::min(partner.pace, kSlowest * find(link.job)->pace);
+  return std::clamp(kPatience * usual, config_.least_overdue, config_.most_overdue);
 }
 
 void Swarm::end_flight(const Flight& flight, std::map<Flight, Sent>::iterator sent) {
@@ -326,11 +355,12 @@ void Swarm::on_answer(Time now, const PeerId& from, const JobId& id, const JobMe
     if (partner.home && answer.holders().empty() && wanted != wanted_.end()) wanted->second.home_lacks = true;
     if (++partner.misses >= config_.misses) leave_out(now, flight.link, partner);
   } else {
-    partner.pace = partner.pace == Time(0) ? took : (3 * partner.pace + took) / 4;
+    partner.pace = mean(partner.pace, took, kWeight);
+    if (Time& pace = find(id)->pace; !partner.home) pace = mean(pace, took, kWeightInJob);
     partner.misses = 0;
   }
-  // A chunk that has come waits for the disk: it is asked for again only if it did not come.
-  if (wanted != wanted_.end() && (!good || answer.missing())) {
+  // A chunk that has come waits for the disk. One that was not stored, because the disk is full, is asked for again.
+  if (wanted != wanted_.end()) {
     // Home has named hosts that are not used here: it has to send the chunk itself.
     if (partner.home && !answer.holders().empty() && wanted->second.queued.empty()) wanted->second.insists = true;
     place(now, flight.hash, wanted->second);
@@ -348,7 +378,7 @@ void Swarm::on_overdue(Time now, const Flight& flight, Actions& out) {
   if (!sent->second.overdue || again) {
     GW_REACHED("swarm: a request is overdue");
     sent->second.overdue = true;
-    deadlines_.set(flight, again ? now + overdue_after(partner) : sent->second.at + kPatience * overdue_after(partner));
+    deadlines_.set(flight, again ? now + overdue_after(flight.link) : sent->second.at + kPatience * overdue_after(flight.link));
     if (again) blobs_.ask(flight.hash, flight.link.job, flight.link.peer, false, out);
   } else {
     end_flight(flight, sent);

@@ -29,8 +29,8 @@ std::uint64_t chunk_name(const Hash256& hash);
 // peer. A partner that sends wrong bytes, sends nothing, or lacks what it announced is left out for a while. If home lacks a chunk too,
 // take_unserved() returns it: all members of the job have to be asked.
 //
-// Invariants: a chunk that is wanted is either in flight, at one peer or at two, or in the queue of each peer that may be asked for it; no
-// peer has more bytes or chunks in flight than its window. Costs: O(partners) per chunk and event. Limits: Config, and those of
+// Invariants: a chunk that is wanted is either in flight, at one peer or at two and at home, or in the queue of each peer that may be asked
+// for it; no peer has more bytes or chunks in flight than its window. Costs: O(partners) per chunk and event. Limits: Config, and those of
 // BlobReferences, which has every chunk that is wanted. A machine without I/O or threads: its peer owns and drives it.
 class Swarm {
  public:
@@ -142,6 +142,7 @@ class Swarm {
     std::set<Hash256> here = {};
     std::vector<std::uint64_t> news = {};  // names of chunks that were not announced yet
     Time look_at{0};
+    Time pace{0};  // mean time of an answer of a host
   };
   struct Wanted {
     Chunk chunk;
@@ -158,7 +159,8 @@ class Swarm {
 
   Job* find(const JobId& job);
   Partner* find(const Link& link);
-  Partner* add_partner(const JobId& id, Job& job, const PeerId& peer);
+  Partner* add_partner(Time now, const JobId& id, Job& job, const PeerId& peer);
+  void remove_left(Time now, const JobId& id, Job& job, const std::vector<PeerId>& members);
   void remove_partner(Time now, const Link& link);
   void look_for_partners(Time now, const JobId& id, Job& job, Actions& out);
   bool usable(Time now, const Partner& partner) const { return now >= partner.left_out_until; }
@@ -171,7 +173,7 @@ class Swarm {
   void ask(Time now, Actions& out);
   void end_flight(const Flight& flight, std::map<Flight, Sent>::iterator sent);
   void leave_out(Time now, const Link& link, Partner& partner);
-  Time overdue_after(const Partner& partner) const;
+  Time overdue_after(const Link& link);
   static JobMessage all_here(const Job& job);
   void announce(const JobId& id, Job& job, Actions& out);
   void on_overdue(Time now, const Flight& flight, Actions& out);

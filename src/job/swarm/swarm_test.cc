@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ranges>
+
 #include "job/test/fake_disk.h"
 #include "job/test/signers.h"
 
@@ -265,6 +268,96 @@ TEST_F(InASwarm, TheDeathOfHomeLeavesChunksOfPartnersAvailable) {
   EXPECT_EQ(asked().front(), (Asked{2, 5, false}));
   have(2, {6});
   EXPECT_EQ(asked(), (std::vector<Asked>{{2, 6, false}}));
+}
+
+// Defect: a chunk that came while the disk was full was neither stored nor asked for again.
+TEST_F(InASwarm, AChunkThatComesWhileTheDiskIsFullIsAskedForAgain) {
+  have(2, {5});
+  want(5);
+  asked();
+  blobs_.set_disk_full(true);
+  deliver(2, 5);
+  EXPECT_TRUE(asked().empty());
+  blobs_.set_disk_full(false);
+  EXPECT_EQ(swarm_.next_deadline(), Time(0));
+  tick(Time(0));
+  EXPECT_EQ(asked(), (std::vector<Asked>{{2, 5, false}}));
+}
+
+// Defect: hosts that announce everything and send nothing were asked one after the other, for twelve seconds each.
+TEST_F(InASwarm, HomeIsAskedWhenTwoHostsHaveSentNothing) {
+  for (const std::uint8_t peer : {2, 3, 4, 6}) have(peer, {5});
+  want(5);
+  EXPECT_EQ(asked().size(), 1u);
+  tick(seconds(4));
+  const std::vector<Asked> second = asked();
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_NE(second[0].peer, kHome);
+  tick(seconds(4));
+  EXPECT_EQ(asked(), (std::vector<Asked>{{kHome, 5, false}}));
+}
+
+// Defect: a host that always took seconds was waited for up to half a minute, whatever the others needed.
+TEST_F(InASwarm, ASlowHostIsMeasuredByTheOthers) {
+  int chunk = 0;
+  const auto fetch = [&](std::uint8_t peer, Time time) {
+    have(peer, {++chunk});
+    want(chunk);
+    asked();
+    now_ += time;
+    deliver(peer, chunk);
+  };
+  fetch(3, seconds(3));
+  for (int i = 0; i < 40; ++i) fetch(2, milliseconds(100));
+  have(3, {++chunk});
+  want(chunk);
+  EXPECT_EQ(asked().size(), 1u);
+  tick(seconds(5));
+  EXPECT_EQ(asked(), (std::vector<Asked>{{kHome, chunk, false}}));
+}
+
+// Defect: of more chunks than are remembered of a host, those with small names never were.
+TEST_F(InASwarm, AllChunksOfAHostThatHasManyMayBeKnown) {
+  Swarm swarm({.announced = 8}, blobs_, [this](const JobId&) { return members_; }, [](const PeerId&) { return kNever; }, Rng(1));
+  swarm.open(job_, id_of(kHome));
+  std::map<std::uint64_t, int> chunks;
+  for (int i = 0; i < 64; ++i) chunks[chunk_name(hash(i))] = i;
+  for (const auto& [name, number] : chunks | std::views::reverse) {
+    JobMessage::Have have;
+    have.add_chunks(name);
+    swarm.on_have(now_, id_of(2), job_, have, out_);
+  }
+  for (const auto& [name, number] : chunks | std::views::take(32)) {
+    ASSERT_TRUE(blobs_.expect(hash(number), job_));
+    swarm.want(now_, {.hash = hash(number), .bytes = 1000}, job_, out_);
+  }
+  EXPECT_GE(std::ranges::count(asked(), 2, &Asked::peer), 2);
+}
+
+// Defect: hosts that had left the job were known to home for ever, and new ones were not.
+TEST_F(InASwarm, HomeForgetsHostsThatHaveLeft) {
+  Swarm home({.accepted = 2}, blobs_, [this](const JobId&) { return members_; }, [](const PeerId&) { return kNever; }, Rng(1));
+  home.open(job_, std::nullopt);
+  JobMessage::Have have;
+  have.add_chunks(chunk_name(hash(5)));
+  for (const std::uint8_t peer : {2, 3}) home.on_have(now_, id_of(peer), job_, have, out_);
+  members_ = {id_of(3), id_of(4)};
+  home.on_have(now_, id_of(4), job_, have, out_);
+  EXPECT_EQ(home.holders(now_, job_, hash(5), id_of(9), 4).size(), 2u);
+  const std::vector<PeerId> known = home.holders(now_, job_, hash(5), id_of(3), 4);
+  EXPECT_EQ(known, (std::vector{id_of(4)}));
+}
+
+// Defect: a job whose chunks were all in the cache announced more of them at once than a message may have.
+TEST_F(InASwarm, ManyChunksAreAnnouncedInSeveralMessages) {
+  for (int chunk = 0; chunk < wire::kMaxHave + 100; ++chunk) swarm_.add_here(now_, hash(chunk), job_);
+  tick(Time(0));
+  int announced = 0;
+  for (const auto& [to, message] : sent()) {
+    ASSERT_LE(message.have().chunks_size(), wire::kMaxHave);
+    announced += message.have().chunks_size();
+  }
+  EXPECT_EQ(announced, wire::kMaxHave + 100);
 }
 
 TEST_F(InASwarm, AClosedJobLeavesNothing) {
