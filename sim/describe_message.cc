@@ -117,18 +117,18 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kKeeperFilled:
       return "keeper filled " + kept_thread_of(job.keeper_filled());
     case JobMessage::kKeepImage:
-      return fmt::format("keep image {} {} determinants {}{}", kept_thread_of(job.keep_image()), brief(job.keep_image().parts()),
+      return fmt::format("keep image {} {} determinants {}{}", kept_thread_of(job.keep_image()), brief(job.keep_image().image_root()),
                          job.keep_image().determinants(), of_spawn(job.keep_image()));
     case JobMessage::kKeepDeterminants:
       return fmt::format("keep determinants {} {}", kept_thread_of(job.keep_determinants()),
                          describe_determinants(job.keep_determinants().determinants()));
     case JobMessage::kKept:
-      return fmt::format("kept {} {} determinants {}{}", kept_thread_of(job.kept()), brief(job.kept().parts()), job.kept().determinants(),
-                         of_spawn(job.kept()));
+      return fmt::format("kept {} {} determinants {}{}", kept_thread_of(job.kept()), brief(job.kept().image_root()),
+                         job.kept().determinants(), of_spawn(job.kept()));
     case JobMessage::kWantImage:
       return "want image " + kept_thread_of(job.want_image());
     case JobMessage::kImageIs:
-      return fmt::format("image is {} {} with {}, then {}", kept_thread_of(job.image_is()), brief(job.image_is().parts()),
+      return fmt::format("image is {} {} with {}, then {}", kept_thread_of(job.image_is()), brief(job.image_is().image_root()),
                          job.image_is().in_image(), describe_determinants(job.image_is().determinants()));
     case JobMessage::kAskKept:
       return fmt::format("ask kept {}", job.ask_kept().threads_size());

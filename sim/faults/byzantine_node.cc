@@ -104,8 +104,8 @@ bool ByzantineNode::craft(PeerMessage& message) {
   JobMessage& job = *message.mutable_job();
   if (job.has_assign() && !job.assign().restore() && rng_.below(2) == 0) {
     job.mutable_assign()->set_task(static_cast<std::uint32_t>(rng_.below(wire::kMaxTasks)));
-  } else if (job.image_is().determinants_size() > 0 && !job.image_is().parts().empty()) {
-    job.mutable_image_is()->clear_parts();
+  } else if (job.image_is().determinants_size() > 0 && !job.image_is().image_root().empty()) {
+    job.mutable_image_is()->clear_image_root();
   } else {
     return false;
   }

@@ -61,7 +61,7 @@ std::vector<Bytes> Saboteur::replace(const PeerMessage& message, Bytes encoded) 
     again = *job.effects().effects().rbegin();
     again.set_sequence(again.sequence() + 1);
   } else if (habit_ == Habit::forgets && job.has_kept()) {
-    changed.mutable_job()->mutable_kept()->clear_parts();
+    changed.mutable_job()->mutable_kept()->clear_image_root();
     changed.mutable_job()->mutable_kept()->clear_determinants();
   } else if (habit_ == Habit::refuses && job.has_status()) {
     for (JobMessage::Status::Held& held : *changed.mutable_job()->mutable_status()->mutable_held()) held.set_start_state(JobMessage::GONE);

@@ -83,7 +83,7 @@ JobMessage Stranger::next_image(const job::PeerId& keeper) {
   keep.set_thread(thread.value());
   keep.set_epoch(1);
   keep.set_keeper_generation(1);
-  keep.set_parts(wire::bytes_of(image.root));
+  keep.set_image_root(wire::bytes_of(image.root));
   *keep.mutable_grant() = roster_.grant({.thread = thread, .epoch = 1, .keeper_generation = 1, .host = self_, .keepers = {keeper}});
   return message;
 }

@@ -397,7 +397,7 @@ TEST_F(Router, AChildIsKeptByTheGrantOfItsParentAlone) {
   keep.set_thread(1);
   keep.set_epoch(1);
   keep.set_keeper_generation(1);
-  keep.set_parts(std::string(32, 'p'));
+  keep.set_image_root(std::string(32, 'p'));
   keep.set_spawn(kSpawn);
   *keep.mutable_grant() = grant(2, 1, kHost);
   hear(kHost, message);

@@ -87,7 +87,7 @@ bool parse_determinants(const std::string& value, wire::pb::DeterminantsRecord& 
 }
 
 bool parse_kept(const std::string& value, wire::pb::KeptRecord& record) {
-  return record.ParseFromString(value) && is_hash_or_none(record.parts());
+  return record.ParseFromString(value) && is_hash_or_none(record.image_root());
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ std::pair<JobId, wire::pb::KeptRecord> kept_thread() {
 
 TEST_F(LonelyPeer, AnImageThatIsGoneDoesNotKeepItFromStarting) {
   auto [job, kept] = kept_thread();
-  kept.set_parts(wire::bytes_of(sha256(as_bytes("not on the disk"))));
+  kept.set_image_root(wire::bytes_of(sha256(as_bytes("not on the disk"))));
   const std::string key = job::RecordKey{.kind = job::RecordKind::kept, .job = job, .thread = ThreadId{7}}.encode();
   records_[key] = kept.SerializeAsString();
   start();

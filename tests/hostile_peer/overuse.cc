@@ -68,7 +68,7 @@ int Overuse::fill_disk() {
     set(keep, "thread", thread);
     set(keep, "epoch", std::uint64_t{1});
     set(keep, "keeper_generation", std::uint64_t{1});
-    set(keep, "parts", image());
+    set(keep, "image_root", image());
     sub(keep, "grant").CopyFrom(*job.grant(thread, 1, 1));
     if (!stranger_.send(message->SerializeAsString())) return 1;
     stranger_.listen(kBetweenImages);

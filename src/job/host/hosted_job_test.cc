@@ -137,7 +137,7 @@ TEST_F(AtHost, AChildsImageIsOfferedInTheNameOfItsParent) {
   ASSERT_NE(offer, sent.end());
   EXPECT_EQ(offer->keep_image().thread(), parent.thread());
   EXPECT_EQ(offer->keep_image().spawn(), 1u);
-  EXPECT_EQ(offer->keep_image().parts(), wire::bytes_of(child.root));
+  EXPECT_EQ(offer->keep_image().image_root(), wire::bytes_of(child.root));
 }
 
 // Such a spawn may come out of an image that another host has made up: this worker is not at fault.
@@ -233,7 +233,7 @@ TEST_F(AtHost, HomeHearsWhatIsLostOfAnImage) {
   image.set_epoch(1);
   image.set_keeper_generation(5);
   const Hash256 root = sha256(as_bytes("an image"));
-  image.set_parts(wire::bytes_of(root));
+  image.set_image_root(wire::bytes_of(root));
   host_->on_image_is(now_, id_of(kKeeper), image, out_);
   take();
   host_->on_image_change(now_, {{job_, root}, ImageTrees::Change::What::lost, "blob 17 of its image is lost"}, out_);
@@ -387,7 +387,7 @@ TEST_F(SuspendedAfterAFork, TheSpawnLeavesWhenItsDeterminantsAreStable) {
   stored(parent_, 1, kLogStream);
   const auto sent = take();
   const Hash256 last = test::image_of(gate_, 'b').root;
-  ASSERT_TRUE(std::ranges::any_of(sent, [&](const auto& one) { return one.keep_image().parts() == wire::bytes_of(last); }));
+  ASSERT_TRUE(std::ranges::any_of(sent, [&](const auto& one) { return one.keep_image().image_root() == wire::bytes_of(last); }));
   kept(id_, 1, last);
   EXPECT_TRUE(says_suspended());
 }

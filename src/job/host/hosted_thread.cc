@@ -112,16 +112,16 @@ Status HostedThread::on_image_is(Time now, const PeerId& from, const JobMessage:
     return fail(Kind::guest_fault, "what was kept of it is lost: it needs {} determinants to go on, and the peer that kept them has {}",
                 determinants_before_, kept);
   if (GW_BUG(7)) determinants.clear();
-  const std::uint64_t first = image.parts().empty() ? 0 : image.in_image();
+  const std::uint64_t first = image.image_root().empty() ? 0 : image.in_image();
   if (!determinants.empty() && determinants.front().index() != first && !GW_BUG(54))
     return fail(Kind::guest_fault, "its keeper has determinants from {} on, and its image ends before {}", determinants.front().index(),
                 first);
-  if (image.parts().empty()) {
+  if (image.image_root().empty()) {
     if (forked_) return fail(Kind::guest_fault, "its image is lost: the peer that kept it has none");
     stage_ = Queued{.from = {.image = std::nullopt, .determinants = std::move(determinants)}};
     return ok();
   }
-  GW_TRY_VOID(environment_.fetches.begin(now, {environment_.job, id_}, wire::hash_of(image.parts()), from, out));
+  GW_TRY_VOID(environment_.fetches.begin(now, {environment_.job, id_}, wire::hash_of(image.image_root()), from, out));
   stage_ = Fetching{.determinants = std::move(determinants), .in_image = image.in_image()};
   return ok();
 }

@@ -29,7 +29,7 @@ class OneThread : public testing::Test {
   JobMessage::ImageIs image_is(const std::optional<Hash256>& parts) const {
     JobMessage::ImageIs image;
     image.set_keeper_generation(5);
-    if (parts) image.set_parts(wire::bytes_of(*parts));
+    if (parts) image.set_image_root(wire::bytes_of(*parts));
     Determinant& determinant = *image.add_determinants();
     determinant.set_index(0);
     return image;

@@ -183,7 +183,7 @@ JobMessage ImageReplicator::keep_image_message(const Replica& replica, const Sav
   keep.set_thread(name_.thread.value());
   keep.set_epoch(name_.epoch);
   keep.set_keeper_generation(replica.keeper.generation);
-  keep.set_parts(wire::bytes_of(image.root));
+  keep.set_image_root(wire::bytes_of(image.root));
   keep.set_determinants(image.determinants);
   if (with_grant) *keep.mutable_grant() = replica.keeper.grant;
   return message;
@@ -244,7 +244,7 @@ ImageReplicator::Progress ImageReplicator::on_kept(Time now, const PeerId& from,
   if (comes && now - replica->offered_at < config_.longest) replica->waits_since = std::max(replica->waits_since, now);
   if (kept.spawn() != 0) {
     const auto child = spawned_.find(kept.spawn());
-    const bool has_it = child != spawned_.end() && kept.parts() == wire::bytes_of(child->second.root);
+    const bool has_it = child != spawned_.end() && kept.image_root() == wire::bytes_of(child->second.root);
     if (has_it) replica->spawned[kept.spawn()] = true;
     note_answer(now, *replica, has_it);
     return advance(now, out);
@@ -252,7 +252,7 @@ ImageReplicator::Progress ImageReplicator::on_kept(Time now, const PeerId& from,
   if (kept.determinants() > recorded()) return {};  // it cannot have more than there are
   // A late answer names fewer determinants than the keeper has by now: their number never falls.
   if (kept.determinants() < replica->determinants) return {};
-  const std::optional<Hash256> image = kept.parts().empty() ? std::nullopt : std::optional(wire::hash_of(kept.parts()));
+  const std::optional<Hash256> image = kept.image_root().empty() ? std::nullopt : std::optional(wire::hash_of(kept.image_root()));
   const bool more = kept.determinants() > replica->determinants || image != replica->image;
   replica->determinants = kept.determinants();
   replica->image = image;

@@ -46,7 +46,7 @@ class Replicator : public testing::Test {
     JobMessage::Kept kept;
     kept.set_keeper_generation(generation);
     kept.set_spawn(spawn);
-    kept.set_parts(wire::bytes_of(parts));
+    kept.set_image_root(wire::bytes_of(parts));
     replicator_.on_kept(now_, id_of(keeper), kept, out_);
   }
   std::ptrdiff_t spawns_offered(std::uint8_t keeper) {
@@ -67,7 +67,7 @@ class Replicator : public testing::Test {
     JobMessage::Kept kept;
     kept.set_keeper_generation(generation);
     kept.set_determinants(determinants);
-    if (parts) kept.set_parts(wire::bytes_of(*parts));
+    if (parts) kept.set_image_root(wire::bytes_of(*parts));
     return replicator_.on_kept(now_, id_of(keeper), kept, out_);
   }
   ImageReplicator::Progress change(std::uint64_t generation, std::uint8_t current, std::optional<std::uint8_t> target) {
@@ -158,7 +158,7 @@ TEST_F(Replicator, OneImageIsOnItsWayAndTheNewestWaits) {
   EXPECT_EQ(kept(kKeeper, 5, 0, first).image, first);
   const auto messages = sent(kKeeper);
   ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0].keep_image().parts(), wire::bytes_of(third));
+  EXPECT_EQ(messages[0].keep_image().image_root(), wire::bytes_of(third));
   EXPECT_EQ(kept(kKeeper, 5, 0, third).image, third);
   replicator_.close(out_);
   EXPECT_EQ(blobs_.size(), 0u);

@@ -25,8 +25,8 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
     if (!charter || charter->id() != name.first) return drop_records(name, records, out);
     environment_.authorities.add(*std::move(charter));
   }
-  const bool has_image = !records.kept.parts().empty();
-  if (has_image && !environment_.images.adopt({name.first, wire::hash_of(records.kept.parts())}, read)) {
+  const bool has_image = !records.kept.image_root().empty();
+  if (has_image && !environment_.images.adopt({name.first, wire::hash_of(records.kept.image_root())}, read)) {
     GW_REACHED("keeper: an image was lost");
     return drop_records(name, records, out);
   }
@@ -39,7 +39,7 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   thread.base = records.kept.determinants();
   thread.last_seen = now;
   if (has_image) {
-    thread.parts = wire::hash_of(records.kept.parts());
+    thread.parts = wire::hash_of(records.kept.image_root());
     thread.size = environment_.images.size({name.first, *thread.parts});
     thread.size.bytes = records.kept.bytes();
   }
@@ -207,7 +207,7 @@ void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
   record.set_keeper_generation(thread.keeper_generation);
   record.set_determinants(thread.base);
   record.set_bytes(thread.size.bytes);
-  if (thread.parts) record.set_parts(wire::bytes_of(*thread.parts));
+  if (thread.parts) record.set_image_root(wire::bytes_of(*thread.parts));
   out.record(kept_key(name).encode(), record.SerializeAsString());
 }
 
@@ -220,7 +220,7 @@ JobMessage Keeper::kept_message(const Name& name, const Thread& thread) const {
   kept.set_epoch(thread.epoch);
   kept.set_keeper_generation(thread.keeper_generation);
   kept.set_determinants(thread.next());
-  if (thread.parts) kept.set_parts(wire::bytes_of(*thread.parts));
+  if (thread.parts) kept.set_image_root(wire::bytes_of(*thread.parts));
   if (thread.offer) kept.set_coming(thread.offer->progress);
   return message;
 }
@@ -240,7 +240,7 @@ void Keeper::on_keep_image(Time now, const JobId& job, const Bearer& bearer, con
   const Name name{job, of_child ? child_of(writer, message.spawn()) : writer};
   Thread* thread = of_child ? admit_child(now, {job, writer}, bearer, message.spawn(), out) : admit(now, name, bearer, out);
   if (thread == nullptr) return;
-  const Hash256 parts = wire::hash_of(message.parts());
+  const Hash256 parts = wire::hash_of(message.image_root());
   if (thread->parts == parts) return acknowledge(from, name, *thread, out);
   if (const Hash256* fetched = fetches_.find(name); fetched != nullptr && *fetched == parts && thread->offer->from == from) {
     // A large image takes longer than the patience of the host: tell the host that parts of it arrive.
@@ -396,7 +396,7 @@ void Keeper::send_image(const Bearer& bearer, const Name& name, const Thread& th
   image.set_epoch(thread.epoch);
   image.set_keeper_generation(thread.keeper_generation);
   image.set_in_image(thread.base);
-  if (thread.parts) image.set_parts(wire::bytes_of(*thread.parts));
+  if (thread.parts) image.set_image_root(wire::bytes_of(*thread.parts));
   for (const Determinant& determinant : thread.log) *image.add_determinants() = determinant;
   out.after_disk(to_peer(bearer.host, name.first, std::move(answer)));
 }

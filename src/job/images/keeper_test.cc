@@ -42,7 +42,7 @@ class AtKeeper : public testing::Test {
   void offer(const Keeper::Bearer& who, const NewImage& image, std::uint64_t determinants) {
     JobMessage::KeepImage message;
     message.set_thread(kMainThread.value());
-    message.set_parts(wire::bytes_of(image.root));
+    message.set_image_root(wire::bytes_of(image.root));
     message.set_determinants(determinants);
     keeper_->on_keep_image(now_, charter_.id(), who, message, out_);
   }
@@ -118,10 +118,10 @@ TEST_F(AtKeeper, RepeatsAnImageOnlyAfterAWhile) {
 TEST_F(AtKeeper, AnImageIsKeptWhenEverythingOfItIsHere) {
   keep_determinants(bearer(kHost, 1), 0, 3);
   offer(bearer(kHost, 1), image_, 2);
-  EXPECT_EQ(want(bearer(kHost, 1)).parts(), "") << "not before it is here";
+  EXPECT_EQ(want(bearer(kHost, 1)).image_root(), "") << "not before it is here";
   offer(bearer(kHost, 1), image_, 2);
   const JobMessage::Kept kept = fetch(bearer(kHost, 1), image_);
-  EXPECT_EQ(kept.parts(), wire::bytes_of(image_.root));
+  EXPECT_EQ(kept.image_root(), wire::bytes_of(image_.root));
   EXPECT_EQ(kept.determinants(), 3u);
   const JobMessage::ImageIs image = want(bearer(kNextHost, 2));
   EXPECT_EQ(image.in_image(), 2u);
@@ -134,7 +134,7 @@ TEST_F(AtKeeper, AnImageReplacesTheOneBefore) {
   fetch(bearer(kHost, 1), image_);
   const NewImage second = test::image_of(EffectGate(kMainThread), 'b');
   offer(bearer(kHost, 1), second, 0);
-  EXPECT_EQ(fetch(bearer(kHost, 1), second).parts(), wire::bytes_of(second.root));
+  EXPECT_EQ(fetch(bearer(kHost, 1), second).image_root(), wire::bytes_of(second.root));
   EXPECT_EQ(blobs_.size(), 3u) << "the blobs of the old one are gone";
 }
 
@@ -155,7 +155,7 @@ TEST_F(AtKeeper, AHigherGenerationOfTheSameLifeLosesNothing) {
   fetch(bearer(kHost, 1, 5), image_);
   keep_determinants(bearer(kHost, 1, 6), 3, 1);
   const JobMessage::ImageIs image = want(bearer(kNextHost, 2, 6));
-  EXPECT_EQ(image.parts(), wire::bytes_of(image_.root));
+  EXPECT_EQ(image.image_root(), wire::bytes_of(image_.root));
   EXPECT_EQ(image.determinants_size(), 2);
 }
 
@@ -174,7 +174,7 @@ TEST_F(AtKeeper, RemembersAfterARestart) {
   keeper_.emplace(config_, Keeper::Environment{peers_, images, authorities, budget_});
   ASSERT_TRUE(keeper_->recover(now_, name_, found, read, out_));
   const JobMessage::ImageIs image = want(bearer(kNextHost, 2));
-  EXPECT_EQ(image.parts(), wire::bytes_of(image_.root));
+  EXPECT_EQ(image.image_root(), wire::bytes_of(image_.root));
   EXPECT_EQ(image.determinants_size(), 2);
 }
 
@@ -200,7 +200,7 @@ TEST_F(AtKeeper, WhatIsOverBudgetIsRefusedWithASentence) {
   EXPECT_EQ(some.refused(), "this peer stores no more than 2 determinants of one job");
   offer(bearer(kHost, 1), image_, 0);
   const JobMessage::Kept kept = fetch(bearer(kHost, 1), image_);
-  EXPECT_EQ(kept.parts(), "");
+  EXPECT_EQ(kept.image_root(), "");
   EXPECT_EQ(kept.refused(), "this peer stores no more than 100 bytes of one job");
   EXPECT_EQ(blobs_.size(), 0u) << "nothing of it stays";
 }
@@ -218,7 +218,7 @@ TEST_F(AtKeeper, SaysThatItHasNothingAlsoWhenThereIsNoRoomForTheThread) {
   EXPECT_EQ(nothing.thread(), kMainThread.value());
   EXPECT_EQ(nothing.epoch(), 3u);
   EXPECT_EQ(nothing.keeper_generation(), bearer(kHost, 3).keeper_generation);
-  EXPECT_EQ(nothing.parts(), "");
+  EXPECT_EQ(nothing.image_root(), "");
   EXPECT_EQ(keeper_->size(), 0u);
 }
 
@@ -281,7 +281,7 @@ class WithAChild : public AtKeeper {
     JobMessage::KeepImage message;
     message.set_thread(kMainThread.value());
     message.set_spawn(kSpawn);
-    message.set_parts(wire::bytes_of(image.root));
+    message.set_image_root(wire::bytes_of(image.root));
     keeper_->on_keep_image(now_, charter_.id(), who, message, out_);
   }
   JobMessage::ImageIs want_child(const Keeper::Bearer& who) {
@@ -304,9 +304,9 @@ TEST_F(WithAChild, TheFirstImageOfAChildIsKeptInTheNameOfItsParent) {
   EXPECT_EQ(kept.thread(), kMainThread.value());
   EXPECT_EQ(kept.epoch(), 2u);
   EXPECT_EQ(kept.spawn(), kSpawn);
-  EXPECT_EQ(kept.parts(), wire::bytes_of(first_.root));
+  EXPECT_EQ(kept.image_root(), wire::bytes_of(first_.root));
   EXPECT_FALSE(keeper_->bearer(child_name_)) << "nobody writes for it without a grant of its own";
-  EXPECT_EQ(want_child(bearer(kNextHost, 2, 6)).parts(), wire::bytes_of(first_.root));
+  EXPECT_EQ(want_child(bearer(kNextHost, 2, 6)).image_root(), wire::bytes_of(first_.root));
   EXPECT_EQ(keeper_->bearer(child_name_)->host, id_of(kNextHost));
 }
 
@@ -318,7 +318,7 @@ TEST_F(WithAChild, ItsParentCannotWriteToItOnceItHasHadAHost) {
   take();
   EXPECT_EQ(keeper_->bearer(child_name_)->host, id_of(kNextHost));
   now_ += config_.answer_every;
-  EXPECT_EQ(want_child(bearer(kNextHost, 1, 6)).parts(), wire::bytes_of(first_.root));
+  EXPECT_EQ(want_child(bearer(kNextHost, 1, 6)).image_root(), wire::bytes_of(first_.root));
 }
 
 TEST_F(WithAChild, TheChildOfALaterEpochReplacesThatOfAnEarlierOne) {
@@ -326,10 +326,10 @@ TEST_F(WithAChild, TheChildOfALaterEpochReplacesThatOfAnEarlierOne) {
   fetch(bearer(kHost, 1), first_);
   const NewImage later = test::image_of(EffectGate(kMainThread).fork(child_), 'x');
   offer_child(bearer(kNextHost, 2), later);
-  EXPECT_EQ(fetch(bearer(kNextHost, 2), later).parts(), wire::bytes_of(later.root));
+  EXPECT_EQ(fetch(bearer(kNextHost, 2), later).image_root(), wire::bytes_of(later.root));
   offer_child(bearer(kHost, 1), first_);
   EXPECT_TRUE(take().empty()) << "a zombie";
-  EXPECT_EQ(want_child(bearer(kHost, 2, 6)).parts(), wire::bytes_of(later.root));
+  EXPECT_EQ(want_child(bearer(kHost, 2, 6)).image_root(), wire::bytes_of(later.root));
 }
 
 // Seed 1383 of `suspended`: the parent had ended and was forgotten, and an older host of it replaced the image of its child.
@@ -345,7 +345,7 @@ TEST_F(WithAChild, AZombieOfAParentThatIsForgottenDoesNotReplaceTheChild) {
   keeper_->on_forget(charter_.id(), forget, out_);
   offer_child(bearer(kHost, 1, 5), first_);
   take();
-  EXPECT_EQ(want_child(bearer(kHost, 2, 7)).parts(), wire::bytes_of(later.root));
+  EXPECT_EQ(want_child(bearer(kHost, 2, 7)).image_root(), wire::bytes_of(later.root));
 }
 
 TEST_F(WithAChild, HomeIsToldWhoseChildItIsAndMayForgetIt) {
@@ -381,7 +381,7 @@ TEST_F(WithAChild, AKeeperThatWasRestartedStillHasTheChild) {
       },
       out_));
   EXPECT_FALSE(keeper_->bearer(child_name_));
-  EXPECT_EQ(want_child(bearer(kNextHost, 2, 6)).parts(), wire::bytes_of(first_.root));
+  EXPECT_EQ(want_child(bearer(kNextHost, 2, 6)).image_root(), wire::bytes_of(first_.root));
 }
 
 }  // namespace keeper_test

@@ -150,7 +150,7 @@ class AtHost : public testing::Test {
     kept.set_epoch(parent.epoch());
     kept.set_keeper_generation(5);
     kept.set_spawn(number);
-    kept.set_parts(wire::bytes_of(image_of_child(parent, number).root));
+    kept.set_image_root(wire::bytes_of(image_of_child(parent, number).root));
     host_->on_kept(now_, id_of(kKeeper), kept, out_);
   }
 
@@ -167,7 +167,7 @@ class AtHost : public testing::Test {
     kept.set_epoch(1);
     kept.set_keeper_generation(5);
     kept.set_determinants(determinants);
-    if (parts) kept.set_parts(wire::bytes_of(*parts));
+    if (parts) kept.set_image_root(wire::bytes_of(*parts));
     host_->on_kept(now_, id_of(kKeeper), kept, out_);
   }
   bool says_suspended() {

@@ -154,7 +154,7 @@ Status check(const JobMessage::KeeperChange& change) {
 
 Status check(const JobMessage::KeepImage& message) {
   GW_TRY_VOID(check_kept_thread(message));
-  GW_TRY_VOID(require(is_hash(message.parts()), "an image is offered with its parts"));
+  GW_TRY_VOID(require(is_hash(message.image_root()), "an image is offered with its parts"));
   GW_TRY_VOID(check_determinant_count(message.determinants()));
   return check_grant_if_any(message);
 }
@@ -168,7 +168,7 @@ Status check(const JobMessage::KeepDeterminants& message) {
 
 Status check(const JobMessage::Kept& message) {
   GW_TRY_VOID(require(message.refused().size() <= kMaxSentence, "a sentence has at most 1024 bytes"));
-  GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  GW_TRY_VOID(require(is_hash_or_nothing(message.image_root()), "the parts of an image are named by 32 bytes"));
   return check_kept_thread(message);
 }
 
@@ -179,7 +179,7 @@ Status check(const JobMessage::WantImage& message) {
 
 Status check(const JobMessage::ImageIs& message) {
   GW_TRY_VOID(check_kept_thread(message));
-  GW_TRY_VOID(require(is_hash_or_nothing(message.parts()), "the parts of an image are named by 32 bytes"));
+  GW_TRY_VOID(require(is_hash_or_nothing(message.image_root()), "the parts of an image are named by 32 bytes"));
   GW_TRY_VOID(check_determinant_count(message.in_image()));
   GW_TRY_VOID(require(message.determinants().empty() || message.determinants(0).index() == message.in_image(),
                       "determinants go on where the image ends"));

@@ -284,7 +284,7 @@ TEST(PeerMessages, TheLongestDeterminantsFitIntoOneAnswer) {
   image.set_thread(~std::uint64_t{0});
   image.set_epoch(kMaxEpoch);
   image.set_keeper_generation(~std::uint64_t{0});
-  image.set_parts(std::string(32, 'p'));
+  image.set_image_root(std::string(32, 'p'));
   image.set_in_image(kMaxDeterminantIndex - kMaxDeterminants);
   for (int i = 0; i < kMaxDeterminants; ++i) {
     pb::Determinant& one = *image.add_determinants();
@@ -317,7 +317,7 @@ TEST(PeerMessages, DeterminantsAreSmall) {
   image.set_thread(1);
   image.set_epoch(1);
   image.set_keeper_generation(1);
-  image.set_parts(std::string(32, 'p'));
+  image.set_image_root(std::string(32, 'p'));
   image.set_determinants(kMaxDeterminantIndex);
   EXPECT_EQ(refusal(message), std::nullopt);
   image.set_determinants(kMaxDeterminantIndex + 1);
