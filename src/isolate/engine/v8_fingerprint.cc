@@ -27,9 +27,11 @@ std::string processor_features() {
 // Only the optimising compiler: V8 10.2 has no on-stack replacement for wasm, a loop entered in baseline code would stay there.
 // Guests may not use threads or exceptions (design 6), so the engine does not accept them either. The pre-processor hints which branches
 // are rare and which functions: those are compiled on their first call.
+// Protection keys of the processor (PKU) are off: V8 would prefer them to mprotect where there are any. Their system calls are not allowed
+// in the cage, and each thread has rights of its own, so that the thread that serialises code could not read what another one compiled.
 const char kEngineFlags[] =
     "--no-liftoff --no-wasm-tier-up --no-wasm-dynamic-tiering --wasm-write-protect-code-memory "
-    "--no-experimental-wasm-threads --no-experimental-wasm-eh --experimental-wasm-branch-hinting "
+    "--no-wasm-memory-protection-keys --no-experimental-wasm-threads --no-experimental-wasm-eh --experimental-wasm-branch-hinting "
     "--experimental-wasm-compilation-hints";
 
 std::string engine_fingerprint() {
