@@ -123,8 +123,9 @@ void add_rerun_command(CommandTree& tree, Command& job) {
   Command& command = tree.add(
       job, "rerun",
       {.summary = "Run tasks of a job again, as a new job",
-       .details = "Submits a job with the same program, inputs and options that has only these tasks, with the same numbers. Its output is "
-                  "followed like that of 'godwit run'.",
+       .details = "Submits a job with the same program, inputs and options that has only these tasks, with the same numbers. Inputs are "
+                  "those that were submitted: files that have changed since need a new job. Its output is followed like that of "
+                  "'godwit run'.",
        .examples = {"godwit job rerun last --filter failed", "godwit job rerun study --task 3-9,12 --detach",
                     "godwit job rerun last --filter failed --retries 2 --name second-try"}});
   auto options = std::make_shared<RerunOptions>();

@@ -110,7 +110,8 @@ std::string human_duration(std::chrono::milliseconds duration) {
   if (ms < 1000) return fmt::format("{} ms", ms);
   if (ms < 60'000) return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000);
   if (ms < 3'600'000) return fmt::format("{}m{:02}s", ms / 60'000, ms / 1000 % 60);
-  return fmt::format("{}h{:02}m", ms / 3'600'000, ms / 60'000 % 60);
+  if (ms < 48 * 3'600'000LL) return fmt::format("{}h{:02}m", ms / 3'600'000, ms / 60'000 % 60);
+  return fmt::format("{}d{:02}h", ms / (24 * 3'600'000LL), ms / 3'600'000 % 24);
 }
 
 std::string counted(std::uint64_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }

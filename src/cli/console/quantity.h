@@ -18,7 +18,7 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
 std::string human_bytes(std::uint64_t bytes);                     // "12 B", "3.4 KiB"
-std::string human_duration(std::chrono::milliseconds duration);   // "340 ms", "2.5 s", "1h30m"
+std::string human_duration(std::chrono::milliseconds duration);   // "340 ms", "2.5 s", "1h30m", "30d01h"
 std::string counted(std::uint64_t count, std::string_view what);  // "1 peer", "2 peers"
 
 }  // namespace gw::cli

@@ -48,6 +48,8 @@ TEST(Human, ShowsWhatFits) {
   EXPECT_EQ(human_duration(milliseconds(2500)), "2.5 s");
   EXPECT_EQ(human_duration(milliseconds(61'000)), "1m01s");
   EXPECT_EQ(human_duration(milliseconds(5'400'000)), "1h30m");
+  EXPECT_EQ(human_duration(std::chrono::hours(47)), "47h00m");
+  EXPECT_EQ(human_duration(std::chrono::hours(30 * 24 + 1)), "30d01h");
 }
 
 }  // namespace
