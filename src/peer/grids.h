@@ -113,6 +113,8 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   // The grid of jobs that name none; nullptr: there is none, or its record may be a damaged one.
   const Grid* main() const;
   // Whether a job that is to run in this grid, or in main(), lacks it because of damage on the disk.
+  // The grid that a job names, or main(); nullptr: this peer is not in it.
+  const Grid* of(const std::optional<GridId>& grid) const { return grid ? find(*grid) : main(); }
   bool is_damaged(const std::optional<GridId>& grid) const;
   // nullptr: this peer is not in it.
   const Grid* find(const GridId& grid) const;

@@ -230,9 +230,8 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
   if (grid == nullptr && grids_.is_damaged(charter.grid()))
     return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   if (grid == nullptr)
-    return fail(Kind::not_found,
-                "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
-                charter.grid() ? charter.grid()->brief() : "any");
+    return fail(Kind::not_found, "job {} runs in {}, in which this peer is not any more: start it with that grid, or with another state",
+                id.brief(), describe_grid(charter.grid()));
   GW_TRY(std::vector<Hash256> blobs, job::blobs_of_job(manifest, records.job.row_inputs()));
   const Status recovered =
       add_home(*grid, {std::move(charter), std::move(manifest), std::move(blobs)}, records.job.manifest(), out).recover(now, records);
