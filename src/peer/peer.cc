@@ -317,6 +317,8 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
   touched_.insert(*found);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), died->tasks, turn);
+  } else if (std::holds_alternative<WorkerProgress>(event)) {
+    hosted_job.on_worker_progress(now);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
     hosted_job.on_restore_failed(now, {failed->thread, failed->epoch, failed->why, failed->no_image}, turn);
   } else {

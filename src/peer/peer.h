@@ -72,11 +72,13 @@ struct RestoreFailed {
   std::string why;
   bool no_image = false;  // the bytes are not an image, and no other peer can restore them; otherwise this disk could not read a blob
 };
+// A part of what the worker was to get beside a frame has been read from the disk: a large image takes long.
+struct WorkerProgress {};
 struct WorkerDied {
   std::string why;
   std::vector<std::uint32_t> tasks = {};  // that it ran at that moment
 };
-using FromWorker = std::variant<WorkerFrame, RestoreFailed, WorkerDied>;
+using FromWorker = std::variant<WorkerFrame, WorkerProgress, RestoreFailed, WorkerDied>;
 
 struct Upload {
   job::Blob blob;  // its hash is that of its bytes

@@ -253,10 +253,11 @@ void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& ke
 // --- the disk
 
 void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
-  // A blob of another job is no sign of life of this one.
+  // A blob of another job is no sign of life of this one. Once the code is here, blobs come for an image, or from a thread that saves
+  // itself, whose frames count.
   const bool ours = environment_.blobs.is_held(hash, claim_.job);
   if (ours) busy_at_ = now;
-  if (ours && !code_.ready()) status_.on_progress();
+  if (ours && (!code_.ready() || fetches_.size() > 0)) status_.on_progress();
   code_.on_blob_stored(now, hash, out);
   advance(now, out);
 }
@@ -276,6 +277,11 @@ void HostedJob::on_image_change(Time now, const ImageTrees::Change& change, Acti
     threads_.refresh(*saved);
   }
   advance(now, out);
+}
+
+void HostedJob::on_worker_progress(Time now) {
+  busy_at_ = now;
+  status_.on_progress();
 }
 
 // Bytes that are not an image here are not an image at any host: home is told that the thread failed, and asks another host to confirm it.
@@ -298,6 +304,7 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
     HostedThread& thread = threads_.at(one.name.second);
     if (one.root) {
       thread.on_fetched(*one.root);
+      status_.on_progress();
       threads_.refresh(thread);
       continue;
     }

@@ -108,6 +108,8 @@ class HostedJob {
   void on_image_change(Time now, const ImageTrees::Change& change, Actions& out);
   // The worker. Kind::invalid if it broke a rule, or Kind::corrupt: it has to be killed.
   Status on_frame(Time now, const wire::pb::FromWorker& frame, const std::optional<NewImage>& image, Actions& out);
+  // A part of what the worker was to get beside a frame has been read.
+  void on_worker_progress(Time now);
   // The image from which a thread was to be restored could not be read from this disk: the thread leaves, and home places it again.
   struct RestoreFailure {
     ThreadId thread;

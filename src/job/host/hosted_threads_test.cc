@@ -65,7 +65,7 @@ TEST_F(ThreadsOfAClaim, ThereIsALimitForThoseThatAreHereAndForThoseThatEverWere)
 TEST_F(ThreadsOfAClaim, AWorkerMayNameThreadsThatHaveLeftAndNoOthers) {
   add(5, 2);
   EXPECT_EQ(threads_.thread_of_worker(5, 2).error().kind, Kind::invalid) << "it does not run";
-  threads_.start(threads_.at(ThreadId{5}), now_, wire::pb::ThreadConfig(), out_);
+  threads_.adopt(threads_.at(ThreadId{5}), now_, out_);
   EXPECT_EQ(threads_.thread_of_worker(5, 2).value(), &threads_.at(ThreadId{5}));
   EXPECT_EQ(threads_.slots_used(), 1u);
   threads_.remove(ThreadId{5}, out_);

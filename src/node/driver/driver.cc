@@ -268,6 +268,10 @@ void Driver::on_worker(job::WorkerId worker, peer::WorkerFrame frame) {
 void Driver::on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) {
   log::warn(kArea, "image cannot be read", kv("worker", worker.value()), kv("why", failed.why));
   turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, failed, out); });
+void Driver::on_worker_progress(job::WorkerId worker) {
+  turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, peer::WorkerProgress{}, out); });
+}
+
 }
 
 void Driver::on_worker_lost(job::WorkerId worker, const Death& death) {
