@@ -81,6 +81,11 @@ Result<std::string> EmbeddedPeer::load(const Hash256& hash) {
   return piece == pieces_.end() ? store_->load(hash) : std::string(as_text(piece->second));
 }
 
+Result<SharedBytes> EmbeddedPeer::view(const Hash256& hash) {
+  const auto piece = pieces_.find(hash);
+  return piece == pieces_.end() ? store_->view(hash) : SharedBytes(piece->second, nullptr);  // of a file that this object has
+}
+
 EmbeddedPeer::~EmbeddedPeer() = default;
 
 // --- beginnings

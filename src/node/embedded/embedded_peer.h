@@ -105,6 +105,7 @@ class EmbeddedPeer final : WorkerTable::Owner, BlobReader {
   void on_worker_lost(job::WorkerId worker, const Death& death) override;
   void on_worker_wakeup() override {}
   Result<std::string> load(const Hash256& hash) override;
+  Result<SharedBytes> view(const Hash256& hash) override;
   // Whether the peer has to see the frame.
   bool intercept_frame(job::WorkerId worker, const peer::WorkerFrame& frame);
   void give_chunk(job::WorkerId worker, const std::string& hash);
