@@ -1,5 +1,5 @@
 #pragma once
-// What a host tells the home of a job about the threads it has.
+// The statuses that a host sends to the home of a job.
 
 #include <cstdint>
 #include <string>

@@ -46,7 +46,7 @@ class HostedThreads {
   HostedThread* find(std::uint64_t thread, std::uint64_t epoch);
   // The thread that the worker names in a frame; nullptr if it has left meanwhile. Kind::invalid if the worker was never given it.
   Result<HostedThread*> thread_of_worker(std::uint64_t thread, std::uint64_t epoch);
-  // Those that cannot go on here without this image. O(threads).
+  // The threads that cannot go on here without this image. O(threads).
   std::vector<ThreadId> that_need(const Hash256& root) const;
   const std::set<ThreadId>& queued() const { return queued_; }
   std::size_t slots_used() const { return slots_used_; }

@@ -69,11 +69,11 @@ Result<wire::pb::JobSpec> spec_of(const wire::Image& image) {
 Result<wire::Image> image_for_new_job(const wire::Image& image, const wire::pb::JobSpec& spec) {
   GW_TRY(wire::pb::GateState gate, gate_of(image));
   GW_TRY(gate, gate_for_new_job(std::move(gate)));
-  gate.set_job(words_in_image(spec));
+  gate.set_job(job_spec_for_image(spec));
   return with_gate(image, gate, {}, wire::Storage::raw);
 }
 
-std::string words_in_image(wire::pb::JobSpec spec) {
+std::string job_spec_for_image(wire::pb::JobSpec spec) {
   spec.mutable_config()->Clear();
   return spec.SerializeAsString();
 }
