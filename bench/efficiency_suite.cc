@@ -1,6 +1,7 @@
-// What a job gets of unequal peers (seed 001, section on results; Donaldson et al.): the rate of each peer is measured with one program
-// alone, without the grid; the efficiency of a job on all of them is its rate over the sum of theirs. Everything counts: finding the peers,
-// the start of workers, the end of the job, the command. The peers are control groups with a part of a processor each, daemon included.
+// The efficiency of a job on unequal peers (seed 001, section on results; Donaldson et al.): the rate of each peer is measured with one
+// program alone, without the grid; the efficiency of a job on all of them is its rate over the sum of theirs. Everything counts: finding
+// the peers, the start of workers, the end of the job, the command. The peers are control groups with a part of a processor each, daemon
+// included.
 
 #include <fmt/format.h>
 

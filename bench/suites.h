@@ -39,7 +39,7 @@ Result<Report> run_transport_suite(const SuiteOptions& options);
 // Tasks through one home on two peers, beside Dask, GNU parallel and gearman.
 Result<Report> run_tasks_suite(const SuiteOptions& options);
 
-// What a job gets of two, three and four unequal peers, by the formula of seed 001, beside Dask on the same peers.
+// The efficiency of a job on two, three and four unequal peers, by the formula of seed 001, beside Dask on the same peers.
 Result<Report> run_efficiency_suite(const SuiteOptions& options);
 
 }  // namespace gw::bench

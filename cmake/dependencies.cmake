@@ -14,7 +14,7 @@ find_package(Protobuf REQUIRED)
 find_package(tomlplusplus REQUIRED)
 
 # gw_bound_library(<target> <file> <headers>): a library with its own symbols bound (tools/bind_symbols.py says why), as an imported target.
-# It lies in a folder beside the programs, which find it there wherever that folder is copied to.
+# The library lies in a folder beside the programs, which find it there wherever that folder is copied to.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 function(gw_bound_library target file headers)
   set(bind ${CMAKE_SOURCE_DIR}/tools/bind_symbols.py)

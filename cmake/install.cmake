@@ -1,4 +1,4 @@
-# What `make install` and `make package` put where. Everything is found relative to the programs, so PREFIX may be any folder and may be
+# The files that `make install` and `make package` install. Everything is found relative to the programs, so PREFIX may be any folder and may be
 # moved afterwards; only the systemd unit names its program by an absolute path.
 
 include(GNUInstallDirs)
@@ -50,7 +50,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
-# What the programs and libraries are linked with comes from dpkg-shlibdeps.
+# The packages of the libraries that programs are linked with come from dpkg-shlibdeps.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${GODWIT_BOUND_LIBRARIES})
 # A lender needs no compiler; `godwit run prog.c` does.

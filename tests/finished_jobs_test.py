@@ -26,7 +26,8 @@ class FinishedJobsTest(EndToEnd):
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
             jobs = list(threads.map(lambda number: self.submit(peer, module, number), range(JOBS)))
         patience = 3600 if SCALE > 1 else 300
-        wait_until("all jobs are over", lambda: all(row["state"] != "running" for row in self.jobs(peer)), peer.last_words, patience)
+        wait_until("all jobs are over", lambda: all(row["state"] != "running" for row in self.jobs(peer)), peer.last_words, patience,
+                   pause=2)  # a list of a thousand jobs costs more than a job
         self.assertEqual(len(peer.output(jobs[-1])), LINES * 64)
         peer.stop()
         seconds = self.start(peer)

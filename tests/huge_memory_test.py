@@ -33,7 +33,8 @@ class HugeMemoryTest(EndToEnd):
         with MemoryMeter() as memory:
             yield
         print(f"\n{MIB} MiB {what}: {time.monotonic() - begun:.0f} s, at most {memory.peak_mib:.0f} MiB of memory", flush=True)
-        self.assertLess(memory.peak_mib, copies * MIB + OTHER_MIB, f"{what}: too many copies of the memory")
+        at_peak = "\n".join(memory.at_peak)
+        self.assertLess(memory.peak_mib, copies * MIB + OTHER_MIB, f"{what}: too many copies of the memory\n{at_peak}")
 
     def test_is_checkpointed_suspended_and_resumed(self):
         image = self.folder / "huge.gwi"
@@ -73,6 +74,7 @@ class HugeMemoryTest(EndToEnd):
             host.start()
             wait_until("the job is over", lambda: home.job(job)["state"] != "running", grid.logs, SECONDS)
         shown = home.job(job)
+        print("epochs: " + ", ".join(str(thread["epoch"]) for thread in shown["threads"]))
         self.assertEqual(shown["state"], "done", f"{shown}\n{grid.logs()}")
         self.assert_output(home.output(job), self.expected, "moved")
         self.assertEqual(shown["restarted"], 0, "it began anew instead of going on from its image")

@@ -354,7 +354,7 @@ export class WasiFiles {
     if (text.includes("\0")) return Errno.inval;
     const { directory, name, wantsDirectory } = this.#newPlace(fd, Right.symlink, [path, length]);
     if (wantsDirectory) return Errno.noent;
-    // It would lead out of the directory of the descriptor.
+    // The path would lead out of the directory of the descriptor.
     if (text.startsWith("/") && this.#state.descriptors.get(fd >>> 0).node !== kRoot) return Errno.perm;
     this.#files.make(directory, name, makeSymlink(text));
     return Errno.success;

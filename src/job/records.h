@@ -30,6 +30,8 @@ struct RecordKey {
   std::uint64_t number = 0;  // determinants: index of the first. input: piece
 
   std::string encode() const;
+  // The key of a record that says that records of grids are lost: no grid has this id.
+  static RecordKey lost_grids() { return {.kind = RecordKind::grid, .job = {}, .thread = {}}; }
   // The common prefix of all keys of this kind and job.
   std::string prefix() const;
   // Kind::corrupt if these bytes are not a record key.

@@ -175,7 +175,7 @@ struct HostedJobView {
   std::uint32_t priority = 0;
 };
 
-// What this machine has given to the jobs of a peer, and what its own jobs have used there.
+// The work that this machine has given to the jobs of a peer, and that its own jobs have used there.
 struct BalanceView {
   job::PeerId peer;
   Hash256 user = {};  // whose job ran here last; zero: none did

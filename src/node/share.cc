@@ -35,7 +35,7 @@ std::optional<job::ConsumerName> consumer_named(const std::string& text) {
   return hash ? std::optional<job::ConsumerName>(*hash) : std::nullopt;
 }
 
-// One line of the file: a name and its value. False: it is damaged.
+// Reads a line of the file, a name and its value. False: the line is damaged.
 bool take_line(const std::string& key, const std::string& value, Share& share, std::size_t& numbers) {
   bool known = false, good = true;
   for_each_number(share, [&](std::string_view name, auto& number) {

@@ -144,6 +144,8 @@ Status Grids::add(Time now, GridCredentials credentials, Actions& out) {
   make(std::move(credentials));
   if (grids_.at(id)->credentials.is_private()) put_first(*grids_.at(id), out);
   damaged_.erase(id);  // begin() replaces the record
+  const GridId lost{job::RecordKey::lost_grids().job.hash};
+  if (remove_damaged(lost, out)) GW_REACHED("grids: a grid was joined after the records of all were lost");
   begin(now, *grids_.at(id), {}, out);
   return ok();
 }

@@ -79,7 +79,8 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   // Announces to all peers that this one leaves, and records the addresses to rejoin with.
   void leave(Time now, Actions& out);
 
-  // Kind::invalid: this peer is in the grid already, or in another one of this name; Kind::overloaded.
+  // Kind::invalid: this peer is in the grid already, or in another one of this name; Kind::overloaded. After the records of all grids were
+  // lost, the user has said with this which one counts.
   Status add(Time now, GridCredentials credentials, Actions& out);
   // REQUIRES: no job refers to the grid.
   void remove(Time now, const GridId& id, Actions& out);
@@ -112,6 +113,8 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
 
   // The grid of jobs that name none; nullptr: there is none, or its record may be a damaged one.
   const Grid* main() const;
+  // The grid that a job names, or main(); nullptr: this peer is not in it.
+  const Grid* of(const std::optional<GridId>& grid) const { return grid ? find(*grid) : main(); }
   // Whether a job that is to run in this grid, or in main(), lacks it because of damage on the disk.
   bool is_damaged(const std::optional<GridId>& grid) const;
   // nullptr: this peer is not in it.

@@ -111,7 +111,7 @@ void Lender::on_tick(Time now, job::Actions& out) {
   balance_.record(now, out);
 }
 
-// What this peer lends to its own jobs is no part of the balance.
+// Slots of this peer for its own jobs are no part of the balance.
 void Lender::sample(Time now) {
   const Time wall = now + self_.wall_offset;
   for (const auto& [job, use] : turns_.take_use(now))

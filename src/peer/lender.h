@@ -1,5 +1,5 @@
 #pragma once
-// What this peer lends to jobs: to which, and how they share it; docs/design/017-lending.md.
+// The slots that this peer lends: to which jobs, and how these share them; docs/design/017-lending.md.
 
 #include <cstdint>
 #include <map>
@@ -75,7 +75,7 @@ class Lender {
   // Slots that other peers are told of. None while no job of another peer would get any.
   std::uint32_t announced_slots() const;
 
-  // What the job can use may have changed.
+  // The demand of the job may have changed.
   void refresh(Time now, const JobId& job);
   // The number of slots or the memory lent with them is another. Where memory is limited, jobs cannot share a slot.
   void on_resized(std::uint64_t memory_bytes) {

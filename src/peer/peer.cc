@@ -6,7 +6,6 @@
 #include "base/reached.h"
 #include "job/records.h"
 #include "peer/message_kinds.h"
-#include "peer/new_job.h"
 
 namespace gw::peer {
 
@@ -57,6 +56,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       past_(config.past),
       uploads_(config.uploads, blobs_),
       memory_bytes_(config.memory_bytes),
+      disk_queue_(config.disk_queue),
       lender_(config.lender, {identity.self, identity.wall_offset}, {grids_, authorities_, slots_, hosted_jobs_, homes_}),
       router_(config.router, {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_}, router_environment()) {
   lender_.on_resized(memory_bytes_);
@@ -67,7 +67,7 @@ JobRouter::Environment Peer::router_environment() {
   return {.self = identity_.self,
           .signer = signer_,
           .grids = grids_,
-          .disk_is_behind = [this] { return disk_full() || batches_.size() >= config_.batches; },
+          .disk_is_behind = [this] { return disk_full() || disk_queue_.behind(); },
           .disk_is_full = [this] { return disk_full(); },
           .terms = std::bind_front(&Lender::terms, &lender_),
           .on_no_slot =
@@ -100,7 +100,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     apply_job_changes(now, turn);
     lender_.deal(now, turn);
     grids_.set_slots(slots_.slots(), disk_full() ? 0 : lender_.announced_slots());
-    schedule_disk_writes(turn, ready);
+    disk_queue_.add(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.empty()) {
       Action action = std::move(ready.front());
@@ -131,46 +131,10 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
   out.push_back(std::move(send));
 }
 
-void Peer::schedule_disk_writes(Actions& turn, std::deque<Action>& ready) {
-  if (!turn.records.empty() || !turn.appends.empty()) {
-    batches_.push_back({.ticket = ++next_ticket_, .then = {}});
-    ready.push_back(job::Persist{next_ticket_, std::move(turn.records), std::move(turn.appends)});
-  }
-  for (Action& action : turn.now) ready.push_back(std::move(action));
-  if (batches_.empty()) {
-    std::ranges::move(turn.later, std::back_inserter(ready));
-    return;
-  }
-  // The disk has been full for long: drop messages. This peer repeats each of them when it is due, or its receiver asks again.
-  std::size_t bytes = message_bytes(turn.later);
-  if (waiting_ + turn.later.size() > config_.waiting || waiting_bytes_ + bytes > config_.waiting_bytes) {
-    GW_REACHED("peer: messages that waited for the disk were dropped");
-    std::erase_if(turn.later, [](const Action& action) { return std::holds_alternative<Send>(action); });
-    bytes = 0;
-  }
-  waiting_ += turn.later.size();
-  waiting_bytes_ += bytes;
-  batches_.back().bytes += bytes;
-  if (batches_.back().then.empty()) {
-    batches_.back().then = std::move(turn.later);
-  } else {
-    std::ranges::move(turn.later, std::back_inserter(batches_.back().then));
-  }
-}
-
 void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
   Actions turn;
   if (const auto* persisted = std::get_if<Persisted>(&done)) {
-    GW_ASSERT(!batches_.empty() && batches_.front().ticket <= persisted->ticket);
-    for (; !batches_.empty() && batches_.front().ticket <= persisted->ticket; batches_.pop_front()) {
-      waiting_ -= batches_.front().then.size();
-      waiting_bytes_ -= batches_.front().bytes;
-      if (turn.now.empty()) {
-        turn.now = std::move(batches_.front().then);
-      } else {
-        std::ranges::move(batches_.front().then, std::back_inserter(turn.now));
-      }
-    }
+    disk_queue_.on_persisted(persisted->ticket, turn.now);
   } else if (const auto* stored = std::get_if<BlobStored>(&done)) {
     blobs_.on_stored(stored->hash);
     uploads_.on_stored(stored->hash, turn);
@@ -353,6 +317,8 @@ void Peer::on_worker(Time now, WorkerId worker, FromWorker event, std::vector<Ac
   touched_.insert(*found);
   if (auto* died = std::get_if<WorkerDied>(&event)) {
     hosted_job.on_worker_died(now, std::move(died->why), died->tasks, turn);
+  } else if (std::holds_alternative<WorkerProgress>(event)) {
+    hosted_job.on_worker_progress(now);
   } else if (const auto* failed = std::get_if<RestoreFailed>(&event)) {
     hosted_job.on_restore_failed(now, {failed->thread, failed->epoch, failed->why, failed->no_image}, turn);
   } else {
@@ -529,30 +495,12 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
   const JobId id{sha256(request.charter)};
   // The same charter again means the same job. A job that is not durable yet is not accepted yet.
   if (homes_.contains(id) || past_.find(id) != nullptr) return out.after_disk(job::Notify{job::JobAccepted{id}});
-  auto prepared = disk_full() ? Result<Submission>(Uploads::no_room("no new job")) : check(request);
+  const JobsHere here{homes_, past_, config_.homes, grids_, uploads_, identity_.self};
+  auto prepared = disk_full() ? Result<Submission>(Uploads::no_room("no new job"))
+                              : check_submission(here, request.charter, request.manifest, request.row_inputs);
   if (!prepared) return out.notify(job::JobRefused{id, prepared.error()});
   const Grid& grid = *grid_of(prepared->charter);
   add_home(grid, *std::move(prepared), std::string(as_text(request.manifest)), out).begin(now, {request.manifest, request.row_inputs}, out);
-}
-
-// Whether this peer can be the home of that job now.
-Result<Peer::Submission> Peer::check(const Submit& request) const {
-  GW_TRY(job::Charter charter, job::Charter::check(request.charter));
-  if (charter.first_home() != identity_.self)
-    return fail(Kind::invalid, "the charter names peer {} as the home of the job, and this is {}: submit it there, or sign another charter",
-                charter.first_home().brief(), identity_.self.brief());
-  if (charter.manifest() != sha256(request.manifest)) return fail(Kind::invalid, "the manifest is not the one that the charter names");
-  GW_TRY(Manifest manifest, Manifest::check(request.manifest));
-  GW_TRY_VOID(check_new_job({homes_, past_, config_.homes}, charter, manifest));
-  if (grid_of(charter) == nullptr && grids_.is_damaged(charter.grid()))
-    return fail(Kind::not_found, "the record of {} is damaged on this disk: join that grid again, or name another grid",
-                charter.grid() ? fmt::format("grid {}", charter.grid()->brief()) : "a grid, which may be the one for jobs that name none,");
-  if (grid_of(charter) == nullptr)
-    return fail(Kind::not_found, "this peer is not in grid {}, where the job is to run: submit it to one that is, or name another grid",
-                charter.grid() ? charter.grid()->brief() : "any");
-  GW_TRY(std::vector<Hash256> blobs, job::blobs_of_job(manifest, as_text(request.row_inputs)));
-  GW_TRY_VOID(uploads_.check_stored(blobs));
-  return Submission{std::move(charter), std::move(manifest), std::move(blobs)};
 }
 
 // REQUIRES: the blobs that the manifest names are here.

@@ -23,10 +23,12 @@
 #include "job/swarm/chunk_uploads.h"
 #include "job/swarm/swarm.h"
 #include "peer/boot_numbers.h"
+#include "peer/disk_queue.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
 #include "peer/job_router.h"
 #include "peer/lender.h"
+#include "peer/new_job.h"
 #include "peer/past_jobs.h"
 #include "peer/reachability.h"
 #include "peer/uploads.h"
@@ -70,11 +72,13 @@ struct RestoreFailed {
   std::string why;
   bool no_image = false;  // the bytes are not an image, and no other peer can restore them; otherwise this disk could not read a blob
 };
+// A part of what the worker was to get beside a frame has been read from the disk: a large image takes long.
+struct WorkerProgress {};
 struct WorkerDied {
   std::string why;
   std::vector<std::uint32_t> tasks = {};  // that it ran at that moment
 };
-using FromWorker = std::variant<WorkerFrame, RestoreFailed, WorkerDied>;
+using FromWorker = std::variant<WorkerFrame, WorkerProgress, RestoreFailed, WorkerDied>;
 
 struct Upload {
   job::Blob blob;  // its hash is that of its bytes
@@ -163,7 +167,7 @@ struct Stored {
 // A whole peer without I/O: inputs go in one at a time, actions come out; docs/design/003-peers.md. Equal inputs give equal actions.
 //
 // A peer routes; the machines it owns decide. Every input and every record is checked before or when it enters. Thread: one, the owner's.
-// Limits: those of its parts, Config::homes, Config::batches.
+// Limits: those of its parts, Config::homes.
 class Peer {
  public:
   struct Config {
@@ -189,9 +193,7 @@ class Peer {
     Time unused_claim = std::chrono::minutes(1);  // a claim without a running thread ends after this
     std::uint64_t memory_bytes = 0;               // lent with all slots together; 0: not limited
     std::size_t homes = 1024;                     // jobs at once
-    std::size_t batches = 1024;                   // on their way to the disk; home takes no more effects then
-    std::size_t waiting = 1u << 16;               // actions that wait for the disk; beyond that, messages are lost and repeated later
-    std::size_t waiting_bytes = 32u << 20;        // in the messages among them
+    DiskQueue::Config disk_queue;                 // home takes no more effects while the disk is behind
   };
   struct Identity {
     PeerId self;
@@ -243,15 +245,9 @@ class Peer {
   const PastJobs& past() const { return past_; }
   const Reachability& reachability() const { return reachability_; }
   bool disk_full() const { return blobs_.disk_full(); }
-  std::size_t waiting_for_disk() const { return waiting_; }
+  std::size_t waiting_for_disk() const { return disk_queue_.waiting(); }
 
  private:
-  struct Batch {
-    job::Ticket ticket;
-    std::vector<Action> then;
-    std::size_t bytes = 0;  // in the messages among them
-  };
-
   // Inputs and requests.
   void deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
@@ -267,14 +263,8 @@ class Peer {
     return used;
   }
   // nullptr: this peer is not in the grid.
-  const Grid* grid_of(const job::Charter& charter) const { return charter.grid() ? grids_.find(*charter.grid()) : grids_.main(); }
+  const Grid* grid_of(const job::Charter& charter) const { return grids_.of(charter.grid()); }
   job::Home::Environment home_environment(const Grid& grid);
-  struct Submission {
-    job::Charter charter;
-    job::Manifest manifest;
-    std::vector<Hash256> blobs;
-  };
-  Result<Submission> check(const Submit& request) const;
   job::Home& add_home(const Grid& grid, Submission submission, std::string manifest_bytes, Actions& out);
   JobRouter::Environment router_environment();
   void dispatch(Time now, job::Send send, Actions& turn, std::vector<Action>& out);
@@ -292,7 +282,6 @@ class Peer {
   void finish_turn(Time now, Actions& turn, std::vector<Action>& out);
   void on_blob_damaged(Time now, const Hash256& hash);
   void apply_image_changes(Time now, Actions& out);
-  void schedule_disk_writes(Actions& turn, std::deque<Action>& ready);
 
   // Recovery after a start.
   struct Found;
@@ -325,16 +314,13 @@ class Peer {
   WorkerJobs worker_jobs_;
   std::uint64_t next_worker_ = 0;
   std::uint64_t memory_bytes_;
+  DiskQueue disk_queue_;
   Lender lender_;
   JobRouter router_;
   // Jobs for which something came in this turn: only of these can home or host have another deadline, or be done.
   std::set<JobId> touched_;
   job::Deadlines<JobId> home_deadlines_;
   job::Deadlines<JobId> hosted_deadlines_;
-  job::Ticket next_ticket_ = 0;
-  std::deque<Batch> batches_;
-  std::size_t waiting_ = 0;  // actions in them
-  std::size_t waiting_bytes_ = 0;
 };
 
 }  // namespace gw::peer

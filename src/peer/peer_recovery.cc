@@ -117,7 +117,7 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return true;
     }
     case RecordKind::grid:
-      return parse_grid({key.job.hash}, value);
+      return key.job != RecordKey::lost_grids().job && parse_grid({key.job.hash}, value);
     case RecordKind::balance: {
       const auto entry = job::Balance::decode(value);
       if (entry) balances[{key.job.hash}] = *entry;
@@ -174,6 +174,10 @@ void Peer::Found::add_damaged(const std::string& key) {
       return;
     case RecordKind::grid:  // stays where it is: it may hold a key that is nowhere else
       grids.damaged.insert({decoded->job.hash});
+      if (decoded->job == RecordKey::lost_grids().job) {
+        sentences.push_back("the records of the grids of this peer are lost, so it is in no grid now: join its grids again");
+        return;
+      }
       sentences.push_back(fmt::format("{}, so this peer is not in grid {} now: join that grid again, by its name or with a new invitation",
                                       sentence, decoded->job.brief()));
   }
@@ -230,9 +234,8 @@ Status Peer::recover_home(Time now, const JobId& id, const HomeRecords& records,
   if (grid == nullptr && grids_.is_damaged(charter.grid()))
     return fail(Kind::corrupt, "the record of its grid is damaged on this disk: join the grid again and submit the job again");
   if (grid == nullptr)
-    return fail(Kind::not_found,
-                "job {} runs in grid {}, in which this peer is not any more: start it with that grid, or with another state", id.brief(),
-                charter.grid() ? charter.grid()->brief() : "any");
+    return fail(Kind::not_found, "job {} runs in {}, in which this peer is not any more: start it with that grid, or with another state",
+                id.brief(), describe_grid(charter.grid()));
   GW_TRY(std::vector<Hash256> blobs, job::blobs_of_job(manifest, records.job.row_inputs()));
   const Status recovered =
       add_home(*grid, {std::move(charter), std::move(manifest), std::move(blobs)}, records.job.manifest(), out).recover(now, records);

@@ -120,6 +120,23 @@ TEST_F(PeerOfStoredGrids, ARecordWithAnUnreadableKeyMayBeThatOfAGrid) {
   EXPECT_TRUE(peer_->grids().all().empty());
 }
 
+// A store that was repaired without its grids led to the default grid, where every machine may have the code of a private job.
+TEST_F(PeerOfStoredGrids, JoinsNoGridByDefaultAfterARepairThatFoundNone) {
+  create_private_grid();
+  records_.clear();
+  records_[job::RecordKey::lost_grids().encode()] = "";
+  default_grid_ = "everybody";
+  start();
+  EXPECT_TRUE(peer_->grids().all().empty());
+  submit(1);
+  EXPECT_EQ(count<job::JobRefused>(), 1u) << "a job that names no grid";
+  request({.number = 1, .what = JoinOpenGrid{"work"}});
+  EXPECT_EQ(peer_->grids().main(), peer_->grids().find(wire::open_grid("work"))) << "its user has chosen";
+  EXPECT_FALSE(records_.contains(job::RecordKey::lost_grids().encode()));
+  start();
+  EXPECT_NE(peer_->grids().main(), nullptr);
+}
+
 TEST_F(PeerOfStoredGrids, ARecordOfAnotherGridIsDamage) {
   const GridId grid = create_private_grid();
   const std::string key = job::RecordKey{.kind = job::RecordKind::grid, .job = {grid.hash}}.encode();

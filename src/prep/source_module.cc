@@ -65,7 +65,7 @@ Result<Prepared> prepare(ByteView wasm, wire::Level level) {
   out.bytes(wasm.first(wire::kModuleHeaderBytes));
   for (const wire::Section& section : sections) {
     if (section.name == "name" && names_collide) continue;
-    // They describe code that the passes replace. Lines are carried by markers (lines/line_markers.h).
+    // These sections describe code that the passes replace. Lines are carried by markers (lines/line_markers.h).
     if (section.name.starts_with(".debug_") || section.name == wire::kLinesSection) continue;
     prepared.has_tags |= section.id == wire::SectionId::tag;
     if (section.id == wire::SectionId::start) {

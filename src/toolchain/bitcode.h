@@ -1,5 +1,5 @@
 #pragma once
-// What is done to a program between the two halves of clang, which come to code and from code.
+// The passes over a program between the two halves of clang, from source to bitcode and from bitcode to code.
 
 #include <filesystem>
 #include <vector>

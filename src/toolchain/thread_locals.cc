@@ -1,5 +1,5 @@
 // Problem: LLVM makes a thread_local variable a plain one if a wasm program has no shared memory, so all guest threads would have the same.
-// Its own emulation (-femulated-tls) does nothing for wasm.
+// The emulation of LLVM (-femulated-tls) does nothing for wasm.
 //
 // Here a variable `x` becomes a record `godwit_thread.x` of four words (struct thread_variable in sdk/guest/runtime/thread_data.c): size,
 // alignment, a word for the runtime, and the address of its initial value, null if that is zero. Clang marks accesses by the intrinsic
@@ -139,7 +139,7 @@ class ThreadLocals {
           if (Value variable = variable_in(llvm_.GetOperand(i, k))) accesses.push_back({i, k, variable});
     if (accesses.empty()) return;
     const bool in_front = llvm_.HasPersonalityFn(function) != 0;
-    // What is built in front stands before this, in the order in which it is built; the place itself goes at the end.
+    // Instructions that are built in front stand before this one, in the order in which they are built; the place itself goes at the end.
     llvm_.PositionBuilderBefore(builder_, llvm_.GetFirstInstruction(llvm_.GetFirstBasicBlock(function)));
     Value front = llvm_.BuildFreeze(builder_, llvm_.ConstInt(word_, 0, 0), "");
     std::map<Value, Value> known;

@@ -25,12 +25,12 @@ ANSWER_SECONDS = 30  # of a daemon that is not paused
 WORKER = "godwit-worker"  # the name of its process, which no test starts itself
 
 
-def wait_until(what: str, holds, explain=lambda: "", seconds: float = PATIENCE_SECONDS) -> None:
+def wait_until(what: str, holds, explain=lambda: "", seconds: float = PATIENCE_SECONDS, pause: float = 0.1) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
             raise AssertionError(f"gave up waiting until {what}\n{explain()}")
-        time.sleep(0.1)
+        time.sleep(pause)
 
 
 def adopt_orphans() -> None:

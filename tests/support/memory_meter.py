@@ -22,11 +22,19 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-def _mib(pid: int) -> float:
+def _parts(pid: int) -> dict[str, float] | None:
     try:
-        return sum(int(kib) for _, kib in _PARTS.findall(Path(f"/proc/{pid}/smaps_rollup").read_text())) / 1024
+        parts = _PARTS.findall(Path(f"/proc/{pid}/smaps_rollup").read_text())
+        return {name: int(kib) / 1024 for name, kib in parts}
     except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return 0
+        return None
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return "ended"
 
 
 class MemoryMeter:
@@ -34,6 +42,7 @@ class MemoryMeter:
 
     def __init__(self):
         self.peak_mib = 0.0
+        self.at_peak: list[str] = []  # of each process: its name and what it had
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -47,4 +56,9 @@ class MemoryMeter:
 
     def _look(self) -> None:
         while not self._over.wait(0.5):
-            self.peak_mib = max(self.peak_mib, sum(map(_mib, _descendants(os.getpid()))))
+            seen = {pid: parts for pid in _descendants(os.getpid()) if (parts := _parts(pid)) is not None}
+            total = sum(sum(parts.values()) for parts in seen.values())
+            if total <= self.peak_mib:
+                continue
+            self.peak_mib = total
+            self.at_peak = [f"{_name(pid)} {pid}: " + ", ".join(f"{name} {mib:.0f} MiB" for name, mib in parts.items()) for pid, parts in seen.items()]

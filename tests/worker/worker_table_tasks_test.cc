@@ -55,6 +55,7 @@ class TableWithTasks : public ::testing::Test, protected node::WorkerTable::Owne
 
   void on_worker(job::WorkerId, peer::WorkerFrame frame) override { results_ += frame.frame.task_results().results_size(); }
   void on_restore_failed(job::WorkerId, const peer::RestoreFailed&) override {}
+  void on_worker_progress(job::WorkerId) override {}
   void on_worker_lost(job::WorkerId, const node::Death& death) override { lost_ = death; }
   void on_worker_wakeup() override {}
   Result<std::string> load(const Hash256&) override { return std::string(as_text(wasm_)); }

@@ -1,5 +1,5 @@
 #pragma once
-// What the commands about jobs share.
+// Functions that the commands about jobs share.
 
 #include <optional>
 #include <string>

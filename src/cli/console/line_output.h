@@ -31,7 +31,7 @@ class LineOutput {
 
   // The text that can be printed now.
   std::string take(const Source& source, std::string_view bytes, Labels labels);
-  // What was held back of each source, at the end.
+  // The bytes of each source that were held back, at the end.
   std::vector<std::pair<node::Stream, std::string>> rest();
 
  private:

@@ -23,7 +23,7 @@ class WatchScreen {
   std::optional<std::chrono::seconds> left() const;
   // At most `lines` lines, none longer than the terminal is wide.
   std::string render(const Terminal& terminal, std::size_t lines) const;
-  // One line that says all, for a pipe.
+  // The whole screen in one line, for a pipe.
   std::string line() const;
 
  private:

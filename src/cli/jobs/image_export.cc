@@ -72,7 +72,7 @@ Result<std::uint64_t> export_image(gateway::Client& client, const job::JobId& id
         id.brief());
   GW_TRY(const job::StreamMarks stored, wire::read(found.stored()));
   gate = node::gate_for_another_home(std::move(gate), stored, {});
-  gate.set_job(node::words_in_image(spec ? *spec : spec_of_manifest(manifest.content())));
+  gate.set_job(node::job_spec_for_image(spec ? *spec : spec_of_manifest(manifest.content())));
   GW_TRY(const wire::Image portable, node::with_gate(image, gate, module, pages, &blobs));
   GW_TRY_VOID(os::write_file_atomic(file, portable.encoded()));
   return portable.encoded().size();

@@ -40,7 +40,7 @@ class TaskOutputPaths {
   std::vector<std::string> guest_texts_;
 };
 
-// What is submitted of an array beside the program: the description for the manifest, and rows in segments, which are blobs.
+// The parts of an array that are submitted beside the program: the description for the manifest, and rows in segments, which are blobs.
 //
 // Rows exist only if tasks have more than a number: values of a list, or files. Files that no placeholder names are common to all tasks and
 // not in rows. Hashes each file once.

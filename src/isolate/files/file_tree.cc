@@ -45,7 +45,7 @@ const Node& FileTree::node(Inode inode) const {
 Node& FileTree::at(Inode inode) {
   auto found = nodes_.find(inode);
   GW_ASSERT(found != nodes_.end());
-  if (touched_) touched_->insert(inode);
+  if (followed_) followed_->touched.insert(inode);
   return found->second;
 }
 
@@ -100,6 +100,7 @@ void FileTree::drop_if_unused(Inode inode) {
   pages_ -= content_pages(node);
   target_bytes_ -= target_bytes(node);
   nodes_.erase(inode);
+  if (followed_) followed_->writable.erase(inode);
 }
 
 OrErrno<Inode> FileTree::make(Inode directory, std::string_view name, decltype(Node::content) content) {
@@ -112,6 +113,7 @@ OrErrno<Inode> FileTree::make(Inode directory, std::string_view name, decltype(N
   node.times = {now, now, now};
   Inode inode = next_inode_++;
   nodes_.emplace(inode, std::move(node));
+  if (followed_) followed_->writable.insert(inode);
   add_name(directory, name, inode);
   at(directory).times.modified = at(directory).times.changed = now;
   return inode;
@@ -231,16 +233,24 @@ Errno FileTree::set_times(Inode inode, std::optional<std::uint64_t> accessed, st
   return Errno::success;
 }
 
+void FileTree::follow_changes() {
+  followed_.emplace();
+  for (const auto& [inode, node] : nodes_)
+    if (!node.read_only()) followed_->writable.insert(inode);
+}
+
 void FileTree::put_back(const FileTree& before) {
-  GW_ASSERT(touched_.has_value());
-  for (const Inode inode : *touched_) {
+  GW_ASSERT(followed_.has_value());
+  for (const Inode inode : followed_->touched) {
     if (const Node* node = before.find(inode)) {
       nodes_.insert_or_assign(inode, *node);
+      if (!node->read_only()) followed_->writable.insert(inode);
     } else {
       nodes_.erase(inode);
+      followed_->writable.erase(inode);
     }
   }
-  touched_->clear();
+  followed_->touched.clear();
   next_inode_ = before.next_inode_;
   clock_ = before.clock_;
   names_ = before.names_;
@@ -250,11 +260,15 @@ void FileTree::put_back(const FileTree& before) {
 
 void FileTree::on_wall_clock(std::uint64_t nanoseconds) {
   if (!knows_time() && nanoseconds >= kFirstWallTime) {
-    const std::uint64_t step = nanoseconds - clock_;
-    for (auto& [inode, node] : nodes_) {
-      if (node.read_only()) continue;  // inputs have times of their own
-      if (touched_) touched_->insert(inode);
+    const auto move_on = [step = nanoseconds - clock_](Node& node) {
       for (std::uint64_t* time : {&node.times.accessed, &node.times.modified, &node.times.changed}) *time += step;
+    };
+    // Inputs have times of their own.
+    if (followed_) {
+      for (const Inode inode : followed_->writable) move_on(at(inode));
+    } else {
+      for (auto& [inode, node] : nodes_)
+        if (!node.read_only()) move_on(node);
     }
   }
   clock_ = std::max(clock_, nanoseconds);

@@ -111,8 +111,8 @@ class FileTree {
   void open(Inode inode);
   void close(Inode inode);
 
-  // Remembers from now on which nodes change, so that put_back() costs those.
-  void follow_changes() { touched_.emplace(); }
+  // Remembers from now on which nodes change, so that put_back() costs those. O(nodes).
+  void follow_changes();
   // Makes the tree be as `before`. REQUIRES: it was equal to `before` at follow_changes(), and at the last put_back().
   void put_back(const FileTree& before);
 
@@ -143,7 +143,12 @@ class FileTree {
   void drop_if_unused(Inode inode);
 
   std::map<Inode, Node> nodes_;
-  std::optional<std::set<Inode>> touched_;  // nodes that may have changed; none: not followed
+  // From follow_changes() on. A guest has many inputs and few other nodes: nothing below visits all nodes.
+  struct Followed {
+    std::set<Inode> touched;   // nodes that may have changed
+    std::set<Inode> writable;  // all nodes but inputs
+  };
+  std::optional<Followed> followed_;
   Inode next_inode_ = kRoot + 1;
   std::uint64_t clock_ = 0;
   std::size_t names_ = 0;

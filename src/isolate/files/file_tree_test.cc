@@ -227,6 +227,29 @@ TEST(FileTreeBuilder, RefusesWhatCannotBe) {
   EXPECT_FALSE(build({}, {"../x"}));
 }
 
+// Each task of an array begins without the time and may learn it.
+TEST(FileTree, LearnsTheTimeAgainAfterItWasPutBack) {
+  constexpr std::uint64_t kToday = 1'700'000'000'000'000'000;
+  FileTreeBuilder builder;
+  ASSERT_TRUE(builder.add_inputs(std::vector<InputEntry>{{.path = "in/data", .size = 0, .mtime_ns = 7, .chunks = {}, .target = ""}}));
+  FileTree tree = builder.take();
+  const Inode kept = *tree.make(FileTree::kRoot, "kept", FileContent{}), gone = *tree.make(FileTree::kRoot, "gone", FileContent{});
+  const Inode input = tree.lookup(tree.lookup(FileTree::kRoot, "in"), "data");
+  const FileTree before = tree;
+  tree.follow_changes();
+  for (int i = 0; i < 3; i++) {
+    ASSERT_EQ(tree.unlink(FileTree::kRoot, "gone"), Errno::success);
+    const Inode made = *tree.make(FileTree::kRoot, "made", FileContent{});
+    tree.on_wall_clock(kToday);
+    for (const Inode inode : {kept, made, FileTree::kRoot}) EXPECT_GT(tree.node(inode).times.modified, kToday - 1000);
+    EXPECT_EQ(tree.node(input).times.modified, 7u) << "an input has a time of its own";
+    tree.put_back(before);
+    EXPECT_FALSE(tree.knows_time());
+    for (const Inode inode : {kept, gone, FileTree::kRoot, input})
+      EXPECT_EQ(tree.node(inode).times.modified, before.node(inode).times.modified);
+  }
+}
+
 TEST(FileTree, IsPutBackByWhatHasChanged) {
   FileTreeBuilder builder;
   ASSERT_TRUE(builder.add_inputs(std::vector<InputEntry>{{.path = "in/data", .size = 0, .mtime_ns = 7, .chunks = {}, .target = ""}}));

@@ -74,7 +74,7 @@ CallResult Wasi::path_symlink(GuestMemory memory, std::uint32_t target, std::uin
   auto where = resolve_new(memory, fd, right::kSymlink, {path, length});
   if (!where) return where.error();
   if (where->wants_directory) return Errno::noent;
-  // It would lead out of the directory of the descriptor.
+  // The path would lead out of the directory of the descriptor.
   if (text->starts_with('/') && state_.descriptors.find(fd)->node != FileTree::kRoot) return Errno::perm;
   auto made = state_.files.make(where->directory, where->name, Symlink{std::string(*text)});
   return made ? Errno::success : made.error();

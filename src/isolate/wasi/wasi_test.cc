@@ -58,7 +58,7 @@ class Tape final : public Determinants {
   std::vector<Choice> noted;
 };
 
-// Its queues are full where a test says so.
+// The queues of this host are full where a test says so.
 class CrowdedThread final : public ThreadHost {
  public:
   std::uint64_t id() const override { return 1; }

@@ -30,7 +30,7 @@ class Charter {
   // The key of the user whose job it is.
   const Hash256& submitter() const { return submitter_; }
   const Hash256& manifest() const { return manifest_; }
-  // One job of a submitter has this key; empty: the job has none.
+  // The key is that of one job of its submitter; empty: the job has none.
   const std::string& key() const { return key_; }
   const wire::pb::SignedCharter& signed_charter() const { return signed_; }
   // The bytes as they were submitted.

@@ -24,7 +24,7 @@ std::optional<std::string_view> inside_braces(std::string_view text, std::size_t
   return inside;
 }
 
-// What stands in doubled braces there.
+// The words in doubled braces there.
 std::optional<std::string_view> inside_doubled_braces(std::string_view text, std::size_t at) {
   if (!text.substr(at).starts_with("{{")) return std::nullopt;
   const auto inside = inside_braces(text, at + 1);

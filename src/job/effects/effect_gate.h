@@ -131,7 +131,7 @@ class EffectGate {
 
  private:
   std::uint64_t unstable_determinants() const { return next_determinant_ - stable_determinants_; }
-  // What is replayed is at the keeper already.
+  // Determinants that are replayed are at the keeper already.
   bool waits_for_image() const { return !replaying() && next_determinant_ - in_stable_image_ >= config_.determinants_after_image; }
 
   struct PendingEffect {

@@ -7,12 +7,12 @@ namespace gw::job {
 namespace {
 
 std::size_t free_slots(const Claim& claim) {
-  const std::size_t limit = std::min<std::size_t>(claim.slots, claim.most);
+  const std::size_t limit = std::min<std::size_t>(claim.slots, claim.max_threads);
   return limit - std::min(limit, claim.threads.size());
 }
 
 std::size_t room_ahead(const Claim& claim) {
-  const std::size_t limit = std::min(claim.slots + claim.ahead, claim.most);
+  const std::size_t limit = std::min(claim.slots + claim.extra_threads, claim.max_threads);
   return limit - std::min(limit, claim.threads.size());
 }
 
@@ -72,7 +72,7 @@ void ClaimTable::detach(const PeerId& peer, ThreadId thread) {
   if (claim == nullptr) return;
   leave(peer, *claim);
   claim->threads.erase(thread);
-  claim->most = Claim::kUnlimited;
+  claim->max_threads = Claim::kUnlimited;
   enter(peer, *claim);
 }
 
@@ -80,22 +80,22 @@ void ClaimTable::limit(const PeerId& peer) {
   Claim* claim = find(peer);
   if (claim == nullptr) return;
   if (claim->idle()) ++claim->refusals;
-  set_most(peer, claim->threads.size());
+  set_max_threads(peer, claim->threads.size());
 }
 
-void ClaimTable::set_most(const PeerId& peer, std::size_t most) {
+void ClaimTable::set_max_threads(const PeerId& peer, std::size_t most) {
   Claim* claim = find(peer);
-  if (claim == nullptr || claim->most == most) return;
+  if (claim == nullptr || claim->max_threads == most) return;
   leave(peer, *claim);
-  claim->most = most;
+  claim->max_threads = most;
   enter(peer, *claim);
 }
 
-void ClaimTable::set_ahead(const PeerId& peer, std::size_t ahead) {
+void ClaimTable::set_extra_threads(const PeerId& peer, std::size_t ahead) {
   Claim& claim = claims_.at(peer);
   if (claim.draining) return;
   leave(peer, claim);
-  claim.ahead = ahead;
+  claim.extra_threads = ahead;
   enter(peer, claim);
 }
 
@@ -104,7 +104,7 @@ void ClaimTable::drain(const PeerId& peer) {
   leave(peer, claim);
   slots_ -= claim.slots;
   claim.slots = 0;
-  claim.ahead = 0;
+  claim.extra_threads = 0;
   claim.draining = true;
   enter(peer, claim);
 }

@@ -25,10 +25,10 @@ struct Claim {
   Time seen_at{0};             // the same without the progress number of the host, which proves nothing: by effects or a keeper
   std::uint64_t progress = 0;  // as its last status has it
   std::uint64_t finished = 0;
-  bool draining = false;          // the host takes no more threads, and those it has are leaving
-  std::size_t ahead = 0;          // threads it may have beyond its slots, so that a slot that becomes free is used at once
-  std::size_t most = kUnlimited;  // threads it may have in all, after it refused one
-  std::uint32_t refusals = 0;     // consecutive refusals while it had no thread
+  bool draining = false;                 // the host takes no more threads, and those it has are leaving
+  std::size_t extra_threads = 0;         // threads it may have beyond its slots, so that a slot that becomes free is used at once
+  std::size_t max_threads = kUnlimited;  // threads it may have in all, after it refused one
+  std::uint32_t refusals = 0;            // consecutive refusals while it had no thread
   std::set<ThreadId> threads;
   TaskLease tasks;
 
@@ -43,14 +43,14 @@ struct Claim {
 
 // The claims of a job, at most one per peer, with indices that find a peer with room for one more thread without a scan.
 //
-// Invariant: the indices agree with slots, ahead, most and threads of each claim; slots() is their sum. Each operation costs O(log claims).
-// A value without threads.
+// Invariant: the indices agree with slots, extra_threads, max_threads and threads of each claim; slots() is their sum. Each operation costs
+// O(log claims). A value without threads.
 class ClaimTable {
  public:
   // REQUIRES: the peer has no claim.
   Claim& add(const PeerId& peer, Claim claim);
   void remove(const PeerId& peer);
-  // The caller may change the claim, but `slots`, `ahead` and `threads` only by the functions below.
+  // The caller may change the claim, but `slots`, `extra_threads` and `threads` only by the functions below.
   Claim* find(const PeerId& peer);
   const Claim* find(const PeerId& peer) const;
   std::map<PeerId, Claim>& all() { return claims_; }
@@ -62,15 +62,15 @@ class ClaimTable {
   void detach(const PeerId& peer, ThreadId thread);
   // The host has refused a thread, which was detached: it gets no thread until one of its threads leaves or unlimit() is called.
   void limit(const PeerId& peer);
-  void unlimit(const PeerId& peer) { set_most(peer, Claim::kUnlimited); }
-  void set_ahead(const PeerId& peer, std::size_t ahead);
+  void unlimit(const PeerId& peer) { set_max_threads(peer, Claim::kUnlimited); }
+  void set_extra_threads(const PeerId& peer, std::size_t ahead);
   // Sets the slots of the claim to 0, so that the peer gets no more threads.
   void drain(const PeerId& peer);
 
   bool has_free_slot(const PeerId& peer) const;
   // The peer with the most free slots. A peer in `avoid` is returned only if there is no other.
   std::optional<PeerId> with_free_slot(std::span<const PeerId> avoid) const;
-  // The peer with the most room for threads in advance (Claim::ahead); `avoid` as above.
+  // The peer with the most room for threads in advance (Claim::extra_threads); `avoid` as above.
   std::optional<PeerId> with_room_ahead(std::span<const PeerId> avoid) const;
 
   std::uint64_t slots() const { return slots_; }
@@ -78,7 +78,7 @@ class ClaimTable {
   bool empty() const { return claims_.empty(); }
 
  private:
-  void set_most(const PeerId& peer, std::size_t most);
+  void set_max_threads(const PeerId& peer, std::size_t most);
   using Index = std::set<std::pair<std::size_t, PeerId>>;  // room, and the peer that has it
 
   void enter(const PeerId& peer, const Claim& claim);

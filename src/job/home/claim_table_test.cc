@@ -49,11 +49,11 @@ TEST_F(Claims, RoomAheadIsBeyondTheSlots) {
   table_.attach(id_of(1), ThreadId{2});
   EXPECT_EQ(table_.with_free_slot({}), std::nullopt);
   EXPECT_EQ(table_.with_room_ahead({}), std::nullopt);
-  table_.set_ahead(id_of(1), 1);
+  table_.set_extra_threads(id_of(1), 1);
   EXPECT_EQ(table_.with_room_ahead({}), id_of(1));
   table_.attach(id_of(1), ThreadId{3});
   EXPECT_EQ(table_.with_room_ahead({}), std::nullopt);
-  table_.set_ahead(id_of(1), 0);
+  table_.set_extra_threads(id_of(1), 0);
   table_.detach(id_of(1), ThreadId{1});
   EXPECT_EQ(table_.with_free_slot({}), std::nullopt) << "two threads in two slots";
   table_.detach(id_of(1), ThreadId{2});
@@ -62,7 +62,7 @@ TEST_F(Claims, RoomAheadIsBeyondTheSlots) {
 
 TEST_F(Claims, AHostThatRefusesGetsNoThreadUntilOneLeaves) {
   table_.remove(id_of(2));
-  table_.set_ahead(id_of(1), 4);
+  table_.set_extra_threads(id_of(1), 4);
   table_.attach(id_of(1), ThreadId{1});
   table_.limit(id_of(1));
   EXPECT_EQ(table_.with_free_slot({}), std::nullopt);
@@ -93,7 +93,7 @@ TEST(DrainedClaim, HasNoRoomAndKeepsItsThreads) {
   claims.add(peer, {.claim = 1, .slots = 3});
   claims.attach(peer, ThreadId{1});
   claims.drain(peer);
-  claims.set_ahead(peer, 5);
+  claims.set_extra_threads(peer, 5);
   EXPECT_EQ(claims.slots(), 0u);
   EXPECT_FALSE(claims.with_free_slot({}));
   EXPECT_FALSE(claims.with_room_ahead({}));

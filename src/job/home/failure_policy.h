@@ -1,5 +1,5 @@
 #pragma once
-// What a job does about tasks that fail.
+// The reaction of a job to tasks that fail.
 
 #include <cstdint>
 #include <optional>

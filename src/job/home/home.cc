@@ -417,7 +417,7 @@ void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& ou
   placement_.on_ended(now - placed.since);
   if (Claim* claim = claims_.find(placed.host)) {
     ++claim->finished;
-    claims_.set_ahead(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
+    claims_.set_extra_threads(placed.host, placement_.ahead(now, *claim, threads_.ready().size(), claims_.size()));
   }
   policy_.is_failure(threads_.at(id), end) ? threads_.fail(id, {exit_code_of(end), end.sentence()})
                                            : threads_.end(id, {exit_code_of(end), end.sentence()});

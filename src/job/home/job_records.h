@@ -1,5 +1,5 @@
 #pragma once
-// What the home of a job writes down.
+// The records of a job at its home.
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ class JobRecords {
   JobRecords(const OutputLimit::Config& config, const Environment& environment)
       : environment_(environment), output_(config, environment.manifest.content().policy().limits()) {}
 
-  // What was submitted beside the charter.
+  // The bytes that were submitted beside the charter.
   struct Submitted {
     ByteView manifest;
     ByteView row_inputs = {};  // as in pb::JobSubmission

@@ -47,7 +47,7 @@ struct HostSnapshot {
   std::string failure = {};    // what it said last of a worker that died or did not start there
 };
 
-// So many threads and tasks wait for the same reason.
+// The number of threads and tasks that wait for the same reason.
 struct WaitCount {
   Explanation why;
   std::uint64_t count = 0;

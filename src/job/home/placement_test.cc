@@ -104,7 +104,7 @@ TEST_F(Placing, GivesWorkInAdvanceToWhoIsFast) {
   const Claim fast{.claim = 1, .slots = 2, .since = seconds(0), .finished = 100};
   EXPECT_EQ(placement_.ahead(seconds(10), fast, 1000, 1), 20u);
   EXPECT_EQ(placement_.ahead(seconds(10), fast, 4, 1), 2u) << "the last ones are for all";
-  claims_.add(id_of(1), {.claim = 1, .slots = 1, .ahead = 1});
+  claims_.add(id_of(1), {.claim = 1, .slots = 1, .extra_threads = 1});
   claims_.attach(id_of(1), ThreadId{1});
   EXPECT_EQ(placement_.host_for({}, claims_, false), std::nullopt);
   EXPECT_EQ(placement_.host_for({}, claims_, true), id_of(1));

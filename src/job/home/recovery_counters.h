@@ -33,7 +33,7 @@ class RecoveryCounters {
   void on_finished(const PeerId& host) { ++change(host).finished; }
   // `failure`: what the host said; empty: nothing.
   void on_lost(const PeerId& host, std::string_view failure);
-  // Not recorded: the host is asked again, and says it again.
+  // This is not recorded: the host is asked again, and says it again.
   void on_refused(const PeerId& host, std::string_view why) { change(host).failure = why; }
   void on_peer_lost() {
     ++peers_lost_;

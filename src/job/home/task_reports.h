@@ -1,5 +1,5 @@
 #pragma once
-// What hosts report about tasks, at the job's home.
+// The reports of hosts about tasks, at the job's home.
 
 #include <cstdint>
 #include <functional>

@@ -43,4 +43,21 @@ void HostStatus::send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone 
   send(std::move(status), out);
 }
 
+void HostStatus::send_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault) const {
+  JobMessage message;
+  JobMessage::ThreadName& name = *message.mutable_thread_failed();
+  name.set_thread(id.value());
+  name.set_epoch(epoch);
+  name.set_failure(sentence.substr(0, 4096));
+  name.set_kept_state_bad(fault == Fault::kept_state);
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
+void HostStatus::send_suspended(const HostedThread& thread, Actions& out) const {
+  JobMessage message;
+  message.mutable_suspended()->set_thread(thread.id().value());
+  message.mutable_suspended()->set_epoch(thread.epoch());
+  out.send(claim_.home, claim_.job, std::move(message));
+}
+
 }  // namespace gw::job

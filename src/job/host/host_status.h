@@ -1,5 +1,5 @@
 #pragma once
-// What a host tells the home of a job about the threads it has.
+// The statuses that a host sends to the home of a job.
 
 #include <cstdint>
 #include <string>
@@ -42,6 +42,11 @@ class HostStatus {
   }
   void send_held(Time now, const HostedThread& thread, Actions& out);
   void send_gone(ThreadId id, std::uint64_t epoch, Actions& out, Gone why = Gone::failed);
+  // The thread cannot run, and why. If the message is lost, home sees that the thread is not here, places it again and is told again.
+  enum class Fault : std::uint8_t { program, kept_state };
+  void send_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault = Fault::program) const;
+  // The thread has left; its whole state is at its keeper.
+  void send_suspended(const HostedThread& thread, Actions& out) const;
 
  private:
   JobMessage::Status next();

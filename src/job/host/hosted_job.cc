@@ -23,8 +23,9 @@ HostedJob::HostedJob(const Config& config, const Environment& environment, const
                [this](const ImageFetches::Name& name, const ImageTrees::Size& size) {
                  HostedThread& thread = threads_.at(name.second);
                  thread.set_fetched(size);
-                 return charge(thread);
+                 return threads_.charge(thread);
                }),
+      threads_(config.threads, {claim.job, environment.images, storage_, code_}),
       lanes_(claim.slots) {}
 
 HostedThread::Environment HostedJob::thread_environment() {
@@ -44,74 +45,24 @@ void HostedJob::begin(Time now, Actions& out) {
 }
 
 void HostedJob::close(Actions& out) {
-  while (!threads_.empty()) remove(threads_.begin()->first, out);
+  while (!threads_.empty()) threads_.remove(threads_.all().begin()->first, out);
   code_.close(out);
 }
 
 // --- threads
 
-HostedThread* HostedJob::find(std::uint64_t thread, std::uint64_t epoch) {
-  const auto found = threads_.find(ThreadId{thread});
-  return found == threads_.end() || found->second.epoch() != epoch ? nullptr : &found->second;
-}
-
-// The thread that the worker speaks for; nullptr if it has left meanwhile. Kind::invalid if it never was the worker's.
-Result<HostedThread*> HostedJob::speaker(std::uint64_t id, std::uint64_t epoch) {
-  HostedThread* thread = find(id, epoch);
-  if (thread != nullptr && thread->running() != nullptr) return thread;
-  const auto known = highest_epoch_.find(ThreadId{id});
-  if (thread == nullptr && known != highest_epoch_.end() && epoch <= known->second) return nullptr;
-  return fail(Kind::invalid, "the worker spoke for thread {} in epoch {}, which it was not given", id, epoch);
-}
-
-void HostedJob::refresh(HostedThread& thread) {
-  deadlines_.set(thread.id(), thread.due());
-  if (thread.queued()) {
-    queued_.insert(thread.id());
-  } else {
-    queued_.erase(thread.id());
-  }
-}
-
-void HostedJob::drop_from_worker(const HostedThread& thread, Actions& out) {
-  if (thread.running() == nullptr) return;
-  ToWorker frame;
-  frame.mutable_drop()->set_thread(thread.id().value());
-  code_.tell(std::move(frame), {}, out);
-}
-
-void HostedJob::remove(ThreadId id, Actions& out) {
-  const auto found = threads_.find(id);
-  HostedThread& thread = found->second;
-  if (thread.running() != nullptr) --slots_used_;
-  thread.close(out);
-  deadlines_.remove(id);
-  queued_.erase(id);
-  std::erase_if(saving_, [&](const auto& entry) { return entry.second == id; });
-  threads_.erase(found);
-  storage_.remove(charged_.extract(id).mapped());
-}
-
-Status HostedJob::charge(const HostedThread& thread) {
-  StoredForOthers& charged = charged_[thread.id()];
-  const StoredForOthers now = thread.stored();
-  GW_TRY_VOID(storage_.change(charged, now));
-  charged = now;
-  return ok();
-}
-
 void HostedJob::give_back(ThreadId id, const std::string& why, Gone gone, Actions& out) {
   const HostedThread& thread = threads_.at(id);
   status_.set_failure(why);
-  drop_from_worker(thread, out);
+  threads_.drop_from_worker(thread, out);
   status_.send_gone(id, thread.epoch(), out, gone);
-  remove(id, out);
+  threads_.remove(id, out);
 }
 
 void HostedJob::give_back_all(Time now, const std::string& why, Actions& out) {
   GW_REACHED("host: there was no room for the code or the inputs of a job");
   tasks_.return_all(now, why, out);
-  while (!threads_.empty()) give_back(threads_.begin()->first, why, Gone::no_room, out);
+  while (!threads_.empty()) give_back(threads_.all().begin()->first, why, Gone::no_room, out);
 }
 
 // Starts the worker and queued threads, after something that they may have waited for has come.
@@ -123,12 +74,13 @@ void HostedJob::advance(Time now, Actions& out) {
 
 void HostedJob::start_queued(Time now, Actions& out) {
   if (!code_.ready()) return;
-  for (auto next = queued_.begin(); slots_used_ + tasks_.lanes_used(lanes_.count()) < lanes_.count() && next != queued_.end();) {
+  const std::set<ThreadId>& queued = threads_.queued();
+  for (auto next = queued.begin(); slots_used() + tasks_.lanes_used(lanes_.count()) < lanes_.count() && next != queued.end();) {
     HostedThread& thread = threads_.at(*next++);
     if (thread.begins() && thread.task() >= code_.manifest()->tasks() && !GW_BUG(51)) {
       out.notify(
           PeerRefused{claim_.home, fmt::format("it assigned task {} of a job of {} tasks", thread.task(), code_.manifest()->tasks())});
-      remove(thread.id(), out);
+      threads_.remove(thread.id(), out);
       continue;
     }
     std::optional<wire::pb::ThreadConfig> config;
@@ -140,32 +92,18 @@ void HostedJob::start_queued(Time now, Actions& out) {
       if (!made || !*made) continue;  // goes on when the pieces are here
       config = *std::move(made);
     }
-    ++slots_used_;
-    thread.start(now, config, out);
-    refresh(thread);
+    threads_.start(thread, now, config, out);
   }
   // Threads go before tasks: while one waits for a slot, the worker gets no more tasks, and ends those it has.
-  const std::size_t used = std::min<std::size_t>(lanes_.count(), slots_used_ + tasks_.promoted());
-  tasks_.feed(now, lanes_.count() - static_cast<std::uint32_t>(used), queued_.empty() ? HostedTasks::More::yes : HostedTasks::More::no,
-              out);
+  const std::size_t used = std::min<std::size_t>(lanes_.count(), slots_used() + tasks_.promoted());
+  tasks_.feed(now, lanes_.count() - static_cast<std::uint32_t>(used), queued.empty() ? HostedTasks::More::yes : HostedTasks::More::no, out);
 }
 
 // --- what home is told
 
 void HostedJob::send_full_status(Time now, Actions& out) {
   full_status_at_ = now + config_.status_every;
-  status_.send_full(now, threads_, out);
-}
-
-// If this is lost, home sees that the thread is not here, places it again and is told again.
-void HostedJob::report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault) {
-  JobMessage message;
-  JobMessage::ThreadName& name = *message.mutable_thread_failed();
-  name.set_thread(id.value());
-  name.set_epoch(epoch);
-  name.set_failure(sentence.substr(0, 4096));
-  name.set_kept_state_bad(fault == Fault::kept_state);
-  out.send(claim_.home, claim_.job, std::move(message));
+  status_.send_full(now, threads_.all(), out);
 }
 
 // --- home
@@ -178,33 +116,28 @@ void HostedJob::on_claim(Time now, const JobMessage::ClaimName& claim, Actions& 
 
 void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& out) {
   const ThreadId id{assign.thread()};
-  if (const auto found = threads_.find(id); found != threads_.end()) {
-    if (found->second.epoch() >= assign.epoch()) return status_.send_held(now, found->second, out);
+  if (const HostedThread* found = threads_.find(id)) {
+    if (found->epoch() >= assign.epoch()) return status_.send_held(now, *found, out);
     GW_REACHED("host: a thread was assigned again in a new epoch");
-    drop_from_worker(found->second, out);
-    remove(id, out);
+    threads_.drop_from_worker(*found, out);
+    threads_.remove(id, out);
   }
   // A thread runs once per epoch: an assignment that comes late or twice after its worker died does not start it again.
-  const auto last = highest_epoch_.find(id);
-  const bool lived = last != highest_epoch_.end() && assign.epoch() <= last->second;
   const bool running = assign.promoted() && tasks_.has_promoted(assign.task());
-  const bool no_room = threads_.size() >= config_.threads || (last == highest_epoch_.end() && highest_epoch_.size() >= config_.begun);
-  if (lived || no_room || (draining() && !running) || code_.broken()) {
+  if (!threads_.may_add(id, assign.epoch()) || (draining() && !running) || code_.broken()) {
     if (running) tasks_.drop(assign.task(), out);  // home starts it elsewhere
     return status_.send_gone(id, assign.epoch(), out);
   }
   if (running) tasks_.adopt(assign.task());
-  highest_epoch_[id] = assign.epoch();
-  HostedThread& thread = threads_.try_emplace(id, thread_environment(), assign, now).first->second;
+  HostedThread& thread = threads_.add(thread_environment(), assign, now);
   if (running) {
     GW_REACHED("host: a promoted task was adopted");
-    ++slots_used_;
-    thread.adopt(now, out);
+    threads_.adopt(thread, now, out);
   }
-  if (const Status charged = charge(thread); !charged) return give_back(id, charged.error().detail, Gone::no_room, out);
+  if (const Status charged = threads_.charge(thread); !charged) return give_back(id, charged.error().detail, Gone::no_room, out);
   status_.set_failure({});
   if (assign.restore()) thread.ask_image(now, out);
-  refresh(thread);
+  threads_.refresh(thread);
   status_.send_held(now, thread, out);
   if (running && draining()) suspend(thread, out);
   advance(now, out);
@@ -220,14 +153,14 @@ void HostedJob::on_task_batch(Time now, const JobMessage::TaskBatch& batch, Acti
 }
 
 void HostedJob::on_drop(Time now, const JobMessage::ThreadName& name, Actions& out) {
-  const auto found = threads_.find(ThreadId{name.thread()});
-  if (found == threads_.end() && code_.manifest() != nullptr)
+  const HostedThread* found = threads_.find(ThreadId{name.thread()});
+  if (found == nullptr && code_.manifest() != nullptr)
     if (const auto task = task_of_thread(ThreadId{name.thread()}, code_.manifest()->tasks()); task && tasks_.drop(*task, out))
       start_queued(now, out);
-  if (found == threads_.end() || found->second.epoch() > name.epoch()) return;
+  if (found == nullptr || found->epoch() > name.epoch()) return;
   GW_REACHED("host: a thread was dropped");
-  drop_from_worker(found->second, out);
-  remove(found->first, out);
+  threads_.drop_from_worker(*found, out);
+  threads_.remove(found->id(), out);
   start_queued(now, out);
 }
 
@@ -240,32 +173,33 @@ void HostedJob::note_children(std::uint64_t unfinished, Actions& out) {
 
 void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& out) {
   note_children(stored.children(), out);
-  HostedThread* thread = find(stored.thread(), stored.epoch());
+  HostedThread* thread = threads_.find(stored.thread(), stored.epoch());
   if (thread == nullptr) return;
   if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) {
-    if (const Status charged = charge(*thread); !charged) return give_back(thread->id(), charged.error().detail, Gone::no_room, out);
-    return refresh(*thread);
+    if (const Status charged = threads_.charge(*thread); !charged)
+      return give_back(thread->id(), charged.error().detail, Gone::no_room, out);
+    return threads_.refresh(*thread);
   }
-  remove(thread->id(), out);
+  threads_.remove(thread->id(), out);
   start_queued(now, out);
 }
 
 void HostedJob::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
-  HostedThread* thread = find(change.thread(), change.epoch());
+  HostedThread* thread = threads_.find(change.thread(), change.epoch());
   if (thread == nullptr) return;
   thread->on_keeper_change(now, change, out);
-  refresh(*thread);
+  threads_.refresh(*thread);
 }
 
 void HostedJob::on_input(Time now, const JobMessage::Input& input, Actions& out) {
-  HostedThread* thread = find(input.thread(), input.epoch());
+  HostedThread* thread = threads_.find(input.thread(), input.epoch());
   if (thread == nullptr) return;
   thread->on_input(now, input, out);
-  refresh(*thread);
+  threads_.refresh(*thread);
 }
 
 void HostedJob::on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out) {
-  HostedThread* thread = find(name.thread(), name.epoch());
+  HostedThread* thread = threads_.find(name.thread(), name.epoch());
   if (thread == nullptr) return status_.send_gone(ThreadId{name.thread()}, name.epoch(), out);
   suspend(*thread, out);
   start_queued(now, out);
@@ -275,13 +209,10 @@ void HostedJob::on_suspend(Time now, const JobMessage::ThreadName& name, Actions
 void HostedJob::suspend(HostedThread& thread, Actions& out) {
   if (thread.running() != nullptr) {
     thread.suspend(out);
-    return refresh(thread);
+    return threads_.refresh(thread);
   }
-  JobMessage message;
-  message.mutable_suspended()->set_thread(thread.id().value());
-  message.mutable_suspended()->set_epoch(thread.epoch());
-  out.send(claim_.home, claim_.job, std::move(message));
-  remove(thread.id(), out);
+  status_.send_suspended(thread, out);
+  threads_.remove(thread.id(), out);
 }
 
 // A paused worker could not save anything.
@@ -292,40 +223,41 @@ void HostedJob::drain(Time now, Actions& out) {
   send_full_status(now, out);  // before the first thread leaves, so that home does not assign it here again
   tasks_.return_all(now, "", out);
   std::vector<ThreadId> all;
-  for (const auto& [id, thread] : threads_) all.push_back(id);
+  for (const auto& [id, thread] : threads_.all()) all.push_back(id);
   for (const ThreadId id : all)
-    if (const auto found = threads_.find(id); found != threads_.end()) suspend(found->second, out);
+    if (HostedThread* found = threads_.find(id)) suspend(*found, out);
 }
 
 // --- keepers
 
 void HostedJob::on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
-  HostedThread* thread = find(image.thread(), image.epoch());
+  HostedThread* thread = threads_.find(image.thread(), image.epoch());
   if (thread == nullptr) return;
   if (const Status status = thread->on_image_is(now, from, image, out); !status) {
     if (status.error().kind == Kind::guest_fault)
-      report_failed(thread->id(), thread->epoch(), status.error().detail, out, Fault::kept_state);
-    return remove(thread->id(), out);
+      status_.send_failed(thread->id(), thread->epoch(), status.error().detail, out, HostStatus::Fault::kept_state);
+    return threads_.remove(thread->id(), out);
   }
-  refresh(*thread);
+  threads_.refresh(*thread);
   start_queued(now, out);
 }
 
 void HostedJob::on_kept(Time now, const PeerId& from, const JobMessage::Kept& kept, Actions& out) {
-  HostedThread* thread = find(kept.thread(), kept.epoch());
+  HostedThread* thread = threads_.find(kept.thread(), kept.epoch());
   if (thread == nullptr) return;
   thread->on_kept(now, from, kept, out);
   if (thread->running() != nullptr && thread->stalled(now)) status_.send_held(now, *thread, out);  // it refuses
-  refresh(*thread);
+  threads_.refresh(*thread);
 }
 
 // --- the disk
 
 void HostedJob::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
-  // A blob of another job is no sign of life of this one.
+  // A blob of another job is no sign of life of this one. Once the code is here, blobs come for an image, or from a thread that saves
+  // itself, whose frames count.
   const bool ours = environment_.blobs.is_held(hash, claim_.job);
   if (ours) busy_at_ = now;
-  if (ours && !code_.ready()) status_.on_progress();
+  if (ours && (!code_.ready() || fetches_.size() > 0)) status_.on_progress();
   code_.on_blob_stored(now, hash, out);
   advance(now, out);
 }
@@ -340,24 +272,29 @@ void HostedJob::on_image_change(Time now, const ImageTrees::Change& change, Acti
   on_fetched(fetches_.on_change(change, out), out);
   if (change.what == ImageTrees::Change::What::lost) return on_image_lost(now, change, out);
   if (change.what != ImageTrees::Change::What::complete) return;
-  if (const auto saved = saving_.extract(change.name.root); !saved.empty()) {
-    HostedThread& thread = threads_.at(saved.mapped());
-    thread.on_image_stored(now, out);
-    refresh(thread);
+  if (HostedThread* saved = threads_.take_saved(change.name.root)) {
+    saved->on_image_stored(now, out);
+    threads_.refresh(*saved);
   }
   advance(now, out);
 }
 
+void HostedJob::on_worker_progress(Time now) {
+  busy_at_ = now;
+  status_.on_progress();
+}
+
 // Bytes that are not an image here are not an image at any host: home is told that the thread failed, and asks another host to confirm it.
 void HostedJob::on_restore_failed(Time now, const RestoreFailure& failure, Actions& out) {
-  const HostedThread* thread = find(failure.thread.value(), failure.epoch);
+  const HostedThread* thread = threads_.find(failure.thread.value(), failure.epoch);
   if (thread == nullptr) return;
   GW_REACHED("host: an image could not be read from the disk");
   status_.set_failure(failure.why);
   const bool kept = thread->running() != nullptr && thread->running()->restored;  // else the job begins with that image
-  if (failure.no_image) report_failed(failure.thread, failure.epoch, failure.why, out, kept ? Fault::kept_state : Fault::program);
+  if (failure.no_image)
+    status_.send_failed(failure.thread, failure.epoch, failure.why, out, kept ? HostStatus::Fault::kept_state : HostStatus::Fault::program);
   status_.send_gone(failure.thread, failure.epoch, out);
-  remove(failure.thread, out);
+  threads_.remove(failure.thread, out);
   advance(now, out);
 }
 
@@ -367,12 +304,13 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
     HostedThread& thread = threads_.at(one.name.second);
     if (one.root) {
       thread.on_fetched(*one.root);
-      refresh(thread);
+      status_.on_progress();
+      threads_.refresh(thread);
       continue;
     }
     const std::string why = one.root.error().detail;
     const bool no_room = one.root.error().kind == Kind::overloaded;
-    if (!no_room) report_failed(thread.id(), thread.epoch(), why, out, Fault::kept_state);
+    if (!no_room) status_.send_failed(thread.id(), thread.epoch(), why, out, HostStatus::Fault::kept_state);
     give_back(thread.id(), why, no_room ? Gone::no_room : Gone::failed, out);
   }
 }
@@ -388,13 +326,12 @@ void HostedJob::on_code_lost(Time now, const Hash256& hash, Actions& out) {
 // A running thread needs an image only until its keeper has it. If the image is lost before that, the thread leaves and continues elsewhere
 // from the image before.
 void HostedJob::on_image_lost(Time now, const ImageTrees::Change& change, Actions& out) {
-  std::vector<ThreadId> affected;
-  for (const auto& [id, thread] : threads_)
-    if (thread.needs(change.name.root)) affected.push_back(id);
+  const std::vector<ThreadId> affected = threads_.that_need(change.name.root);
   for (const ThreadId id : affected) {
-    if (threads_.at(id).running() == nullptr) report_failed(id, threads_.at(id).epoch(), change.sentence, out, Fault::kept_state);
-    drop_from_worker(threads_.at(id), out);
-    remove(id, out);
+    if (threads_.at(id).running() == nullptr)
+      status_.send_failed(id, threads_.at(id).epoch(), change.sentence, out, HostStatus::Fault::kept_state);
+    threads_.drop_from_worker(threads_.at(id), out);
+    threads_.remove(id, out);
   }
   if (affected.empty()) return;
   status_.set_failure(change.sentence);
@@ -425,10 +362,10 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
     case FromWorker::kWantChunk:
       return on_want_chunk(now, wire::hash_of(frame.want_chunk().hash()), out);
     case FromWorker::kWantInput: {
-      const auto found = threads_.find(ThreadId{frame.want_input().thread()});
-      if (found == threads_.end() || found->second.running() == nullptr) return ok();  // it has left meanwhile
-      found->second.on_want_input(now, frame.want_input().piece(), out);
-      refresh(found->second);
+      HostedThread* thread = threads_.find(ThreadId{frame.want_input().thread()});
+      if (thread == nullptr || thread->running() == nullptr) return ok();  // it has left meanwhile
+      thread->on_want_input(now, frame.want_input().piece(), out);
+      threads_.refresh(*thread);
       return ok();
     }
     case FromWorker::kImage:
@@ -463,7 +400,7 @@ Status HostedJob::on_want_chunk(Time now, const Hash256& hash, Actions& out) {
 Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions& out) {
   std::set<ThreadId> touched;
   for (const Effect& effect : frame.effects()) {
-    GW_TRY(HostedThread * thread, speaker(effect.thread(), effect.epoch()));
+    GW_TRY(HostedThread * thread, threads_.thread_of_worker(effect.thread(), effect.epoch()));
     if (thread == nullptr) continue;  // the worker has been told
     const Status added = thread->add_effect(effect);
     if (!added && added.error().kind != Kind::guest_fault) return added;
@@ -476,16 +413,16 @@ Status HostedJob::on_effects(Time now, const FromWorker::Effects& frame, Actions
   for (const ThreadId id : touched) {
     HostedThread& thread = threads_.at(id);
     thread.send_effects(now, out);
-    refresh(thread);
+    threads_.refresh(thread);
   }
   return ok();
 }
 
 Status HostedJob::on_determinants(Time now, const FromWorker::Determinants& frame, Actions& out) {
-  GW_TRY(HostedThread * thread, speaker(frame.thread(), frame.epoch()));
+  GW_TRY(HostedThread * thread, threads_.thread_of_worker(frame.thread(), frame.epoch()));
   if (thread == nullptr) return ok();
   GW_TRY_VOID(thread->on_determinants(now, frame, out));
-  thread->exhausted() ? fail_exhausted(*thread, out) : refresh(*thread);
+  thread->exhausted() ? fail_exhausted(*thread, out) : threads_.refresh(*thread);
   return ok();
 }
 
@@ -494,7 +431,7 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
   const bool of_child = frame.why() == FromWorker::Image::SPAWNED;
   if ((image.thread != id && !of_child) || frame.id() != wire::bytes_of(image.root))
     return fail(Kind::invalid, "the worker sent an image of thread {} as another one of {}", image.thread.value(), id.value());
-  GW_TRY(HostedThread * thread, speaker(frame.thread(), image.epoch));
+  GW_TRY(HostedThread * thread, threads_.thread_of_worker(frame.thread(), image.epoch));
   if (thread == nullptr) return ok();
   Status taken = of_child ? thread->on_spawned(now, image, frame.spawn(), out) : thread->on_image(now, image, frame.why(), out);
   if (!taken && taken.error().kind == Kind::guest_fault) {
@@ -503,12 +440,10 @@ Status HostedJob::on_image(Time now, const FromWorker::Image& frame, const NewIm
     return ok();
   }
   if (!taken && taken.error().kind != Kind::overloaded) return taken;
-  // The map stays small: it has only the images that the disk has not confirmed.
-  std::erase_if(saving_, [&](const auto& entry) { return !environment_.images.holds({claim_.job, entry.first}); });
-  if (!environment_.images.complete({claim_.job, image.root})) saving_.insert_or_assign(image.root, id);
-  if (taken) taken = charge(*thread);
+  threads_.set_saving(image.root, id);
+  if (taken) taken = threads_.charge(*thread);
   if (taken) {
-    refresh(*thread);
+    threads_.refresh(*thread);
     return ok();
   }
   GW_REACHED("host: there was no room for an image of a thread");
@@ -524,7 +459,7 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
     fail_all(frame.error(), out);
     return ok();
   }
-  HostedThread* thread = find(frame.thread(), frame.epoch());
+  HostedThread* thread = threads_.find(frame.thread(), frame.epoch());
   if (thread == nullptr && frame.gone() && code_.ready()) tasks_.on_not_made(now, ThreadId{frame.thread()}, frame.error(), out);
   if (thread == nullptr) return ok();
   if (!frame.gone()) {
@@ -534,10 +469,10 @@ Status HostedJob::on_failed(Time now, const FromWorker::Failed& frame, Actions& 
       start_queued(now, out);
       return ok();
     }
-    refresh(*thread);
+    threads_.refresh(*thread);
     return ok();
   }
-  if (frame.guest_fault()) report_failed(thread->id(), thread->epoch(), frame.error(), out);
+  if (frame.guest_fault()) status_.send_failed(thread->id(), thread->epoch(), frame.error(), out);
   give_back(thread->id(), frame.error(), Gone::failed, out);
   start_queued(now, out);
   return ok();
@@ -552,14 +487,14 @@ void HostedJob::fail_exhausted(const HostedThread& thread, Actions& out) {
 }
 
 void HostedJob::fail_one(const HostedThread& thread, const std::string& sentence, Actions& out) {
-  report_failed(thread.id(), thread.epoch(), sentence, out);
-  drop_from_worker(thread, out);
-  remove(thread.id(), out);
+  status_.send_failed(thread.id(), thread.epoch(), sentence, out);
+  threads_.drop_from_worker(thread, out);
+  threads_.remove(thread.id(), out);
 }
 
 // The program itself cannot run.
 void HostedJob::fail_all(const std::string& sentence, Actions& out) {
-  while (!threads_.empty()) fail_one(threads_.begin()->second, sentence, out);
+  while (!threads_.empty()) fail_one(threads_.all().begin()->second, sentence, out);
 }
 
 void HostedJob::on_worker_died(Time now, std::string why, std::span<const std::uint32_t> tasks, Actions& out) {
@@ -570,27 +505,26 @@ void HostedJob::on_worker_died(Time now, std::string why, std::span<const std::u
   status_.set_failure(std::move(why));
   // Threads that were not in the worker continue in the next one. If there will be none, home gets them back without blame.
   std::vector<ThreadId> lost;
-  for (const auto& [id, thread] : threads_) {
+  for (const auto& [id, thread] : threads_.all()) {
     if (thread.in_worker() || code_.broken()) lost.push_back(id);
     if (!thread.in_worker() && code_.broken()) status_.send_gone(id, thread.epoch(), out);
   }
-  for (const ThreadId id : lost) remove(id, out);
+  for (const ThreadId id : lost) threads_.remove(id, out);
   tasks_.on_worker_died(now, tasks, status_.failure(), code_.broken(), out);
   send_full_status(now, out);
   advance(now, out);
 }
 
 void HostedJob::on_tick(Time now, Actions& out) {
-  while (const auto id = deadlines_.take_due(now)) {
-    HostedThread& thread = threads_.at(*id);
-    if (thread.stranded(now)) {
+  while (HostedThread* thread = threads_.take_due(now)) {
+    if (thread->stranded(now)) {
       GW_REACHED("host: the last image of a suspended thread did not become stable");
-      status_.send_gone(thread.id(), thread.epoch(), out);
-      remove(thread.id(), out);
+      status_.send_gone(thread->id(), thread->epoch(), out);
+      threads_.remove(thread->id(), out);
       continue;
     }
-    thread.on_due(now, out);
-    refresh(thread);
+    thread->on_due(now, out);
+    threads_.refresh(*thread);
   }
   tasks_.on_tick(now, out);
   if (now >= code_.start_at()) advance(now, out);

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "job/actions.h"
-#include "job/deadlines.h"
 #include "job/host/code_staging.h"
 #include "job/host/host_status.h"
 #include "job/host/hosted_storage.h"
 #include "job/host/hosted_tasks.h"
-#include "job/host/hosted_thread.h"
+#include "job/host/hosted_threads.h"
 #include "job/host/worker_lanes.h"
 #include "job/images/blob_references.h"
 #include "job/images/image_fetches.h"
@@ -37,8 +36,7 @@ class HostedJob {
     CodeStaging::Config code;
     HostedTasks::Config tasks;
     Time status_every = std::chrono::seconds(5);  // a full one
-    std::size_t threads = 4096;                   // at once
-    std::size_t begun = 1u << 16;                 // threads one claim may ever have: as many as a job has
+    HostedThreads::Config threads;
   };
   struct Environment {  // outlives it
     PeerId self;
@@ -87,8 +85,8 @@ class HostedJob {
     std::uint32_t lanes, least;
   };
   std::optional<Demand> demand() const {
-    const std::size_t threads = slots_used_ + tasks_.promoted();
-    const std::size_t wanted = threads + queued_.size() + tasks_.in_worker().size() + tasks_.queued();
+    const std::size_t threads = slots_used() + tasks_.promoted();
+    const std::size_t wanted = threads + threads_.queued().size() + tasks_.in_worker().size() + tasks_.queued();
     if (!code_.ready() || draining() || wanted == 0) return std::nullopt;
     const auto within = [this](std::size_t lanes) { return static_cast<std::uint32_t>(std::min<std::size_t>(lanes, claim_.slots)); };
     return Demand{within(wanted), within(threads)};
@@ -110,6 +108,8 @@ class HostedJob {
   void on_image_change(Time now, const ImageTrees::Change& change, Actions& out);
   // The worker. Kind::invalid if it broke a rule, or Kind::corrupt: it has to be killed.
   Status on_frame(Time now, const wire::pb::FromWorker& frame, const std::optional<NewImage>& image, Actions& out);
+  // A part of what the worker was to get beside a frame has been read.
+  void on_worker_progress(Time now);
   // The image from which a thread was to be restored could not be read from this disk: the thread leaves, and home places it again.
   struct RestoreFailure {
     ThreadId thread;
@@ -123,7 +123,7 @@ class HostedJob {
 
   void on_tick(Time now, Actions& out);
   Time next_deadline() const {
-    return std::min({full_status_at_, deadlines_.next(), tasks_.next_due(), has_work() ? code_.start_at() : kNever});
+    return std::min({full_status_at_, threads_.next_deadline(), tasks_.next_due(), has_work() ? code_.start_at() : kNever});
   }
 
   struct Running {
@@ -132,30 +132,20 @@ class HostedJob {
   };
   std::vector<Running> running() const {
     std::vector<Running> list;
-    for (const auto& [id, thread] : threads_)
+    for (const auto& [id, thread] : threads_.all())
       if (thread.in_worker()) list.push_back({id, thread.epoch()});
     return list;
   }
   // Since when no thread has run here and nothing of the code or of an image has arrived; kNever: a thread runs.
-  Time idle_since() const { return slots_used_ > 0 || !tasks_.in_worker().empty() ? kNever : busy_at_; }
+  Time idle_since() const { return slots_used() > 0 || !tasks_.in_worker().empty() ? kNever : busy_at_; }
   const HostedTasks& tasks() const { return tasks_; }
-  std::size_t slots_used() const { return slots_used_; }
+  std::size_t slots_used() const { return threads_.slots_used(); }
 
  private:
-  using Threads = std::map<ThreadId, HostedThread>;
-
   bool has_work() const { return !threads_.empty() || !tasks_.empty(); }
 
   HostedThread::Environment thread_environment();
-  HostedThread* find(std::uint64_t thread, std::uint64_t epoch);
-  Result<HostedThread*> speaker(std::uint64_t thread, std::uint64_t epoch);
-  // After anything that may have changed when it is due, or whether it waits for a slot.
-  void refresh(HostedThread& thread);
   void suspend(HostedThread& thread, Actions& out);
-  void drop_from_worker(const HostedThread& thread, Actions& out);
-  void remove(ThreadId id, Actions& out);
-  // Charges what is stored for the thread now. Kind::overloaded: there is no room.
-  Status charge(const HostedThread& thread);
   // The thread cannot stay: home places it on another peer.
   using Gone = HostStatus::Gone;
   void give_back(ThreadId id, const std::string& why, Gone gone, Actions& out);
@@ -169,8 +159,6 @@ class HostedJob {
 
   // --- what home is told
   void send_full_status(Time now, Actions& out);
-  enum class Fault : std::uint8_t { program, kept_state };
-  void report_failed(ThreadId id, std::uint64_t epoch, const std::string& sentence, Actions& out, Fault fault = Fault::program);
 
   // --- what the worker says
   Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
@@ -190,13 +178,7 @@ class HostedJob {
   HostStatus status_;
   HostedTasks tasks_;
   ImageFetches fetches_;
-  Threads threads_;
-  std::map<ThreadId, StoredForOthers> charged_;      // of each of them
-  std::set<ThreadId> queued_;                        // wait for a slot
-  std::map<Hash256, ThreadId> saving_;               // images on their way to this disk
-  std::map<ThreadId, std::uint64_t> highest_epoch_;  // the last epoch of each thread that was here under this claim
-  Deadlines<ThreadId> deadlines_;
-  std::size_t slots_used_ = 0;
+  HostedThreads threads_;
   WorkerLanes lanes_;           // of the claim's slots: those that may run now
   std::uint64_t children_ = 0;  // as the worker was told
   Time full_status_at_{0};

@@ -262,7 +262,7 @@ Status HostedTasks::on_promoted(Time now, std::uint32_t task, Actions& out) {
   if (task >= tasks()) return fail(Kind::invalid, "the worker promoted task {}, which does not exist", task);
   ++promotions_;
   if (!in_worker_.remove(task)) {
-    // It was recalled: the worker heard of that too late to stop it as a task.
+    // The task was recalled, and the worker heard of that too late to stop it as a task.
     ToWorker frame;
     frame.mutable_drop()->set_thread(environment_.code.manifest()->thread_of(task).value());
     environment_.code.tell(std::move(frame), {}, out);

@@ -26,10 +26,10 @@ class OneThread : public testing::Test {
   }
 
   HostedThread make() { return {environment_, assign_, now_}; }
-  JobMessage::ImageIs image_is(const std::optional<Hash256>& parts) const {
+  JobMessage::ImageIs image_is(const std::optional<Hash256>& root) const {
     JobMessage::ImageIs image;
     image.set_keeper_generation(5);
-    if (parts) image.set_image_root(wire::bytes_of(*parts));
+    if (root) image.set_image_root(wire::bytes_of(*root));
     Determinant& determinant = *image.add_determinants();
     determinant.set_index(0);
     return image;

@@ -42,11 +42,11 @@ class Replicator : public testing::Test {
     replicator_.sync(now_, out_);
     return image.root;
   }
-  void child_kept(std::uint8_t keeper, std::uint64_t generation, std::uint64_t spawn, const Hash256& parts) {
+  void child_kept(std::uint8_t keeper, std::uint64_t generation, std::uint64_t spawn, const Hash256& root) {
     JobMessage::Kept kept;
     kept.set_keeper_generation(generation);
     kept.set_spawn(spawn);
-    kept.set_image_root(wire::bytes_of(parts));
+    kept.set_image_root(wire::bytes_of(root));
     replicator_.on_kept(now_, id_of(keeper), kept, out_);
   }
   std::ptrdiff_t spawns_offered(std::uint8_t keeper) {
@@ -63,11 +63,11 @@ class Replicator : public testing::Test {
     }
   }
   ImageReplicator::Progress kept(std::uint8_t keeper, std::uint64_t generation, std::uint64_t determinants,
-                                 const std::optional<Hash256>& parts = std::nullopt) {
+                                 const std::optional<Hash256>& root = std::nullopt) {
     JobMessage::Kept kept;
     kept.set_keeper_generation(generation);
     kept.set_determinants(determinants);
-    if (parts) kept.set_image_root(wire::bytes_of(*parts));
+    if (root) kept.set_image_root(wire::bytes_of(*root));
     return replicator_.on_kept(now_, id_of(keeper), kept, out_);
   }
   ImageReplicator::Progress change(std::uint64_t generation, std::uint8_t current, std::optional<std::uint8_t> target) {

@@ -18,7 +18,10 @@ namespace gw::job {
 // those of users that hold less than their part while others hold all slots. The jobs then take turns (FairTurns). A user's grants have no
 // more slots than its part, if they are shared; there are at most Config::shared of them. At most one grant per job. A home that held slots
 // and used none of them, however that ended, waits for the next as long as it held them, and twice as long each time, so that a stranger
-// with job ids of its own does not keep every other home from them. A value without threads.
+// with job ids of its own does not keep every other home from them.
+//
+// Costs: O(grants) per call. They are few: each that is not shared has a slot at least, so there are at most Config::slots of them and
+// Config::shared others, besides those that are being drained after the number of slots was lowered. A value without threads.
 class SlotLeases {
  public:
   // Limits, set by the owner of this machine, on what the jobs of one other peer hold here at a time. 0: no limit.

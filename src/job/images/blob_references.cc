@@ -12,14 +12,7 @@ bool BlobReferences::has(const Hash256& hash) const {
   return found != blobs_.end() && found->second.state == State::stored;
 }
 
-void BlobReferences::add_need(Entry& entry, const JobId& job) {
-  const auto found = std::ranges::find(entry.needs, job, &Need::job);
-  if (found == entry.needs.end()) {
-    entry.needs.push_back({job, 1});
-  } else {
-    ++found->count;
-  }
-}
+void BlobReferences::add_need(Entry& entry, const JobId& job) { ++entry.needs[job]; }
 
 BlobReferences::Entry& BlobReferences::make(const Hash256& hash, State state) {
   const std::optional<std::uint32_t> cached = cache_.take(hash);
@@ -40,13 +33,13 @@ bool BlobReferences::is_asked(const Hash256& hash) const {
 bool BlobReferences::is_needed(const Hash256& hash, const JobId& job) const {
   const auto found = blobs_.find(hash);
   if (found == blobs_.end()) return false;
-  return std::ranges::find(found->second.needs, job, &Need::job) != found->second.needs.end();
+  return found->second.needs.contains(job);
 }
 
 std::vector<JobId> BlobReferences::jobs_of(const Hash256& hash) const {
   std::vector<JobId> jobs;
   if (const auto found = blobs_.find(hash); found != blobs_.end())
-    for (const Need& need : found->second.needs) jobs.push_back(need.job);
+    for (const auto& [job, count] : found->second.needs) jobs.push_back(job);
   return jobs;
 }
 
@@ -124,8 +117,8 @@ void BlobReferences::add_source(Entry& entry, const Partner& from) const {
 // the job any longer, and may never answer.
 void BlobReferences::update_holders(const Hash256& hash, Entry& entry) {
   std::vector<Partner> members;
-  for (const Need& need : entry.needs)
-    for (const PeerId& peer : holders_(need.job)) members.push_back({peer, need.job});
+  for (const auto& [job, count] : entry.needs)
+    for (const PeerId& peer : holders_(job)) members.push_back({peer, job});
   const auto is_member = [&](const Source& source) { return std::ranges::find(members, source.partner) != members.end(); };
   const std::optional<Partner> first = entry.sources.empty() ? std::nullopt : std::optional(entry.sources.front().partner);
   const auto has_left = [&](const Source& source) { return source.member && !is_member(source); };
@@ -168,10 +161,10 @@ void BlobReferences::give_up_for_now(Time now, const Hash256& hash, Entry& entry
 void BlobReferences::release(const Hash256& hash, const JobId& job, Actions& out) {
   const auto found = blobs_.find(hash);
   GW_ASSERT(found != blobs_.end());
-  std::vector<Need>& needs = found->second.needs;
-  const auto need = std::ranges::find(needs, job, &Need::job);
+  std::map<JobId, std::uint32_t>& needs = found->second.needs;
+  const auto need = needs.find(job);
   GW_ASSERT(need != needs.end());
-  if (--need->count == 0) needs.erase(need);
+  if (--need->second == 0) needs.erase(need);
   if (!needs.empty()) return;
   leave_turn(hash, found->second);
   const Entry entry = std::move(found->second);
@@ -196,7 +189,7 @@ std::vector<Hash256> BlobReferences::all() const {
 
 bool BlobReferences::on_want(const PeerId& from, const JobId& job, const Hash256& hash, Actions& out) {
   const auto found = blobs_.find(hash);
-  const bool may_read = found != blobs_.end() && std::ranges::find(found->second.needs, job, &Need::job) != found->second.needs.end();
+  const bool may_read = found != blobs_.end() && found->second.needs.contains(job);
   // The blob is on its way to the disk: do not answer that it is lacking. The peer will ask again.
   if (may_read && found->second.state == State::storing) return false;
   if (!may_read || !has(hash)) {

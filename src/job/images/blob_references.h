@@ -120,18 +120,14 @@ class BlobReferences {
     bool lacks = false;   // the peer said so
     bool member = false;  // of the job, when that was looked at last
   };
-  struct Need {
-    JobId job;
-    std::uint32_t count;
-  };
   struct Entry {
     State state;
-    std::uint32_t bytes = 0;  // 0: not known
-    bool damaged = false;     // the bytes on the disk do not have the hash
-    bool cached = false;      // it goes into the cache when no job needs it
-    std::vector<Need> needs = {};
-    std::vector<Source> sources = {};  // in the order in which they are asked
-    bool was_asked = false;            // the first source was asked
+    std::uint32_t bytes = 0;                    // 0: not known
+    bool damaged = false;                       // the bytes on the disk do not have the hash
+    bool cached = false;                        // it goes into the cache when no job needs it
+    std::map<JobId, std::uint32_t> needs = {};  // a module may be needed by each of many jobs
+    std::vector<Source> sources = {};           // in the order in which they are asked
+    bool was_asked = false;                     // the first source was asked
     Turn turn = Turn::nowhere;
     std::uint64_t order = 0;  // in the queue of the first source
     PeerId asked = {};        // the peer in whose queue it is, or that was asked

@@ -39,8 +39,8 @@ Status Keeper::recover(Time now, const Name& name, const KeeperRecords& records,
   thread.base = records.kept.determinants();
   thread.last_seen = now;
   if (has_image) {
-    thread.parts = wire::hash_of(records.kept.image_root());
-    thread.size = environment_.images.size({name.first, *thread.parts});
+    thread.root = wire::hash_of(records.kept.image_root());
+    thread.size = environment_.images.size({name.first, *thread.root});
     thread.size.bytes = records.kept.bytes();
   }
   for (const auto& [first, batch] : records.determinants) {
@@ -70,7 +70,7 @@ std::optional<Keeper::Bearer> Keeper::bearer(const Name& name) const {
 
 std::optional<Hash256> Keeper::whole_image(const Name& name) const {
   const auto found = threads_.find(name);
-  return found == threads_.end() || !found->second.log.empty() ? std::nullopt : found->second.parts;
+  return found == threads_.end() || !found->second.log.empty() ? std::nullopt : found->second.root;
 }
 
 // Kind::overloaded: there is no room for one more.
@@ -207,7 +207,7 @@ void Keeper::write(const Name& name, const Thread& thread, Actions& out) const {
   record.set_keeper_generation(thread.keeper_generation);
   record.set_determinants(thread.base);
   record.set_bytes(thread.size.bytes);
-  if (thread.parts) record.set_image_root(wire::bytes_of(*thread.parts));
+  if (thread.root) record.set_image_root(wire::bytes_of(*thread.root));
   out.record(kept_key(name).encode(), record.SerializeAsString());
 }
 
@@ -220,7 +220,7 @@ JobMessage Keeper::kept_message(const Name& name, const Thread& thread) const {
   kept.set_epoch(thread.epoch);
   kept.set_keeper_generation(thread.keeper_generation);
   kept.set_determinants(thread.next());
-  if (thread.parts) kept.set_image_root(wire::bytes_of(*thread.parts));
+  if (thread.root) kept.set_image_root(wire::bytes_of(*thread.root));
   if (thread.offer) kept.set_coming(thread.offer->progress);
   return message;
 }
@@ -240,9 +240,9 @@ void Keeper::on_keep_image(Time now, const JobId& job, const Bearer& bearer, con
   const Name name{job, of_child ? child_of(writer, message.spawn()) : writer};
   Thread* thread = of_child ? admit_child(now, {job, writer}, bearer, message.spawn(), out) : admit(now, name, bearer, out);
   if (thread == nullptr) return;
-  const Hash256 parts = wire::hash_of(message.image_root());
-  if (thread->parts == parts) return acknowledge(from, name, *thread, out);
-  if (const Hash256* fetched = fetches_.find(name); fetched != nullptr && *fetched == parts && thread->offer->from == from) {
+  const Hash256 root = wire::hash_of(message.image_root());
+  if (thread->root == root) return acknowledge(from, name, *thread, out);
+  if (const Hash256* fetched = fetches_.find(name); fetched != nullptr && *fetched == root && thread->offer->from == from) {
     // A large image takes longer than the patience of the host: tell the host that parts of it arrive.
     const std::uint64_t progress = environment_.images.progress();
     if (std::exchange(thread->offer->progress, progress) < progress) acknowledge(from, name, *thread, out);
@@ -252,7 +252,7 @@ void Keeper::on_keep_image(Time now, const JobId& job, const Bearer& bearer, con
   const std::uint64_t determinants = of_child ? 0 : message.determinants();
   if (determinants < thread->base) return;  // an old offer that came late
   thread->offer = Offer{.determinants = determinants, .from = from, .progress = environment_.images.progress()};
-  if (const Status begun = fetches_.begin(now, name, parts, from, out); !begun) {
+  if (const Status begun = fetches_.begin(now, name, root, from, out); !begun) {
     thread->offer.reset();
     refuse(name, bearer, begun.error().detail, out);
   }
@@ -270,7 +270,7 @@ void Keeper::on_image_change(const ImageTrees::Change& change, Actions& out) {
   // An image without one of its parts is no image: its thread is kept no longer, which its home learns when it asks.
   std::vector<Name> lost;
   for (const auto& [name, thread] : threads_)
-    if (name.first == change.name.job && thread.parts == change.name.root) lost.push_back(name);
+    if (name.first == change.name.job && thread.root == change.name.root) lost.push_back(name);
   for (const Name& name : lost) {
     GW_REACHED("keeper: a part of an image was lost");
     out.notify(RecordsDamaged{
@@ -297,7 +297,7 @@ void Keeper::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
 // The new image is complete on disk and replaces the old one.
 void Keeper::commit(const Name& name, Thread& thread, const Hash256& root, Actions& out) {
   GW_REACHED("keeper: an image is kept");
-  const std::optional<Hash256> old = std::exchange(thread.parts, root);
+  const std::optional<Hash256> old = std::exchange(thread.root, root);
   const Offer offer = *std::exchange(thread.offer, std::nullopt);
   ++thread.changes;
   thread.size = environment_.images.size({name.first, root});
@@ -323,8 +323,8 @@ void Keeper::drop_batches(const Name& name, Thread& thread, Actions& out) {
 
 void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
   end_fetch(name, thread, out);
-  if (thread.parts) environment_.images.release({name.first, *thread.parts}, out);
-  thread.parts.reset();
+  if (thread.root) environment_.images.release({name.first, *thread.root}, out);
+  thread.root.reset();
   thread.log.clear();
   thread.base = 0;
   thread.size = {};
@@ -396,7 +396,7 @@ void Keeper::send_image(const Bearer& bearer, const Name& name, const Thread& th
   image.set_epoch(thread.epoch);
   image.set_keeper_generation(thread.keeper_generation);
   image.set_in_image(thread.base);
-  if (thread.parts) image.set_image_root(wire::bytes_of(*thread.parts));
+  if (thread.root) image.set_image_root(wire::bytes_of(*thread.root));
   for (const Determinant& determinant : thread.log) *image.add_determinants() = determinant;
   out.after_disk(to_peer(bearer.host, name.first, std::move(answer)));
 }

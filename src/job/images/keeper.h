@@ -103,8 +103,8 @@ class Keeper {
     PeerId host;
     std::uint64_t epoch = 0;
     std::uint64_t keeper_generation = 0;
-    std::optional<Hash256> parts;
-    std::uint64_t base = 0;  // determinants in the image
+    std::optional<Hash256> root;  // of its image
+    std::uint64_t base = 0;       // determinants in the image
     std::deque<Determinant> log;
     std::map<std::uint64_t, std::uint64_t> batches;  // records: first index, count
     ImageTrees::Size size = {};                      // of the image

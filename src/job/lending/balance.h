@@ -1,5 +1,5 @@
 #pragma once
-// What this peer has given to others and used from others.
+// The work that this peer has given to others and used from others.
 
 #include <cstdint>
 #include <map>

@@ -76,7 +76,7 @@ void FairTurns::deal(Time now, std::uint32_t slots) {
     GW_REACHED("lending: jobs compete for the slots of a lender");
     return share(slots);
   }
-  // Nobody waits: what was used now gives nobody a claim on more later.
+  // While no job waits, the lanes that a job uses count for nothing later.
   for (auto& [job, claim] : claims_) {
     claim.lanes = claim.contender.lanes;
     claim.virtual_time = 0;

@@ -20,8 +20,8 @@ namespace gw::job {
 // on; the other requests wait, and the peers that wait take turns. A request for a chunk that is on its way here is answered when the chunk
 // has come. A home sends a large chunk once: for some time after that, it names the receiver, and those that it has named it to, instead.
 //
-// One peer uses a part of each limit only. A peer that acknowledged nothing in the time of a chunk is *silent*: it gets one chunk at a time
-// until it acknowledges one, and that chunk keeps no other peer waiting.
+// A peer may use only a part of each limit. A peer that acknowledged nothing in the time of a chunk is *silent*: it gets one chunk at a
+// time until it acknowledges one, and that chunk keeps no other peer waiting.
 //
 // Costs: O(log requests) each. Limits: Config; a request beyond them is dropped, and its sender asks again. A machine without I/O or
 // threads: its peer owns and drives it.

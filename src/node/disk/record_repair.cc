@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -102,6 +103,17 @@ wire::pb::JobRecord without_records(wire::pb::JobRecord record, std::chrono::nan
   return record;
 }
 
+namespace {
+
+bool has_grid(const RecordStore::Records& records) {
+  return std::ranges::any_of(records, [](const auto& record) {
+    const auto key = RecordKey::decode(record.first);
+    return key && key->kind == RecordKind::grid && key->job != RecordKey::lost_grids().job;
+  });
+}
+
+}  // namespace
+
 Result<std::string> repair_records(const fs::path& file, const fs::path& jobs_folder, std::chrono::nanoseconds since_1970) {
   GW_TRY_VOID(set_aside(file));
   sqlite3* opened = nullptr;
@@ -116,6 +128,7 @@ Result<std::string> repair_records(const fs::path& file, const fs::path& jobs_fo
     if (key->kind == RecordKind::job && !jobs[key->job].ParseFromString(value)) jobs.erase(key->job);
     if (stays(key->kind)) batch.records.push_back({bytes, value});
   }
+  if (!has_grid(records)) batch.records.push_back({RecordKey::lost_grids().encode(), std::string()});
   GW_TRY(const SegmentStore segments, SegmentStore::open(jobs_folder));
   std::size_t unfinished = 0;
   for (const job::JobId& id : segments.jobs()) jobs.try_emplace(id);

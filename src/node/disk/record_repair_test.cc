@@ -181,6 +181,22 @@ TEST_F(RecordRepairTest, ImagesKeptForOthersStay) {
   EXPECT_FALSE(store.read(thread));
 }
 
+TEST_F(RecordRepairTest, SaysThatGridsMayBeLostUnlessOneIsLeft) {
+  const std::string lost = job::RecordKey::lost_grids().encode();
+  ASSERT_TRUE(repair_records(file_, jobs_, kNow));
+  EXPECT_TRUE(RecordStore::open(file_).value().load().value().records.contains(lost));
+  ASSERT_TRUE(repair_records(file_, jobs_, kNow));
+  EXPECT_TRUE(RecordStore::open(file_).value().load().value().records.contains(lost)) << "repaired twice";
+  restore();
+  {
+    RecordStore store = RecordStore::open(file_).value();
+    const RecordStore::Batch batch{.records = {{job::RecordKey{.kind = job::RecordKind::grid, .job = numbered_job(1)}.encode(), "a grid"}}};
+    ASSERT_TRUE(store.commit({&batch, 1}));
+  }
+  ASSERT_TRUE(repair_records(file_, jobs_, kNow));
+  EXPECT_FALSE(RecordStore::open(file_).value().load().value().records.contains(lost));
+}
+
 TEST_F(RecordRepairTest, ACountOfStartsThatCannotBeIsDamage) {
   {
     RecordStore store = RecordStore::open(file_).value();

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "node/driver/grid_orders.h"
+#include "node/driver/message_lane.h"
 #include "node/probe.h"
 #include "os/clock.h"
 #include "wire/grid_name.h"
@@ -35,9 +36,6 @@ void count(const job::Event& event) {
   if (std::holds_alternative<job::HostLost>(event)) metrics::count(Metric::hosts_lost);
   if (const auto* seen = std::get_if<job::PeerSeen>(&event)) metrics::count(seen->alive ? Metric::peers_came : Metric::peers_went);
 }
-
-// Output and input of programs travel with blobs: a program that prints megabytes must not delay the claims and pings of its peer.
-bool carries_content(const job::JobMessage& message) { return message.has_blob() || message.has_effects() || message.has_input(); }
 
 }  // namespace
 
@@ -268,6 +266,10 @@ void Driver::on_worker(job::WorkerId worker, peer::WorkerFrame frame) {
 void Driver::on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) {
   log::warn(kArea, "image cannot be read", kv("worker", worker.value()), kv("why", failed.why));
   turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, failed, out); });
+}
+
+void Driver::on_worker_progress(job::WorkerId worker) {
+  turn([&](job::Time now, Actions& out) { peer_->on_worker(now, worker, peer::WorkerProgress{}, out); });
 }
 
 void Driver::on_worker_lost(job::WorkerId worker, const Death& death) {

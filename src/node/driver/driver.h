@@ -134,6 +134,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   void on_disk_failed(const Error& error) override;
   void on_worker(job::WorkerId worker, peer::WorkerFrame frame) override;
   void on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) override;
+  void on_worker_progress(job::WorkerId worker) override;
   void on_worker_lost(job::WorkerId worker, const Death& death) override;
   void on_worker_wakeup() override { finish_wakeup_later(); }
 

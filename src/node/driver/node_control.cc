@@ -511,7 +511,7 @@ std::vector<BalanceView> NodeControl::balance() const {
   return views;
 }
 
-// Its first argument, as the manifest has it. A stranger may have written it: the gateway and the command line show it as text.
+// The first argument of the job, as the manifest has it. A stranger may have written it: the gateway and the command line show it as text.
 std::string NodeControl::hosted_program(const job::JobId& job) const {
   constexpr std::size_t kMost = 80;
   const auto found = parts_.peer.hosted_jobs().find(job);

@@ -81,6 +81,11 @@ Result<std::string> EmbeddedPeer::load(const Hash256& hash) {
   return piece == pieces_.end() ? store_->load(hash) : std::string(as_text(piece->second));
 }
 
+Result<SharedBytes> EmbeddedPeer::view(const Hash256& hash) {
+  const auto piece = pieces_.find(hash);
+  return piece == pieces_.end() ? store_->view(hash) : SharedBytes(piece->second, nullptr);  // of a file that this object has
+}
+
 EmbeddedPeer::~EmbeddedPeer() = default;
 
 // --- beginnings
@@ -306,7 +311,7 @@ void EmbeddedPeer::pass_on(job::FrameToWorker frame) {
     to.mutable_load()->set_never_replayed(file_ == nullptr);
   }
   if (to.has_start()) {
-    to.mutable_start()->set_job(words_in_image(spec_));
+    to.mutable_start()->set_job(job_spec_for_image(spec_));
     frame.beside.front().bytes = spec_.config().SerializeAsString();
     if (config_.suspend_after_polls) to.mutable_start()->set_stop_after_polls(*config_.suspend_after_polls);
   }

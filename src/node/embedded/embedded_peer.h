@@ -101,9 +101,11 @@ class EmbeddedPeer final : WorkerTable::Owner, BlobReader {
   void pass_on(job::FrameToWorker frame);
   void on_worker(job::WorkerId worker, peer::WorkerFrame frame) override;
   void on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) override;
+  void on_worker_progress(job::WorkerId) override {}  // this peer is the home too, and waits for as long as it takes
   void on_worker_lost(job::WorkerId worker, const Death& death) override;
   void on_worker_wakeup() override {}
   Result<std::string> load(const Hash256& hash) override;
+  Result<SharedBytes> view(const Hash256& hash) override;
   // Whether the peer has to see the frame.
   bool intercept_frame(job::WorkerId worker, const peer::WorkerFrame& frame);
   void give_chunk(job::WorkerId worker, const std::string& hash);

@@ -69,38 +69,41 @@ Result<wire::pb::JobSpec> spec_of(const wire::Image& image) {
 Result<wire::Image> image_for_new_job(const wire::Image& image, const wire::pb::JobSpec& spec) {
   GW_TRY(wire::pb::GateState gate, gate_of(image));
   GW_TRY(gate, gate_for_new_job(std::move(gate)));
-  gate.set_job(words_in_image(spec));
+  gate.set_job(job_spec_for_image(spec));
   return with_gate(image, gate, {}, wire::Storage::raw);
 }
 
-std::string words_in_image(wire::pb::JobSpec spec) {
+std::string job_spec_for_image(wire::pb::JobSpec spec) {
   spec.mutable_config()->Clear();
   return spec.SerializeAsString();
 }
 
 namespace {
 
-// Stores a page in another way. The bytes it points to then are in `owned`. Kind::corrupt, Kind::not_found.
-Status store_as(wire::Storage wanted, wire::ImagePage& page, BlobReader* elsewhere, std::deque<Bytes>& owned) {
+// Stores a page in another way. The bytes it points to then are in `owned`: those of the store itself, where it has them in memory.
+// Kind::corrupt, Kind::not_found.
+Status store_as(wire::Storage wanted, wire::ImagePage& page, BlobReader* elsewhere, std::deque<SharedBytes>& owned) {
   if (page.storage == wanted || (page.storage == wire::Storage::elsewhere && elsewhere == nullptr)) return ok();
-  Bytes plain;
+  const auto own = [](Bytes bytes) {
+    auto owner = std::make_shared<const Bytes>(std::move(bytes));
+    return SharedBytes(*owner, owner);
+  };
+  SharedBytes plain;
   if (page.storage == wire::Storage::elsewhere) {
-    GW_TRY(const std::string bytes, elsewhere->load(page.hash));
-    plain.assign(bytes.begin(), bytes.end());
-    page.stored = plain;
+    GW_TRY(plain, elsewhere->view(page.hash));
+    page.stored = plain.view();
   } else if (page.storage == wire::Storage::zstd) {
-    plain.resize(wire::kPageBytes);
-    GW_TRY_VOID(wire::load_page(page, plain));
-    plain.resize(wire::without_end_zeros(plain).size());
-    page.stored = plain;
+    Bytes unpacked(wire::kPageBytes);
+    GW_TRY_VOID(wire::load_page(page, unpacked));
+    unpacked.resize(wire::without_end_zeros(unpacked).size());
+    unpacked.shrink_to_fit();
+    plain = own(std::move(unpacked));
+    page.stored = plain.view();
   }
   std::optional<Bytes> shorter = wanted == wire::Storage::zstd ? wire::compress_page(page.stored) : std::nullopt;
   page.storage = shorter ? wire::Storage::zstd : wire::Storage::raw;
-  if (shorter) {
-    page.stored = owned.emplace_back(*std::move(shorter));
-  } else if (!plain.empty()) {
-    page.stored = owned.emplace_back(std::move(plain));
-  }
+  if (shorter) plain = own(*std::move(shorter));
+  if (plain.size() > 0) page.stored = owned.emplace_back(std::move(plain)).view();
   return ok();
 }
 
@@ -112,7 +115,7 @@ Result<wire::Image> with_gate(const wire::Image& image, const wire::pb::GateStat
   const std::string state = gate.SerializeAsString();
   content.job_state.assign(state.begin(), state.end());
   content.module_wasm = module;
-  std::deque<Bytes> owned;  // what pages may point to
+  std::deque<SharedBytes> owned;  // what pages may point to
   for (wire::ImagePage& page : content.pages) GW_TRY_VOID(store_as(pages, page, elsewhere, owned));
   return wire::Image::encode(content);
 }

@@ -25,7 +25,7 @@ Result<wire::pb::GateState> gate_for_new_job(wire::pb::GateState gate);
 // The JobSpec of the command that started the program, as the image contains it; empty if the image has none. Kind::corrupt.
 Result<wire::pb::JobSpec> spec_of(const wire::Image& image);
 // The JobSpec as an image contains it: without the configuration, because what the program started with is in its WASI state.
-std::string words_in_image(wire::pb::JobSpec spec);
+std::string job_spec_for_image(wire::pb::JobSpec spec);
 // The image as a new job begins with it: gate_for_new_job(), these words, no module.
 Result<wire::Image> image_for_new_job(const wire::Image& image, const wire::pb::JobSpec& spec);
 

@@ -117,6 +117,27 @@ class OneBlob final : public BlobReader {
   const std::string bytes_;
 };
 
+// The pages of a large image were copied twice, once for the image that is written and once for what its pages pointed to.
+TEST(GateState, PagesThatAStoreHasInMemoryAreNotCopiedOnTheirWay) {
+  class InMemory final : public BlobReader {
+   public:
+    Result<std::string> load(const Hash256&) override { return fail(Kind::internal, "a page was copied"); }
+    Result<SharedBytes> view(const Hash256&) override { return page_; }
+
+   private:
+    const SharedBytes page_{std::string(wire::kPageBytes, 'a')};
+  };
+  InMemory blobs;
+  wire::ImageContent content;
+  content.memory_pages = 3;
+  content.module_hash = sha256(as_bytes("module"));
+  const Hash256 hash = sha256(as_bytes(std::string(wire::kPageBytes, 'a')));
+  content.pages = {{.index = 1, .hash = hash, .storage = wire::Storage::elsewhere, .stored = {}}};
+  const auto whole = with_gate(wire::Image::encode(content).value(), a_gate(4, {}), {}, wire::Storage::raw, &blobs);
+  ASSERT_TRUE(whole) << whole.error().detail;
+  EXPECT_TRUE(whole->verify_pages());
+}
+
 TEST(GateState, PagesThatAreElsewhereAreReadAndStoredAsWanted) {
   OneBlob blobs(std::string(wire::kPageBytes, 'a'));
   wire::ImageContent content;

@@ -41,7 +41,7 @@ Result<wire::Image> image_of_job_file(JobFile& file) {
                 file.path().string(), file.path().string());
   GW_TRY(const std::deque<job::Effect> unshown, unshown_effects(file));
   gate = gate_for_another_home(std::move(gate), kept->stored, unshown);
-  gate.set_job(words_in_image(file.spec()));
+  gate.set_job(job_spec_for_image(file.spec()));
   return with_gate(image, gate, file.module(), wire::Storage::raw, &file);
 }
 

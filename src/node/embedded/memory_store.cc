@@ -97,9 +97,14 @@ Result<peer::Stored> MemoryStore::stored() {
 }
 
 Result<std::string> MemoryStore::load(const Hash256& hash) {
+  GW_TRY(const SharedBytes bytes, view(hash));
+  return bytes.str();
+}
+
+Result<SharedBytes> MemoryStore::view(const Hash256& hash) {
   const auto found = blobs_.find(hash);
   if (found == blobs_.end()) return fail(Kind::not_found, "there is no blob {}", hash.hex());
-  return found->second.str();
+  return found->second;
 }
 
 }  // namespace gw::node

@@ -20,6 +20,7 @@ class MemoryStore final : public JobStore {
   Result<peer::Stored> stored() override;
   std::uint64_t file_bytes() const override { return 0; }
   Result<std::string> load(const Hash256& hash) override;
+  Result<SharedBytes> view(const Hash256& hash) override;
 
   // Copies everything; effects become empty ones, but for those that are `unshown`.
   Status copy_to(JobStore& other, const std::deque<job::Effect>& unshown) const;

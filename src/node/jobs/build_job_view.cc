@@ -12,16 +12,11 @@ std::optional<WallTime> time_of(std::uint64_t ns) {
 
 }  // namespace
 
-job::JobSnapshot with_counts(wire::pb::JobRecord record, std::uint64_t running) {
-  const std::uint64_t over = record.ended() + record.failed();
-  job::JobSnapshot counts{
-      .waiting = record.threads() - running - over, .running = running, .ended = record.ended(), .failed = record.failed()};
-  counts.record = std::move(record);
-  return counts;
+ThreadCounts counts_of(const wire::pb::JobRecord& record, std::uint64_t running) {
+  return {.waiting = record.threads() - running - record.ended() - record.failed(), .running = running};
 }
 
-JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
-  const wire::pb::JobRecord& record = snapshot.record;
+JobSummary summary_of(const job::JobId& id, const wire::pb::JobRecord& record, const ThreadCounts& counts, EndAnnounced told) {
   const bool over = told == EndAnnounced::over;
   return {.id = id,
           .name = record.name(),
@@ -33,10 +28,10 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
           .array = record.tasks(),
           .slots = record.slots(),
           .threads = record.threads(),
-          .waiting = snapshot.waiting,
-          .running = snapshot.running,
-          .ended = snapshot.ended,
-          .failed = snapshot.failed,
+          .waiting = counts.waiting,
+          .running = counts.running,
+          .ended = record.ended(),
+          .failed = record.failed(),
           .exit_code = record.exit_code(),
           .counters = {.lost = record.counters().lost(),
                        .resumed = record.counters().resumed(),
@@ -48,7 +43,10 @@ JobSummary summary_of(const job::JobId& id, const job::JobSnapshot& snapshot, En
 }
 
 JobView view_of(const job::JobId& id, const job::JobSnapshot& snapshot, EndAnnounced told) {
-  JobView view{.summary = summary_of(id, snapshot, told), .threads = snapshot.threads, .waits = snapshot.waits, .absent = snapshot.absent};
+  JobView view{.summary = summary_of(id, snapshot.record, {snapshot.waiting, snapshot.running}, told),
+               .threads = snapshot.threads,
+               .waits = snapshot.waits,
+               .absent = snapshot.absent};
   for (const job::HostSnapshot& peer : snapshot.peers)
     view.peers.push_back({.id = peer.peer,
                           .slots = peer.slots,

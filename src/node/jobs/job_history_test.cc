@@ -83,7 +83,7 @@ TEST(JobViews, ASummaryIsMadeFromCounts) {
   record.set_threads(10);
   record.set_ended(3);
   record.set_failed(1);
-  const JobSummary summary = summary_of({}, with_counts(record, 2), EndAnnounced::not_yet);
+  const JobSummary summary = summary_of({}, record, counts_of(record, 2), EndAnnounced::not_yet);
   EXPECT_EQ(summary.threads, 10u);
   EXPECT_EQ(summary.waiting, 4u);
   EXPECT_EQ(summary.running, 2u);
@@ -97,8 +97,8 @@ TEST(JobViews, AJobRunsUntilItsEndWasNotified) {
   snapshot.record.set_ended_at_ns(5);
   snapshot.record.mutable_counters()->set_resumed(3);
   snapshot.threads.push_back({.id = job::kMainThread, .task = 0, .state = ThreadView::State::ended, .exit_code = 4});
-  EXPECT_EQ(summary_of({}, snapshot, EndAnnounced::not_yet).state, JobState::running);
-  EXPECT_FALSE(summary_of({}, snapshot, EndAnnounced::not_yet).ended_at);
+  EXPECT_EQ(summary_of({}, snapshot.record, {}, EndAnnounced::not_yet).state, JobState::running);
+  EXPECT_FALSE(summary_of({}, snapshot.record, {}, EndAnnounced::not_yet).ended_at);
   const JobView view = view_of({}, snapshot, EndAnnounced::over);
   EXPECT_EQ(view.summary.state, JobState::done);
   EXPECT_TRUE(view.summary.ended_at);

@@ -20,13 +20,6 @@ std::optional<job::JobSnapshot> JobViews::snapshot_of(const JobId& id) const {
   return std::nullopt;
 }
 
-std::optional<job::JobSnapshot> JobViews::counts_of(const JobId& id) const {
-  if (const auto home = peer_.homes().find(id); home != peer_.homes().end())
-    return with_counts(home->second->record(), home->second->running());
-  if (const wire::pb::JobRecord* past = peer_.past().find(id)) return job::snapshot_of(*past);
-  return std::nullopt;
-}
-
 bool JobViews::over(const JobId& id) const {
   const auto found = jobs_.find(id);
   return found == jobs_.end() ? peer_.past().find(id) != nullptr : found->second.over();
@@ -143,9 +136,13 @@ void JobViews::on(WallTime now, const job::ThreadFailed& failed) {
 }
 
 void JobViews::on(WallTime now, const job::JobOver& over) {
-  const auto counts = counts_of(over.job);
-  if (!counts) return;
-  touch(over.job)->on_over(now, counts->record);
+  if (const auto home = peer_.homes().find(over.job); home != peer_.homes().end()) {
+    touch(over.job)->on_over(now, home->second->record());
+  } else if (const wire::pb::JobRecord* past = peer_.past().find(over.job)) {
+    touch(over.job)->on_over(now, *past);
+  } else {
+    return;
+  }
   past_.push_back(over.job);
   forget_old();
 }
@@ -178,9 +175,16 @@ std::vector<JobSummary> JobViews::summaries() const {
 }
 
 Result<JobSummary> JobViews::summary(const JobId& id) const {
-  const auto counts = counts_of(id);
-  if (!counts) return unknown(id);
-  JobSummary summary = summary_of(id, *counts, over(id) ? EndAnnounced::over : EndAnnounced::not_yet);
+  const EndAnnounced told = over(id) ? EndAnnounced::over : EndAnnounced::not_yet;
+  JobSummary summary;
+  if (const auto home = peer_.homes().find(id); home != peer_.homes().end()) {
+    const wire::pb::JobRecord record = home->second->record();
+    summary = summary_of(id, record, counts_of(record, home->second->running()), told);
+  } else if (const wire::pb::JobRecord* past = peer_.past().find(id)) {
+    summary = summary_of(id, *past, {}, told);
+  } else {
+    return unknown(id);
+  }
   summary.next_event = next_event(id);
   return summary;
 }

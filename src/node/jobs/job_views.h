@@ -66,8 +66,6 @@ class JobViews {
 
  private:
   std::optional<job::JobSnapshot> snapshot_of(const job::JobId& id) const;
-  // The same without threads and peers.
-  std::optional<job::JobSnapshot> counts_of(const job::JobId& id) const;
   std::uint64_t next_event(const job::JobId& id) const;
   JobHistory::Totals totals_of(const job::JobId& id) const;
   JobHistory* history(const job::JobId& id);

@@ -22,7 +22,7 @@ std::optional<Stream> output_stream_of(job::EffectKind kind);
 // Holds sizes, for each thread that has written and whose output is not final. A value without threads.
 class OutputProgress {
  public:
-  // What a task prints before its end may become void if failed tasks run again.
+  // The output of a task before its end may become void if failed tasks run again.
   enum class Unfinished : std::uint8_t { final, may_be_void };
   explicit OutputProgress(std::uint32_t tasks, std::vector<job::TaskSpan> selected = {}, Unfinished unfinished = Unfinished::final);
 

@@ -24,8 +24,13 @@ Error too_large(std::uint64_t bytes, std::uint64_t max_bytes) {
               max_bytes >> 20);
 }
 
+Status check_needed(const GoOn& go_on) {
+  if (go_on()) return ok();
+  return fail(Kind::disconnected, "the worker is gone for which an attachment was put together");
+}
+
 // The size of the whole is known from the number of pieces and from the last one: all others have kInputChunkBytes.
-Result<os::SealedMemory> join_pieces(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
+Result<os::SealedMemory> join_pieces(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs, const GoOn& go_on) {
   if (what.blobs.empty()) return fail(Kind::corrupt, "an attachment without pieces");
   const std::uint64_t last_at = std::uint64_t{what.blobs.size() - 1} * wire::kInputChunkBytes;
   if (last_at > max_bytes) return too_large(last_at, max_bytes);
@@ -36,6 +41,7 @@ Result<os::SealedMemory> join_pieces(const job::Attachment& what, std::uint64_t 
   Sha256 hash;
   std::span<std::uint8_t> rest = whole.bytes();
   for (std::size_t i = 0; i + 1 < what.blobs.size(); ++i, rest = rest.subspan(wire::kInputChunkBytes)) {
+    if (i % (kPackBytes / wire::kInputChunkBytes) == 0) GW_TRY_VOID(check_needed(go_on));
     GW_TRY(const std::string piece, read_blob(what.blobs[i], blobs));
     if (piece.size() != wire::kInputChunkBytes) return fail(Kind::corrupt, "a piece before the last one does not have one MiB");
     hash.update(as_bytes(piece));
@@ -50,7 +56,7 @@ Result<os::SealedMemory> join_pieces(const job::Attachment& what, std::uint64_t 
 // Pages that are packed one after the other.
 class PagePacker {
  public:
-  PagePacker(std::uint64_t max_bytes, BlobReader& blobs) : max_bytes_(max_bytes), blobs_(blobs) {}
+  PagePacker(std::uint64_t max_bytes, BlobReader& blobs, const GoOn& go_on) : max_bytes_(max_bytes), blobs_(blobs), go_on_(go_on) {}
 
   Status add(const Hash256& hash) {
     if (!packed_.insert(hash).second) return ok();
@@ -65,6 +71,7 @@ class PagePacker {
 
   // Makes a pack of the pages that were added since the last pack.
   Status finish() {
+    GW_TRY_VOID(check_needed(go_on_));
     if (pages_.empty()) return ok();
     std::vector<wire::StoredBlob> list;
     for (std::size_t i = 0; i < pages_.size(); ++i) list.push_back({hashes_[i], wire::Storage::raw, as_bytes(pages_[i])});
@@ -82,6 +89,7 @@ class PagePacker {
  private:
   const std::uint64_t max_bytes_;  // in all packs
   BlobReader& blobs_;
+  const GoOn& go_on_;
   std::unordered_set<Hash256> packed_;
   std::vector<Hash256> hashes_;
   std::vector<std::string> pages_;
@@ -90,10 +98,12 @@ class PagePacker {
   std::vector<os::SealedMemory> packs_;
 };
 
-Result<std::vector<os::SealedMemory>> join_image(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> join_image(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs,
+                                                 const GoOn& go_on) {
+  GW_TRY_VOID(check_needed(go_on));
   GW_TRY(const wire::Image nodes, image_without_pages(what.blobs.front(), blobs));
   GW_TRY_VOID(job::check_gate(nodes, what.gate));
-  PagePacker packer(max_bytes, blobs);
+  PagePacker packer(max_bytes, blobs, go_on);
   for (const wire::ImagePage& page : nodes.content().pages) GW_TRY_VOID(packer.add(page.hash));
   GW_TRY_VOID(packer.finish());
   std::vector<os::SealedMemory> memories = packer.take();
@@ -115,15 +125,15 @@ Result<wire::Image> image_without_pages(const Hash256& root, BlobReader& blobs) 
   return job::join_nodes(root, [&](const Hash256& hash) { return read_blob(hash, blobs); });
 }
 
-Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> assemble(const job::Attachment& what, std::uint64_t max_bytes, BlobReader& blobs, const GoOn& go_on) {
   switch (what.form) {
     case job::Attachment::Form::given:
       return alone(os::SealedMemory::make("given", as_bytes(what.bytes)));
     case job::Attachment::Form::pieces:
-      return alone(join_pieces(what, max_bytes, blobs));
+      return alone(join_pieces(what, max_bytes, blobs, go_on));
     case job::Attachment::Form::image:
       GW_ASSERT(what.blobs.size() == 1);
-      return join_image(what, max_bytes, blobs);
+      return join_image(what, max_bytes, blobs, go_on);
   }
   return fail(Kind::internal, "an attachment of unknown form");
 }

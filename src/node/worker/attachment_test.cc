@@ -57,7 +57,8 @@ class AttachmentTest : public testing::Test, protected BlobReader {
     return join(root, {.thread = 7, .epoch = 3, .determinants = 5, .stored = {{wire::kHomeStream, 3}}});
   }
   Result<std::vector<os::SealedMemory>> join(const Hash256& root, const job::Attachment::Gate& gate) {
-    return assemble({.form = job::Attachment::Form::image, .bytes = {}, .blobs = {root}, .whole = {}, .gate = gate}, max_bytes_, *this);
+    return assemble({.form = job::Attachment::Form::image, .bytes = {}, .blobs = {root}, .whole = {}, .gate = gate}, max_bytes_, *this,
+                    go_on_);
   }
   // The whole has these pieces, as a manifest lists them.
   Result<std::vector<os::SealedMemory>> join_pieces(const std::vector<std::string>& pieces) {
@@ -68,7 +69,7 @@ class AttachmentTest : public testing::Test, protected BlobReader {
       whole.update(as_bytes(piece));
     }
     what.whole = whole.finish();
-    return assemble(what, max_bytes_, *this);
+    return assemble(what, max_bytes_, *this, go_on_);
   }
 
   wire::ImageContent content_;
@@ -77,7 +78,21 @@ class AttachmentTest : public testing::Test, protected BlobReader {
   Hash256 root_;
   std::uint64_t max_bytes_ = 1u << 30;
   std::size_t loads_ = 0;
+  GoOn go_on_ = [] { return true; };
 };
+
+// A worker that was killed while 3 GiB were read for it once kept everything else that needed the disk waiting.
+TEST_F(AttachmentTest, AnAssemblyEndsWhenItsResultIsNotNeededAnyMore) {
+  go_on_ = [] { return false; };
+  EXPECT_EQ(join(root_).error().kind, Kind::disconnected);
+  EXPECT_EQ(loads_, 0u);
+  int asked = 0;
+  go_on_ = [&] { return ++asked < 2; };
+  const std::string piece(wire::kInputChunkBytes, 'p');
+  loads_ = 0;
+  EXPECT_EQ(join_pieces(std::vector<std::string>(kPackBytes / wire::kInputChunkBytes + 2, piece)).error().kind, Kind::disconnected);
+  EXPECT_LE(loads_, kPackBytes / wire::kInputChunkBytes + 1) << "the last piece was read first";
+}
 
 // Finding N8: the worker would send determinant 5 where its host expects another one, and be ended for it with all its threads.
 TEST_F(AttachmentTest, AnImageThatIsNotWhatItsKeeperSaysDoesNotGoToTheWorker) {
@@ -146,14 +161,14 @@ TEST_F(AttachmentTest, PiecesBecomeOneMemory) {
   EXPECT_EQ(join_pieces({last, first}).error().kind, Kind::corrupt) << "only the last piece is shorter than a MiB";
   EXPECT_EQ(join_pieces({first, ""}).error().kind, Kind::corrupt);
   EXPECT_EQ(join_pieces({}).error().kind, Kind::corrupt);
-  EXPECT_EQ(assemble({.blobs = {put(last)}, .whole = {}}, max_bytes_, *this).error().kind, Kind::corrupt);
+  EXPECT_EQ(assemble({.blobs = {put(last)}, .whole = {}}, max_bytes_, *this, go_on_).error().kind, Kind::corrupt);
 }
 
 // A stranger lists one MiB 8,192 times: neither the disk nor the memory of the host may be used up before that is refused.
 TEST_F(AttachmentTest, AnAttachmentThatIsLargerThanItsJobMayUseIsRefusedBeforeItIsRead) {
   job::Attachment what;
   what.blobs.assign(8192, put(std::string(wire::kInputChunkBytes, 'a')));
-  const auto joined = assemble(what, max_bytes_, *this);
+  const auto joined = assemble(what, max_bytes_, *this, go_on_);
   ASSERT_FALSE(joined);
   EXPECT_EQ(joined.error().kind, Kind::overloaded);
   EXPECT_EQ(joined.error().detail, "an attachment of 8191 MiB is larger than the 1024 MiB of memory that the job may use here");

@@ -22,7 +22,7 @@ class EventLoop {
   virtual ~EventLoop() = default;
   // Calls `ready` while the descriptor is readable, which must be open as long as it is watched.
   virtual Result<std::unique_ptr<Watch>> watch(int descriptor, std::function<void()> ready) = 0;
-  // Calls `callback` from a later turn of the loop.
+  // Calls `callback` from a later turn of the loop. A task of the two functions below may call it too.
   virtual void post(std::function<void()> callback) = 0;
   // Calls `task` where it may block, in order with the other work on blobs, then `then`.
   virtual void with_blobs(std::function<void(BlobReader&)> task, std::function<void()> then) = 0;

@@ -20,10 +20,11 @@ std::vector<os::UniqueFd> shared(const std::vector<os::SealedMemory>& memories) 
   return descriptors;
 }
 
-Result<std::vector<os::SealedMemory>> assemble_all(const std::vector<job::Attachment>& beside, std::uint64_t max_bytes, BlobReader& blobs) {
+Result<std::vector<os::SealedMemory>> assemble_all(const std::vector<job::Attachment>& beside, std::uint64_t max_bytes, BlobReader& blobs,
+                                                   const GoOn& go_on) {
   std::vector<os::SealedMemory> memories;
   for (const job::Attachment& what : beside) {
-    GW_TRY(std::vector<os::SealedMemory> more, assemble(what, max_bytes, blobs));
+    GW_TRY(std::vector<os::SealedMemory> more, assemble(what, max_bytes, blobs, go_on));
     std::ranges::move(more, std::back_inserter(memories));
   }
   return memories;
@@ -53,7 +54,7 @@ void WorkerTable::start(const job::StartWorker& start, const WorkerShare& share)
   log::info("node", "worker started", kv("job", start.job.brief()), kv("worker", id.value()), kv("pid", (*hosted)->pid()));
   metrics::count(Metric::workers_started);
   (*hosted)->hold(share);
-  workers_.emplace(id, Worker{*std::move(hosted), start.job, share.resident_bytes, nullptr});
+  workers_.try_emplace(id, *std::move(hosted), start.job, share.resident_bytes);
 }
 
 void WorkerTable::pause(const job::PauseWorker& pause) {
@@ -68,9 +69,16 @@ void WorkerTable::send(job::FrameToWorker frame) {
   const bool load = frame.frame.has_load();
   const HostedWorker::Position position = worker.reserve(std::move(frame.frame));
   const auto memories = std::make_shared<Result<std::vector<os::SealedMemory>>>(std::vector<os::SealedMemory>());
-  const auto put_together = [this, memories, load, beside = std::move(frame.beside),
+  // Reading a large image takes longer than the peers of the job wait for a sign of life.
+  const GoOn go_on = [this, alive = alive_, id = frame.worker, needed = found->second.needed] {
+    loop_.post([this, alive, id] {
+      if (*alive && workers_.contains(id)) owner_.on_worker_progress(id);
+    });
+    return needed->load();
+  };
+  const auto put_together = [this, memories, load, go_on, beside = std::move(frame.beside),
                              max_bytes = found->second.memory_share](BlobReader& blobs) {
-    *memories = assemble_all(beside, max_bytes, blobs);
+    *memories = assemble_all(beside, max_bytes, blobs, go_on);
     if (!load || !*memories) return;
     GW_ASSERT(beside.front().form == job::Attachment::Form::pieces);  // so assemble() has checked the whole
     auto native = code_.find(beside.front().whole, (*memories)->front().bytes(), code_kind_);

@@ -1,6 +1,7 @@
 #pragma once
 // The workers of a peer, by the names it has given them.
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -33,6 +34,8 @@ class WorkerTable {
     virtual void on_worker(job::WorkerId worker, peer::WorkerFrame frame) = 0;
     // A thread that was to be restored is not in the worker: its image could not be read.
     virtual void on_restore_failed(job::WorkerId worker, const peer::RestoreFailed& failed) = 0;
+    // Part of what a frame to the worker needs beside it was read, or all of it has gone to the worker.
+    virtual void on_worker_progress(job::WorkerId worker) = 0;
     // The worker is gone; everything it said before has been told.
     virtual void on_worker_lost(job::WorkerId worker, const Death& death) = 0;
     // Everything that came with one wake-up has been told; next_deadline() may have changed.
@@ -92,6 +95,13 @@ class WorkerTable {
     std::size_t received_bytes = 0;                     // in their frames
     bool checking = false;
     bool has_code = false;  // the worker was given compiled code with its module
+    // False: the worker is gone. Shared with what is put together for it on another thread.
+    std::shared_ptr<std::atomic<bool>> needed = std::make_shared<std::atomic<bool>>(true);
+
+    Worker(std::unique_ptr<HostedWorker> hosted, const job::JobId& of, std::uint64_t memory)
+        : process(std::move(hosted)), job(of), memory_share(memory) {}
+    Worker(const Worker&) = delete;
+    ~Worker() { *needed = false; }
   };
   static constexpr std::size_t kMaxReceived = 1024;
   static constexpr std::size_t kMaxReceivedBytes = 32u << 20;

@@ -26,6 +26,7 @@ class WorkerTableTest : public testing::Test, protected WorkerTable::Owner, prot
 
   void on_worker(job::WorkerId, peer::WorkerFrame) override {}
   void on_restore_failed(job::WorkerId, const peer::RestoreFailed&) override {}
+  void on_worker_progress(job::WorkerId) override {}
   void on_worker_lost(job::WorkerId worker, const Death& death) override {
     EXPECT_EQ(worker, kWorker);
     lost_.push_back(death.sentence);

@@ -41,6 +41,25 @@ TEST(MessageSocket, KeepsTheBordersOfMessages) {
   EXPECT_FALSE(received->closed);
 }
 
+// Finding N17: what one end did not read filled the memory of the other.
+TEST(MessageSocket, QueuesNoMoreThanItsLimitsForAnEndThatDoesNotRead) {
+  Ends ends = make_ends();
+  std::size_t queued = 0;
+  Status status;
+  for (; status && queued <= MessageSocket::kMaxQueuedBytes / MessageSocket::kMaxPayload; ++queued)
+    status = ends.here.queue({Bytes(MessageSocket::kMaxPayload), {}});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, Kind::overloaded);
+  EXPECT_LE(ends.here.queued_bytes(), MessageSocket::kMaxQueuedBytes);
+  const std::size_t before = ends.here.queued_bytes();
+  EXPECT_FALSE(ends.here.queue({Bytes(MessageSocket::kMaxPayload), {}}));
+  EXPECT_EQ(ends.here.queued_bytes(), before) << "what is refused is not queued";
+
+  Ends others = make_ends();
+  for (std::size_t i = 0; i < MessageSocket::kMaxQueuedMessages; ++i) ASSERT_TRUE(others.here.queue(text("")));
+  EXPECT_EQ(others.here.queue(text("")).error().kind, Kind::overloaded) << "small messages are limited by their number";
+}
+
 TEST(MessageSocket, LargeMessagesCrossInPieces) {
   Ends ends = make_ends();
   Bytes large(MessageSocket::kMaxPayload);

@@ -61,7 +61,7 @@ Result<std::string_view> text_at(ByteView section, std::uint64_t offset) {
   return text_at_end(in);
 }
 
-// What a header says about paths: the value of an entry is text or a number.
+// The entries of a header about paths: the value of each is text or a number.
 struct Entry {
   std::string_view path;
   std::uint64_t directory = 0;
@@ -87,7 +87,7 @@ class DwarfLines::Reader {
       GW_TRY(auto unit, in.bytes(length));
       GW_TRY_VOID(read_unit(unit));
     }
-    // One sequence per function, as a rule. Of two that overlap the first counts.
+    // There is a sequence for each function, as a rule. Of two that overlap the first counts.
     std::ranges::sort(sequences_, {}, [](const auto& sequence) { return sequence.front().offset; });
     for (const std::vector<Row>& sequence : sequences_)
       if (lines_.rows_.empty() || lines_.rows_.back().offset <= sequence.front().offset)

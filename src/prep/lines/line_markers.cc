@@ -105,7 +105,7 @@ class Marking {
       const Instruction& one = instructions[i];
       const SourcePosition position = position_of(one);
       const bool new_piece = i == 0 || begins_piece(instructions[i - 1].opcode);
-      // What a handler has caught lies on the operand stack: the instruction that takes it stays the first.
+      // The exception that a handler has caught lies on the operand stack: the instruction that takes it stays the first.
       const bool held_back = i > 0 && is_catch(instructions[i - 1].opcode);
       if (new_piece) {
         current.reset();

@@ -93,7 +93,7 @@ void GuestThreads::add_run(UnwindStack& stack, std::uint32_t table_half) const {
     Expr entry = build_.binary(BinaryenAddInt32(), build_.get_i32(function), build_.i32(static_cast<std::int32_t>(table_half)));
     return BinaryenCallIndirect(module, table_.c_str(), entry, nullptr, 0, BinaryenTypeNone(), BinaryenTypeNone());
   };
-  // What follows the call of the thread, in both bodies. Returns the bytes of its frames, or 0: it has returned.
+  // The code that follows the call of the thread, in both bodies. Returns the bytes of its frames, or 0: it has returned.
   const auto behind_call = [&](Local function) {
     Expr switched = build_.sequence({build_.set_global(kSwitching, build_.i32(kNoSwitch)), build_.set_global(kUnwinding, build_.i32(0)),
                                      build_.ret(stack.used_bytes())});

@@ -337,6 +337,7 @@ std::optional<Bytes> compress_page(ByteView page) {
   std::size_t size = ZSTD_compress(out.data(), out.size(), page.data(), page.size(), kZstdLevel);
   if (ZSTD_isError(size) != 0) return std::nullopt;
   out.resize(size);
+  out.shrink_to_fit();  // pages of a whole image are held until it is encoded
   return out;
 }
 
