@@ -188,6 +188,11 @@ Json to_json(const node::JobSummary& view) {
 
 Json to_json(const ThreadView& thread) {
   return {{"id", thread_text(thread.id)},
+          {"needs", view.placing.needs},
+          {"place", view.placing.place},
+          {"min_slots", view.placing.min_slots},
+          {"on_failure", view.placing.on_failure},
+          {"job_time_ms", view.placing.job_time.count()},
           {"task", thread.task ? Json(*thread.task) : Json()},
           {"state", name(thread.state)},
           {"host", thread.host ? Json(thread.host->hash.hex()) : Json()},

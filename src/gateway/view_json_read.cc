@@ -314,6 +314,14 @@ node::JobSummary read_summary(const Members& json) {
                        .restarted = json.number<std::uint64_t>("restarted"),
                        .peers_lost = json.number<std::uint64_t>("peers_lost")},
           .retried = json.number<std::uint64_t>("retried"),
+node::PlacingView read_placing(const Members& json) {
+  return {.needs = json.text("needs"),
+          .place = json.text("place"),
+          .min_slots = json.number<std::uint32_t>("min_slots"),
+          .on_failure = json.text("on_failure"),
+          .job_time = std::chrono::milliseconds(json.number<std::uint64_t>("job_time_ms"))};
+}
+
           .sentence = json.text("sentence"),
           .stored_bytes = json.number<std::uint64_t>("stored_bytes"),
           .next_event = json.number<std::uint64_t>("next_event")};
@@ -324,6 +332,7 @@ job::Time since_1970(const Members& json, const char* member) {
   return time ? std::chrono::duration_cast<job::Time>(time->time_since_epoch()) : job::Time(0);
 }
 
+          .placing = read_placing(json),
 ThreadView read_thread(const Members& json) {
   using State = ThreadView::State;
   ThreadView thread{.id = json.thread("id"),

@@ -45,6 +45,8 @@ node::JobView example() {
                           .why = {Reason::starting, "for 3 s"},
                           .attempts = 2,
                           .started_at = std::chrono::seconds(1700000000)});
+  view.summary.placing = {
+      .needs = "memory=2G", .place = "spread", .min_slots = 2, .on_failure = "cancel", .job_time = std::chrono::milliseconds(1500)};
   view.waits.push_back({{Reason::no_free_slots, "0 of 4 are free"}, 17});
   view.absent.push_back({{hash_of(3)}, {Reason::no_free_slots, "all in use"}});
   view.peers.push_back(

@@ -126,11 +126,21 @@ struct JobSummary {
   std::string name;     // that its submitter gave it, else that of the program
   std::string program;  // its first argument
   JobState state = JobState::running;
+// Where a job runs, and how long: its policy, in the words of users.
+struct PlacingView {
+  std::string needs;  // as `run --need` has it; empty: nothing
+  std::string place = "near";
+  std::uint32_t min_slots = 0;            // the job begins with so many; 0: with the first
+  std::string on_failure = "replace";     // of a host
+  std::chrono::milliseconds job_time{0};  // from its acceptance to its end; 0: no limit
+};
+
   std::optional<WallTime> submitted_at;  // none: not recorded
   std::optional<WallTime> ended_at;
-  std::uint32_t tasks = 0;    // that the job has
-  std::uint32_t array = 0;    // numbers of its tasks are below this; it may have only some of the array
-  std::uint32_t slots = 0;    // wanted
+  std::uint32_t tasks = 0;  // that the job has
+  std::uint32_t array = 0;  // numbers of its tasks are below this; it may have only some of the array
+  std::uint32_t slots = 0;  // wanted
+  PlacingView placing;
   std::uint64_t threads = 0;  // known so far: tasks and forked threads
   std::uint64_t waiting = 0;
   std::uint64_t running = 0;

@@ -145,6 +145,19 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
                        counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
   rows.add("stored_bytes", "output", human_bytes(summary.stored_bytes));
+namespace {
+
+std::string placing_text(const node::PlacingView& placing) {
+  std::string text = placing.place;
+  if (!placing.needs.empty()) text += fmt::format(", needs {}", placing.needs);
+  if (placing.min_slots > 0) text += fmt::format(", begins with {}", counted(placing.min_slots, "worker"));
+  text += fmt::format(", lost machines: {}", placing.on_failure);
+  if (placing.job_time.count() > 0) text += fmt::format(", at most {}", human_duration(placing.job_time));
+  return text;
+}
+
+}  // namespace
+
   if (!summary.sentence.empty()) rows.add("sentence", "problem", summary.sentence);
   std::string text = rows.render(terminal);
   if (const std::string waits = waits_of(job, terminal); !waits.empty()) text += "\n" + waits;
@@ -154,6 +167,7 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
 }
 
 std::string waits_of(const node::JobView& job, const Terminal& terminal) {
+      .add("placing", "placing", placing_text(summary.placing))
   if (job.waits.empty()) return "";
   Table table(
       {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "MEANING", .fit = Table::Fit::cut}});
