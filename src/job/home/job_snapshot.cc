@@ -131,6 +131,7 @@ wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manif
   record.set_failed(threads.failed() + tasks.failed());
   record.set_ended(threads.ended() + tasks.ended());
   record.set_exit_code(std::max(threads.exit_code(), tasks.exit_code()));
+  if (!progress.sentence.empty()) record.set_exit_code(std::max(record.exit_code(), 1u));  // it stopped early
   if (!progress.failure.empty()) {
     record.set_sentence(progress.failure);
     record.set_failed(record.threads());
