@@ -17,6 +17,7 @@
 #include "job/home/job_snapshot.h"
 #include "job/home/task_list.h"
 #include "job/names.h"
+#include "job/placing/capacity.h"
 #include "node/grid_control.h"
 #include "node/share.h"
 #include "transport/ways.h"
@@ -55,9 +56,11 @@ struct NodeView {
   std::uint32_t free_slots = 0;
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
-  std::string state;             // its folder
-  Share share;                   // as its owner has set it
-  std::string not_lending = {};  // why jobs of other peers get nothing now, whoever asks; empty: some may
+  std::string state;              // its folder
+  Share share;                    // as its owner has set it
+  std::string not_lending = {};   // why jobs of other peers get nothing now, whoever asks; empty: some may
+  std::string workers_fail = {};  // why no worker can start on this machine; empty: they can
+  job::Capacity capacity;         // as measured last
   Reach reach = Reach::unknown;
   std::uint32_t dialled_back = 0;      // peers that could dial this one, of those asked last
   std::uint32_t not_dialled_back = 0;  // peers that could not
@@ -101,6 +104,8 @@ struct PeerView {
   Reach reach = Reach::unknown;
   std::uint32_t slots = 0;                            // lent by the peer
   std::uint32_t free_slots = 0;                       // as the peer announced last
+  std::optional<job::Capacity> capacity;              // as it offered last; none: it has offered nothing to jobs of this peer
+  std::optional<double> network_speed;                // bytes per second, measured in use; none: too few bytes came from it
   std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated
   std::optional<std::chrono::milliseconds> heard;     // time since its last message; none: this peer has got none
   struct Link {

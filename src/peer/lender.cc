@@ -21,6 +21,8 @@ job::LendingAsker Lender::asker_of(const PeerId& home, const job::Charter& chart
 Result<job::SlotLeases::Wanted> Lender::terms(const PeerId& home, const job::Charter& charter,
                                               const job::JobMessage::Reserve& asked) const {
   if (auto why = lending_.refusal(asker_of(home, charter))) return fail(Kind::invalid, "{}", *why);
+  GW_TRY_VOID(job::check(asked.needs()));
+  if (auto why = job::misfit(asked.needs(), capacity_)) return fail(Kind::invalid, "{}", *why);
   return job::SlotLeases::Wanted{.home = home,
                                  .job = charter.id(),
                                  .slots = asked.slots(),
@@ -73,7 +75,7 @@ std::vector<JobId> Lender::set_conditions(const job::LendingConditions& conditio
   return refused_jobs();
 }
 
-std::uint32_t Lender::announced_slots() const { return lending_.closed() ? 0 : machines_.slots.open_slots(); }
+std::uint32_t Lender::announced_slots() const { return lending_.closed_by_owner() ? 0 : machines_.slots.open_slots(); }
 
 void Lender::refresh(Time now, const JobId& job) {
   const auto hosted_job = machines_.hosted_jobs.find(job);

@@ -1,6 +1,6 @@
 #include "cli/console/job_tables.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -82,6 +82,16 @@ std::string peer_text(const std::string& name, const job::PeerId& id) {
   return name.empty() ? id.brief() : fmt::format("{} ({})", name, id.brief());
 }
 
+std::string capacity_text(const job::Capacity& capacity) {
+  std::string text = capacity.speed() == 0 ? "speed not measured yet" : fmt::format("speed {:.2f}", capacity.speed() / 1000.0);
+  if (capacity.memory_bytes() > 0) text += fmt::format(", {} of memory for each slot", human_bytes(capacity.memory_bytes()));
+  text += fmt::format(", {} of disk free, {:.0f} % of its cores busy with other programs", human_bytes(capacity.disk_bytes()),
+                      capacity.load() / 10.0);
+  if (!capacity.arch().empty()) text += fmt::format(", {}", capacity.arch());
+  if (!capacity.tags().empty()) text += fmt::format(", tags {}", fmt::join(capacity.tags(), ", "));
+  return text;
+}
+
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal) {
   Table table({{.heading = "JOB"},
                {.heading = "STATE"},
@@ -103,12 +113,16 @@ std::string table_of(const std::vector<PeerView>& peers, const Terminal& termina
                {.heading = "DISTANCE", .align = Align::right},
                {.heading = "LAST SEEN", .align = Align::right},
                {.heading = "FREE SLOTS", .align = Align::right},
+               {.heading = "SPEED", .align = Align::right},
+               {.heading = "NETWORK", .align = Align::right},
                {.heading = "CLASS"},
                {.heading = "GRID"},
                {.heading = "ADDRESS"}});
   for (const PeerView& peer : peers)
     table.add_row({peer.id.brief(), or_dash(peer.name), std::string(gateway::name(peer.state)), distance_of(peer),
                    peer.heard ? human_duration(*peer.heard) + " ago" : "-", fmt::format("{}/{}", peer.free_slots, peer.slots),
+                   peer.capacity && peer.capacity->speed() > 0 ? fmt::format("{:.2f}", peer.capacity->speed() / 1000.0) : "-",
+                   peer.network_speed ? human_bytes(static_cast<std::uint64_t>(*peer.network_speed)) + "/s" : "-",
                    std::string(gateway::name(peer.reach)), peer.grid, peer.address});
   return table.render(terminal);
 }

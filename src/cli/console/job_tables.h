@@ -14,6 +14,9 @@ namespace gw::cli {
 std::string peer_text(const std::string& name, const job::PeerId& id);
 
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal);
+// "speed 0.93, 2.9 GiB of memory for each slot, ..."
+std::string capacity_text(const job::Capacity& capacity);
+
 std::string table_of(const std::vector<node::PeerView>& peers, const Terminal& terminal);
 
 // The jobs that hold slots of this machine.
