@@ -145,20 +145,6 @@ std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::Pe
   return table.render(terminal);
 }
 
-std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal) {
-  const node::JobSummary& summary = job.summary;
-  const node::JobCounters& counters = summary.counters;
-  Rows rows;
-  rows.add("id", "job", summary.id.hash.hex()).add("name", "program", summary.name).add("state", "state", gateway::name(summary.state));
-  if (is_over(summary.state)) rows.add("exit_code", "exit code", summary.exit_code);
-  rows.add("done", "done", progress_of(summary))
-      .add("running", "running", fmt::format("{} of at most {}", summary.running, summary.slots))
-      .add("time", "time", run_time(summary, now))
-      .add("lost", "lost",
-           fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
-                       counters.resumed, counters.restarted));
-  if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
-  rows.add("stored_bytes", "output", human_bytes(summary.stored_bytes));
 namespace {
 
 std::string placing_text(const node::PlacingView& placing) {
@@ -172,6 +158,21 @@ std::string placing_text(const node::PlacingView& placing) {
 
 }  // namespace
 
+std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal) {
+  const node::JobSummary& summary = job.summary;
+  const node::JobCounters& counters = summary.counters;
+  Rows rows;
+  rows.add("id", "job", summary.id.hash.hex()).add("name", "program", summary.name).add("state", "state", gateway::name(summary.state));
+  if (is_over(summary.state)) rows.add("exit_code", "exit code", summary.exit_code);
+  rows.add("done", "done", progress_of(summary))
+      .add("running", "running", fmt::format("{} of at most {}", summary.running, summary.slots))
+      .add("time", "time", run_time(summary, now))
+      .add("placing", "placing", placing_text(summary.placing))
+      .add("lost", "lost",
+           fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
+                       counters.resumed, counters.restarted));
+  if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
+  rows.add("stored_bytes", "output", human_bytes(summary.stored_bytes));
   if (!summary.sentence.empty()) rows.add("sentence", "problem", summary.sentence);
   std::string text = rows.render(terminal);
   if (const std::string waits = waits_of(job, terminal); !waits.empty()) text += "\n" + waits;
@@ -181,7 +182,6 @@ std::string placing_text(const node::PlacingView& placing) {
 }
 
 std::string waits_of(const node::JobView& job, const Terminal& terminal) {
-      .add("placing", "placing", placing_text(summary.placing))
   if (job.waits.empty()) return "";
   Table table(
       {{.heading = "WAITING", .align = Table::Align::right}, {.heading = "REASON"}, {.heading = "MEANING", .fit = Table::Fit::cut}});
@@ -199,11 +199,11 @@ std::string sentence_of(const Explanation& why) {
   return why.detail.empty() ? std::string(sentence) : fmt::format("{}: {}", sentence, why.detail);
 }
 
-std::string absent_of(const node::JobView& job, const Terminal& terminal) {
+std::string absent_of(const node::JobView& job, const PeerText& peer_text, const Terminal& terminal) {
   if (job.absent.empty()) return "";
   Table table({{.heading = "PEER"}, {.heading = "REASON"}, {.heading = "WHY IT DOES NOT WORK FOR THE JOB", .fit = Table::Fit::cut}});
   for (const job::PeerReason& one : job.absent)
-    table.add_row({one.peer.brief(), std::string(entry_of(one.why.reason).name),
+    table.add_row({peer_text(one.peer), std::string(entry_of(one.why.reason).name),
                    one.why.detail.empty() ? std::string(entry_of(one.why.reason).sentence) : one.why.detail});
   return table.render(terminal);
 }
