@@ -126,11 +126,6 @@ struct JobCounters {
   std::uint64_t peers_lost = 0;
 };
 
-struct JobSummary {
-  job::JobId id;
-  std::string name;     // that its submitter gave it, else that of the program
-  std::string program;  // its first argument
-  JobState state = JobState::running;
 // Where a job runs, and how long: its policy, in the words of users.
 struct PlacingView {
   std::string needs;  // as `run --need` has it; empty: nothing
@@ -140,6 +135,11 @@ struct PlacingView {
   std::chrono::milliseconds job_time{0};  // from its acceptance to its end; 0: no limit
 };
 
+struct JobSummary {
+  job::JobId id;
+  std::string name;     // that its submitter gave it, else that of the program
+  std::string program;  // its first argument
+  JobState state = JobState::running;
   std::optional<WallTime> submitted_at;  // none: not recorded
   std::optional<WallTime> ended_at;
   std::uint32_t tasks = 0;  // that the job has
@@ -190,10 +190,10 @@ struct HostedJobView {
   std::uint32_t priority = 0;
 };
 
-// What this machine has given to the jobs of a peer, and what its own jobs have used there.
+// What this machine has given to the jobs of a user at a peer; or, without a user, what its own jobs have used there.
 struct BalanceView {
   job::PeerId peer;
-  Hash256 user = {};  // whose job ran here last; zero: none did
+  Hash256 user = {};  // whose jobs ran here; zero: what jobs of this machine used there
   double given_slot_seconds = 0;
   double used_slot_seconds = 0;
   std::uint64_t given_bytes = 0;  // of code, inputs and images

@@ -101,7 +101,7 @@ void Lender::on_message(Time now, const PeerId& peer, const job::JobMessage& mes
   if (machines_.homes.contains(job)) {
     balance_.use_bytes(peer, bytes, wall);
   } else if (authority != nullptr && authority->leader() != self_.id) {
-    balance_.give_bytes(authority->leader(), bytes, wall);
+    balance_.give_bytes({authority->leader(), authority->charter().submitter()}, bytes, wall);
   }
 }
 
@@ -117,7 +117,7 @@ void Lender::on_tick(Time now, job::Actions& out) {
 void Lender::sample(Time now) {
   const Time wall = now + self_.wall_offset;
   for (const auto& [job, use] : turns_.take_use(now))
-    if (use.home != self_.id && use.slot_time > Time(0)) balance_.give(use.home, use.consumer, use.slot_time, wall);
+    if (use.home != self_.id && use.slot_time > Time(0)) balance_.give({use.home, use.consumer}, use.slot_time, wall);
   for (const auto& [job, home] : machines_.homes)
     for (const auto& [peer, claim] : home->claims().all()) {
       const std::uint64_t busy = std::min<std::uint64_t>(claim.slots, claim.threads.size() + claim.tasks.held().size());

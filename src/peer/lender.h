@@ -59,7 +59,7 @@ class Lender {
   const job::Lending& lending() const { return lending_; }
   const job::FairTurns& turns() const { return turns_; }
   const job::Balance& balance() const { return balance_; }
-  void recover_balance(const PeerId& peer, const job::Balance::Entry& entry) { balance_.recover(peer, entry); }
+  void recover_balance(const job::Balance::Name& name, const job::Balance::Entry& entry) { balance_.recover(name, entry); }
   // A message about a job goes to that peer, or comes from it: counts the bytes of blobs.
   void on_message(Time now, const PeerId& peer, const job::JobMessage& message);
 

@@ -517,9 +517,9 @@ std::vector<HostedJobView> NodeControl::hosted() const {
 
 std::vector<BalanceView> NodeControl::balance() const {
   std::vector<BalanceView> views;
-  for (const auto& [peer, entry] : parts_.peer.lender().balance().entries())
-    views.push_back({.peer = peer,
-                     .user = entry.user,
+  for (const auto& [name, entry] : parts_.peer.lender().balance().entries())
+    views.push_back({.peer = name.peer,
+                     .user = name.user,
                      .given_slot_seconds = std::chrono::duration<double>(entry.given).count(),
                      .used_slot_seconds = std::chrono::duration<double>(entry.used).count(),
                      .given_bytes = entry.given_bytes,
