@@ -9,7 +9,7 @@ namespace {
 
 using enum Reason;
 
-constexpr std::array<ReasonEntry, 33> kReasons{{
+constexpr std::array<ReasonEntry, 34> kReasons{{
     {ok, "ok", "no problem", ""},
     {no_peers, "no_peers", "no live peer lends slots",
      "lend slots here with 'godwit share --cores N', or start another machine with 'godwit up --join HOST:PORT'"},
@@ -61,6 +61,8 @@ constexpr std::array<ReasonEntry, 33> kReasons{{
     {lends_nothing, "lends_nothing", "this machine lends nothing now", "change what it lends, and when, with 'godwit share'"},
     {lends_to_owner, "lends_to_owner", "this machine lends only to its owner's jobs and private grids",
      "nothing must be done; to lend to others use 'godwit share --for anyone' or 'godwit share --for \"grid NAME\"'"},
+    {workers_fail, "workers_fail", "no worker can start on this machine, so it lends nothing and runs no jobs",
+     "do what the message says, for example install the missing library; the daemon tries again every minute"},
 }};
 
 }  // namespace

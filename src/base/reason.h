@@ -46,6 +46,7 @@ enum class Reason : std::uint8_t {
   versions_differ,
   lends_nothing,
   lends_to_owner,
+  workers_fail,
 };
 
 struct ReasonEntry {

@@ -25,6 +25,8 @@ const std::vector<Choice>& choices() {
       {"FILTER", {"all", "waiting", "running", "done", "failed"}},
       {"KEY", setting_names()},
       {"LIVE", {"job", "peer", "grid"}},
+      {"PLACE", {"near", "hash", "spread"}},
+      {"LOSS", {"replace", "ignore", "cancel"}},
   };
   return table;
 }

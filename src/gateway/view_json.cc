@@ -71,6 +71,8 @@ Json to_json(const node::NodeView& view) {
           {"state", view.state},
           {"share", to_json(view.share)},
           {"not_lending", view.not_lending},
+          {"workers_fail", view.workers_fail},
+          {"capacity", to_json(view.capacity)},
           {"reach", name(view.reach)},
           {"dialled_back", view.dialled_back},
           {"not_dialled_back", view.not_dialled_back},
@@ -108,7 +110,7 @@ Json weights(const std::map<job::ConsumerName, std::uint32_t>& list) {
 Json to_json(const node::Share& share) {
   Json json = Json::object();
   node::for_each_number(share, [&](const char* name, const auto& number) { json[name] = number; });
-  json.update(Json{{"for", share.rules.audience.text()}, {"when", share.rules.when.text()}});
+  json.update(Json{{"for", share.rules.audience.text()}, {"when", share.rules.when.text()}, {"tags", share.tags}});
   json.update(
       Json{{"allow", names(share.rules.allowed)}, {"block", names(share.rules.blocked)}, {"weights", weights(share.rules.weights)}});
   return json;
@@ -124,8 +126,22 @@ Json to_json(const node::ShareChange& change) {
   for (const auto& [key, list] :
        {std::pair("allow", &change.allow), std::pair("block", &change.block), std::pair("unlist", &change.unlist)})
     if (!list->empty()) json[key] = names(*list);
+  if (!change.tag.empty()) json["tag"] = change.tag;
+  if (!change.untag.empty()) json["untag"] = change.untag;
   if (!change.weights.empty()) json["weights"] = weights(change.weights);
   return json;
+}
+
+Json to_json(const job::Capacity& capacity) {
+  Json tags = Json::array();
+  for (const std::string& tag : capacity.tags()) tags.push_back(tag);
+  return {{"speed", capacity.speed() / 1000.0},
+          {"memory_bytes", capacity.memory_bytes()},
+          {"disk_bytes", capacity.disk_bytes()},
+          {"load", capacity.load() / 1000.0},
+          {"uptime_s", capacity.uptime_s()},
+          {"arch", capacity.arch()},
+          {"tags", std::move(tags)}};
 }
 
 Json to_json(const node::UrlRequest& request) { return {{"url", request.url}, {"offset", request.offset}, {"version", request.version}}; }
@@ -153,6 +169,8 @@ Json to_json(const PeerView& view) {
           {"class", name(view.reach)},
           {"slots", view.slots},
           {"free_slots", view.free_slots},
+          {"capacity", view.capacity ? to_json(*view.capacity) : Json()},
+          {"network_bytes_per_s", view.network_speed ? Json(*view.network_speed) : Json()},
           {"distance_us", view.distance ? Json(view.distance->count()) : Json()},
           {"heard_ms", view.heard ? Json(view.heard->count()) : Json()},
           {"way", view.link ? Json(name(view.link->way)) : Json()},
@@ -170,6 +188,11 @@ Json to_json(const node::JobSummary& view) {
           {"tasks", view.tasks},
           {"array", view.array},
           {"slots", view.slots},
+          {"needs", view.placing.needs},
+          {"place", view.placing.place},
+          {"min_slots", view.placing.min_slots},
+          {"on_failure", view.placing.on_failure},
+          {"job_time_ms", view.placing.job_time.count()},
           {"threads", view.threads},
           {"waiting", view.waiting},
           {"running", view.running},

@@ -18,6 +18,7 @@ Json to_json(const node::Share& share);
 Json to_json(const node::BalanceView& view);
 Json to_json(const std::vector<node::BalanceView>& views);
 Json to_json(const node::ShareChange& change);  // only what is to be changed
+Json to_json(const job::Capacity& capacity);
 Json to_json(const node::UrlRequest& request);
 Json to_json(const node::UrlPieces& pieces);
 Json to_json(const node::PingView& view);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -193,6 +194,7 @@ node::Share read_share(const Members& json) {
   for (const job::ConsumerName& name : json.hashes("allow")) rules.allowed.insert(name);
   for (const job::ConsumerName& name : json.hashes("block")) rules.blocked.insert(name);
   rules.weights = json.weights("weights");
+  for (const std::string& tag : json.texts("tags")) share.tags.insert(tag);
   return share;
 }
 
@@ -246,6 +248,21 @@ node::PingView read_ping(const Members& json) {
           .clock_ahead = std::chrono::milliseconds(json.signed_number("clock_ahead_ms"))};
 }
 
+job::Capacity read_capacity(const Members& json) {
+  const auto thousandths = [&](const char* key) {
+    return static_cast<std::uint32_t>(std::lround(std::clamp(json.real(key), 0.0, 1e6) * 1000));
+  };
+  job::Capacity capacity;
+  capacity.set_speed(thousandths("speed"));
+  capacity.set_memory_bytes(json.number<std::uint64_t>("memory_bytes"));
+  capacity.set_disk_bytes(json.number<std::uint64_t>("disk_bytes"));
+  capacity.set_load(thousandths("load"));
+  capacity.set_uptime_s(json.number<std::uint64_t>("uptime_s"));
+  capacity.set_arch(json.text("arch"));
+  for (std::string& tag : json.texts("tags")) capacity.add_tags(std::move(tag));
+  return capacity;
+}
+
 constexpr std::initializer_list<Reach> kAllReaches{Reach::unknown, Reach::open, Reach::outbound, Reach::relay_only};
 
 node::NodeView read_node(const Members& json) {
@@ -261,6 +278,8 @@ node::NodeView read_node(const Members& json) {
           .state = json.text("state"),
           .share = read_share(json.object("share")),
           .not_lending = json.text("not_lending"),
+          .workers_fail = json.text("workers_fail"),
+          .capacity = read_capacity(json.object("capacity")),
           .reach = json.state(kAllReaches, "reach"),
           .dialled_back = json.number<std::uint32_t>("dialled_back"),
           .not_dialled_back = json.number<std::uint32_t>("not_dialled_back"),
@@ -288,9 +307,19 @@ PeerView read_peer(const Members& json) {
           .reach = json.state(kAllReaches, "class"),
           .slots = json.number<std::uint32_t>("slots"),
           .free_slots = json.number<std::uint32_t>("free_slots"),
+          .capacity = json.is_null("capacity") ? std::nullopt : std::optional(read_capacity(json.object("capacity"))),
+          .network_speed = json.is_null("network_bytes_per_s") ? std::nullopt : std::optional(json.real("network_bytes_per_s")),
           .distance = json.maybe_duration<std::chrono::microseconds>("distance_us"),
           .heard = json.maybe_duration<std::chrono::milliseconds>("heard_ms"),
           .link = read_link(json)};
+}
+
+node::PlacingView read_placing(const Members& json) {
+  return {.needs = json.text("needs"),
+          .place = json.text("place"),
+          .min_slots = json.number<std::uint32_t>("min_slots"),
+          .on_failure = json.text("on_failure"),
+          .job_time = std::chrono::milliseconds(json.number<std::uint64_t>("job_time_ms"))};
 }
 
 node::JobSummary read_summary(const Members& json) {
@@ -303,6 +332,7 @@ node::JobSummary read_summary(const Members& json) {
           .tasks = json.number<std::uint32_t>("tasks"),
           .array = json.number<std::uint32_t>("array"),
           .slots = json.number<std::uint32_t>("slots"),
+          .placing = read_placing(json),
           .threads = json.number<std::uint64_t>("threads"),
           .waiting = json.number<std::uint64_t>("waiting"),
           .running = json.number<std::uint64_t>("running"),
@@ -497,6 +527,10 @@ Result<node::ShareChange> share_change(std::string_view text) {
       change.block = members.hashes("block");
     } else if (key == "unlist") {
       change.unlist = members.hashes("unlist");
+    } else if (key == "tag") {
+      change.tag = members.texts("tag");
+    } else if (key == "untag") {
+      change.untag = members.texts("untag");
     } else if (key == "weights") {
       change.weights = members.weights("weights");
     } else {

@@ -16,6 +16,18 @@ Hash256 hash_of(std::uint8_t first) {
 
 node::WallTime at(std::int64_t seconds) { return node::WallTime(std::chrono::seconds(seconds)); }
 
+job::Capacity some_capacity() {
+  job::Capacity capacity;
+  capacity.set_speed(1250);
+  capacity.set_memory_bytes(1u << 30);
+  capacity.set_disk_bytes(2u << 20);
+  capacity.set_load(125);
+  capacity.set_uptime_s(99);
+  capacity.set_arch("x86_64");
+  capacity.add_tags("gpu");
+  return capacity;
+}
+
 node::JobView example() {
   node::JobView view;
   view.summary = {.id = {hash_of(1)},
@@ -33,6 +45,8 @@ node::JobView example() {
                   .counters = {.lost = 10, .resumed = 11, .restarted = 12, .peers_lost = 13},
                   .sentence = "its output is damaged",
                   .stored_bytes = 14};
+  view.summary.placing = {
+      .needs = "memory=2G", .place = "spread", .min_slots = 2, .on_failure = "cancel", .job_time = std::chrono::milliseconds(1500)};
   view.threads.push_back(
       {.id = job::ThreadId(0xfedcba9876543210), .state = node::ThreadView::State::failed, .sentence = "it \"trapped\"\n"});
   view.threads.push_back({.id = job::ThreadId(1),
@@ -72,6 +86,8 @@ TEST(ViewJson, WrittenViewsAreReadBack) {
       .state = "/s",
       .share = {.cores = 4, .memory_bytes = 5, .cpu_percent = 6, .rules = {.allowed = {hash_of(1)}, .weights = {{hash_of(2), 3}}}},
       .not_lending = "it lends at 22:00-07:00 only",
+      .workers_fail = "libuv.so.1 is missing",
+      .capacity = some_capacity(),
       .reach = Reach::relay_only,
       .dialled_back = 1,
       .not_dialled_back = 2,
@@ -87,6 +103,8 @@ TEST(ViewJson, WrittenViewsAreReadBack) {
                                            .state = node::PeerView::State::suspected,
                                            .reach = Reach::outbound,
                                            .slots = 3,
+                                           .capacity = some_capacity(),
+                                           .network_speed = 1.5e6,
                                            .distance = std::chrono::microseconds(1500),
                                            .heard = std::chrono::milliseconds(70),
                                            .link = {{.way = transport::Way::relayed, .bytes_in = 5, .bytes_out = 6}}}};

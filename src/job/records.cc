@@ -29,6 +29,7 @@ int numbers_of(char kind) {
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:
+    case RecordKind::consumer_balance:
       return 1;
     case RecordKind::determinants:
     case RecordKind::input:

@@ -20,13 +20,14 @@ enum class RecordKind : char {
   grid = 'G',
   input = 'I',
   suspension = 'S',
-  balance = 'B'
+  balance = 'B',
+  consumer_balance = 'C'
 };
 
 struct RecordKey {
   RecordKind kind;
-  JobId job;                 // peers, grid: a grid; balance: a peer
-  ThreadId thread;           // all but job, counters, output, suspension, peers, grid and balance
+  JobId job;        // peers, grid: a grid; balances: a peer
+  ThreadId thread;  // all but job, counters, output, suspension, peers, grid and balance; of a consumer's balance, the beginning of his key
   std::uint64_t number = 0;  // determinants: index of the first. input: piece
 
   std::string encode() const;

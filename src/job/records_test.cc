@@ -8,7 +8,8 @@ namespace {
 const JobId kJob{sha256(as_bytes("job"))};
 
 TEST(Records, KeysComeBackAsTheyWere) {
-  for (const RecordKind kind : {RecordKind::job, RecordKind::thread, RecordKind::output, RecordKind::kept, RecordKind::determinants}) {
+  for (const RecordKind kind : {RecordKind::job, RecordKind::thread, RecordKind::output, RecordKind::kept, RecordKind::determinants,
+                                RecordKind::consumer_balance}) {
     const RecordKey key{.kind = kind, .job = kJob, .thread = ThreadId{77}, .number = 1u << 20};
     const RecordKey read = RecordKey::decode(key.encode()).value();
     EXPECT_EQ(read.encode(), key.encode());

@@ -17,6 +17,7 @@
 #include "job/home/job_snapshot.h"
 #include "job/home/task_list.h"
 #include "job/names.h"
+#include "job/placing/capacity.h"
 #include "node/grid_control.h"
 #include "node/share.h"
 #include "transport/ways.h"
@@ -55,9 +56,11 @@ struct NodeView {
   std::uint32_t free_slots = 0;
   std::uint64_t relayed_for_others = 0;  // bytes
   WallTime started_at;
-  std::string state;             // its folder
-  Share share;                   // as its owner has set it
-  std::string not_lending = {};  // why jobs of other peers get nothing now, whoever asks; empty: some may
+  std::string state;              // its folder
+  Share share;                    // as its owner has set it
+  std::string not_lending = {};   // why jobs of other peers get nothing now, whoever asks; empty: some may
+  std::string workers_fail = {};  // why no worker can start on this machine; empty: they can
+  job::Capacity capacity;         // as measured last
   Reach reach = Reach::unknown;
   std::uint32_t dialled_back = 0;      // peers that could dial this one, of those asked last
   std::uint32_t not_dialled_back = 0;  // peers that could not
@@ -101,6 +104,8 @@ struct PeerView {
   Reach reach = Reach::unknown;
   std::uint32_t slots = 0;                            // lent by the peer
   std::uint32_t free_slots = 0;                       // as the peer announced last
+  std::optional<job::Capacity> capacity;              // as it offered last; none: it has offered nothing to jobs of this peer
+  std::optional<double> network_speed;                // bytes per second, measured in use; none: too few bytes came from it
   std::optional<std::chrono::microseconds> distance;  // round trip, measured or estimated
   std::optional<std::chrono::milliseconds> heard;     // time since its last message; none: this peer has got none
   struct Link {
@@ -121,6 +126,15 @@ struct JobCounters {
   std::uint64_t peers_lost = 0;
 };
 
+// Where a job runs, and how long: its policy, in the words of users.
+struct PlacingView {
+  std::string needs;  // as `run --need` has it; empty: nothing
+  std::string place = "near";
+  std::uint32_t min_slots = 0;            // the job begins with so many; 0: with the first
+  std::string on_failure = "replace";     // of a host
+  std::chrono::milliseconds job_time{0};  // from its acceptance to its end; 0: no limit
+};
+
 struct JobSummary {
   job::JobId id;
   std::string name;     // that its submitter gave it, else that of the program
@@ -128,9 +142,10 @@ struct JobSummary {
   JobState state = JobState::running;
   std::optional<WallTime> submitted_at;  // none: not recorded
   std::optional<WallTime> ended_at;
-  std::uint32_t tasks = 0;    // that the job has
-  std::uint32_t array = 0;    // numbers of its tasks are below this; it may have only some of the array
-  std::uint32_t slots = 0;    // wanted
+  std::uint32_t tasks = 0;  // that the job has
+  std::uint32_t array = 0;  // numbers of its tasks are below this; it may have only some of the array
+  std::uint32_t slots = 0;  // wanted
+  PlacingView placing;
   std::uint64_t threads = 0;  // known so far: tasks and forked threads
   std::uint64_t waiting = 0;
   std::uint64_t running = 0;
@@ -175,10 +190,10 @@ struct HostedJobView {
   std::uint32_t priority = 0;
 };
 
-// The work that this machine has given to the jobs of a peer, and that its own jobs have used there.
+// The work that this machine has given to the jobs of a user at a peer; or, without a user, that its own jobs have used there.
 struct BalanceView {
   job::PeerId peer;
-  Hash256 user = {};  // whose job ran here last; zero: none did
+  Hash256 user = {};  // whose jobs ran here; zero: what jobs of this machine used there
   double given_slot_seconds = 0;
   double used_slot_seconds = 0;
   std::uint64_t given_bytes = 0;  // of code, inputs and images

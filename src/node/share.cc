@@ -5,6 +5,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "job/placing/capacity.h"
 #include "os/files/file.h"
 
 namespace gw::node {
@@ -27,6 +28,9 @@ Status check_share(const Share& share) {
   if (share.bandwidth_bytes_per_s != 0 && share.bandwidth_bytes_per_s < kMinBandwidth)
     return fail(Kind::invalid, "{} bytes per second are too few to fetch a program: give 16K or more, or 0 for no limit",
                 share.bandwidth_bytes_per_s);
+  if (share.tags.size() > job::kMaxTags)
+    return fail(Kind::invalid, "a machine has at most {} tags: remove some with --untag", job::kMaxTags);
+  for (const std::string& tag : share.tags) GW_TRY_VOID(job::check_tag(tag));
   return share.rules.check();
 }
 
@@ -56,6 +60,7 @@ bool take_line(const std::string& key, const std::string& value, Share& share, s
     if (when) share.rules.when = *when;
     return when.has_value();
   }
+  if (key == "tag") return share.tags.insert(value).second;
   const std::size_t blank = value.find(' ');
   const auto name = consumer_named(value.substr(0, blank));
   if (!name) return false;
@@ -94,6 +99,8 @@ Result<Share> changed(const Share& share, const ShareChange& change) {
     rules.weights[name] = weight;
     if (weight == 1) rules.weights.erase(name);
   }
+  for (const std::string& tag : change.untag) next.tags.erase(tag);
+  next.tags.insert(change.tag.begin(), change.tag.end());
   GW_TRY_VOID(check_share(next));
   return next;
 }
@@ -131,6 +138,7 @@ Status save_share(const std::filesystem::path& file, const Share& share) {
   for (const job::ConsumerName& name : share.rules.allowed) text += fmt::format("allow {}\n", name.hex());
   for (const job::ConsumerName& name : share.rules.blocked) text += fmt::format("block {}\n", name.hex());
   for (const auto& [name, weight] : share.rules.weights) text += fmt::format("weight {} {}\n", name.hex(), weight);
+  for (const std::string& tag : share.tags) text += fmt::format("tag {}\n", tag);
   return os::write_file_atomic(file, as_bytes(text));
 }
 

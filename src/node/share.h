@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Share {
   std::uint64_t disk_bytes_per_grid = 0;   // for the jobs of one grid; 0: three quarters
   std::uint32_t idle_after_seconds = 180;  // without a sign of its owner, the machine counts as idle
   job::LendingRules rules;
+  std::set<std::string> tags;  // that jobs may ask for (run --need tag=NAME); at most job::kMaxTags
   // Code and inputs of jobs that are over, which stay for the next job; 0: none stay.
   std::uint64_t cache_bytes = std::uint64_t{1} << 30;
 
@@ -60,6 +62,8 @@ struct ShareChange {
   std::vector<job::ConsumerName> unlist;  // neither allowed nor blocked
   std::map<job::ConsumerName, std::uint32_t> weights;
   std::optional<std::uint64_t> cache_bytes;
+  std::vector<std::string> tag;
+  std::vector<std::string> untag;
 };
 
 // The numbers of a share by the names that the API and the file have for them. One list for all readers and writers.

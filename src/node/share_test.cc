@@ -21,6 +21,19 @@ TEST(Share, ChangesWhatIsNamedAndRefusesWhatCannotBe) {
   EXPECT_EQ(changed(share, {.memory_bytes = 1000}).error().kind, Kind::invalid);
 }
 
+TEST(Share, TagsAreGivenAndTaken) {
+  Share share = changed({}, {.tag = {"gpu", "fast"}}).value();
+  share = changed(share, {.tag = {"lab-3"}, .untag = {"fast", "unknown"}}).value();
+  EXPECT_EQ(share.tags, (std::set<std::string>{"gpu", "lab-3"}));
+  EXPECT_EQ(changed(share, {.tag = {"a b"}}).error().kind, Kind::invalid);
+  ShareChange many;
+  for (int i = 0; i < 20; ++i) many.tag.push_back("t" + std::to_string(i));
+  EXPECT_NE(changed(share, many).error().detail.find("at most 16"), std::string::npos);
+  const os::TempDir folder = os::TempDir::make().value();
+  ASSERT_TRUE(save_share(folder.path() / "share", share));
+  EXPECT_EQ(load_share(folder.path() / "share").value(), share);
+}
+
 TEST(Share, NamesAreInOneListAtATime) {
   const job::ConsumerName one = sha256(as_bytes("one")), two = sha256(as_bytes("two"));
   Share share = changed({}, {.allow = {one, two}, .weights = {{one, 3}}}).value();

@@ -19,6 +19,7 @@ std::chrono::nanoseconds read_clock(clockid_t clock) {
 
 std::chrono::nanoseconds monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 std::chrono::nanoseconds wall_now() { return read_clock(CLOCK_REALTIME); }
+std::chrono::nanoseconds process_time() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 std::string timestamp(std::chrono::nanoseconds wall) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(wall);
   const std::time_t time = seconds.count();

@@ -258,7 +258,8 @@ void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& messa
   const Authority& authority = *machines_.authorities.find(job);
   if (!authority.is_leader(from)) return refuse(now, from, "it asks for slots for a job whose home it is not", out);
   // The sender may not have shown its membership yet; it asks again.
-  if (!environment_.grids.may_run(now, from, authority.charter().grid()) || environment_.disk_is_full()) return;
+  if (!environment_.grids.may_run(now, from, authority.charter().grid())) return;
+  if (environment_.disk_is_full()) return refuse_slots(from, job, "its disk is full", out);
   const auto terms = environment_.terms(from, authority.charter(), message.reserve());
   if (!terms) return refuse_slots(from, job, terms.error().detail, out);
   const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, *terms);
@@ -269,6 +270,7 @@ void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& messa
   answer.mutable_offer()->set_claim(grant->claim);
   answer.mutable_offer()->set_slots(grant->slots);
   answer.mutable_offer()->set_memory_bytes(environment_.memory_for(grant->slots));
+  *answer.mutable_offer()->mutable_capacity() = environment_.capacity();
   out.send(from, job, std::move(answer));
 }
 
@@ -331,6 +333,11 @@ void JobRouter::on_offer(Time now, const PeerId& from, const JobMessage& message
   if (home == nullptr) return;
   if (!environment_.grids.may_run(now, from, home->charter().grid()))
     return refuse(now, from, "it offered slots to a job of a private grid and has shown no membership of it", out);
+  if (message.offer().has_capacity()) {
+    const Status good = job::check(message.offer().capacity());
+    if (!good) return refuse(now, from, good.error().detail, out);
+    environment_.on_capacity(now, from, message.offer().capacity());
+  }
   home->on_offer(now, from, message.offer(), out);
 }
 

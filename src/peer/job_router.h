@@ -14,6 +14,7 @@
 #include "job/host/slot_leases.h"
 #include "job/images/blob_references.h"
 #include "job/images/keeper.h"
+#include "job/placing/capacity.h"
 #include "job/swarm/chunk_uploads.h"
 #include "job/swarm/swarm.h"
 #include "overlay/per_peer_rate_limit.h"
@@ -66,7 +67,9 @@ class JobRouter {
     std::function<Result<job::SlotLeases::Wanted>(const PeerId& home, const job::Charter&, const JobMessage::Reserve&)> terms;
     // There is no slot for the job: lets claims of others leave, if it is due some, and says who holds the slots.
     std::function<std::string(Time, const job::SlotLeases::Wanted&, Actions&)> on_no_slot;
-    std::function<std::uint64_t(std::uint32_t slots)> memory_for;  // bytes lent with so many slots; 0: not limited
+    std::function<job::Capacity()> capacity;                                            // of this machine, as measured last
+    std::function<void(Time, const PeerId& lender, const job::Capacity&)> on_capacity;  // that a lender says it has
+    std::function<std::uint64_t(std::uint32_t slots)> memory_for;                       // bytes lent with so many slots; 0: not limited
     std::function<std::unique_ptr<job::HostedJob>(const job::HostedJob::Claim&)> make_hosted_job;
   };
 

@@ -91,6 +91,7 @@ class Router : public testing::Test {
   bool disk_full_ = false;
   bool disk_behind_ = false;
   bool lends_ = true;
+  std::vector<job::Capacity> capacities_;  // that lenders said they have
   JobRouter router_{{},
                     {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_},
                     {.self = id_of(kSelf),
@@ -104,6 +105,13 @@ class Router : public testing::Test {
                        return job::SlotLeases::Wanted{home, charter.id(), asked.slots(), charter.submitter()};
                      },
                      .on_no_slot = [](Time, const job::SlotLeases::Wanted&, Actions&) { return std::string("all are taken"); },
+                     .capacity =
+                         [] {
+                           job::Capacity capacity;
+                           capacity.set_speed(700);
+                           return capacity;
+                         },
+                     .on_capacity = [this](Time, const PeerId&, const job::Capacity& capacity) { capacities_.push_back(capacity); },
                      .memory_for = [](std::uint32_t slots) { return slots * 1000; },
                      .make_hosted_job =
                          [this](const job::HostedJob::Claim& claim) {
@@ -135,6 +143,15 @@ TEST_F(Router, ALenderSaysWhyItGivesNoSlots) {
   ASSERT_NE(slots_.reserve(now_, {id_of(kHost), {sha256(as_bytes("another"))}, 2, charter_.submitter()}), nullptr);
   hear(kHome, reserve);
   EXPECT_EQ(sent()->offer().refused(), "all are taken");
+}
+
+TEST_F(Router, AnOfferSaysWhatTheLenderHas) {
+  JobMessage reserve;
+  *reserve.mutable_reserve()->mutable_charter() = charter_.signed_charter();
+  reserve.mutable_reserve()->set_slots(1);
+  hear(kHome, reserve);
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_EQ(sent()->offer().capacity().speed(), 700u);
 }
 
 // A home took slots for a job of a private grid from peers outside that grid, and told them of the job.
@@ -351,6 +368,8 @@ TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   disk_full_ = true;
   hear(kHome, message);
   EXPECT_EQ(slots_.free_slots(), 2u) << "a peer whose disk is full takes no work";
+  ASSERT_NE(sent(), nullptr);
+  EXPECT_EQ(sent()->offer().refused(), "its disk is full");
   disk_full_ = false;
   hear(kHome, message);
   ASSERT_NE(sent(), nullptr);

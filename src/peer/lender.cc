@@ -21,6 +21,8 @@ job::LendingAsker Lender::asker_of(const PeerId& home, const job::Charter& chart
 Result<job::SlotLeases::Wanted> Lender::terms(const PeerId& home, const job::Charter& charter,
                                               const job::JobMessage::Reserve& asked) const {
   if (auto why = lending_.refusal(asker_of(home, charter))) return fail(Kind::invalid, "{}", *why);
+  GW_TRY_VOID(job::check(asked.needs()));
+  if (auto why = job::misfit(asked.needs(), capacity_)) return fail(Kind::invalid, "{}", *why);
   return job::SlotLeases::Wanted{.home = home,
                                  .job = charter.id(),
                                  .slots = asked.slots(),
@@ -73,7 +75,7 @@ std::vector<JobId> Lender::set_conditions(const job::LendingConditions& conditio
   return refused_jobs();
 }
 
-std::uint32_t Lender::announced_slots() const { return lending_.closed() ? 0 : machines_.slots.open_slots(); }
+std::uint32_t Lender::announced_slots() const { return lending_.closed_by_owner() ? 0 : machines_.slots.open_slots(); }
 
 void Lender::refresh(Time now, const JobId& job) {
   const auto hosted_job = machines_.hosted_jobs.find(job);
@@ -99,7 +101,7 @@ void Lender::on_message(Time now, const PeerId& peer, const job::JobMessage& mes
   if (machines_.homes.contains(job)) {
     balance_.use_bytes(peer, bytes, wall);
   } else if (authority != nullptr && authority->leader() != self_.id) {
-    balance_.give_bytes(authority->leader(), bytes, wall);
+    balance_.give_bytes({authority->leader(), authority->charter().submitter()}, bytes, wall);
   }
 }
 
@@ -115,7 +117,7 @@ void Lender::on_tick(Time now, job::Actions& out) {
 void Lender::sample(Time now) {
   const Time wall = now + self_.wall_offset;
   for (const auto& [job, use] : turns_.take_use(now))
-    if (use.home != self_.id && use.slot_time > Time(0)) balance_.give(use.home, use.consumer, use.slot_time, wall);
+    if (use.home != self_.id && use.slot_time > Time(0)) balance_.give({use.home, use.consumer}, use.slot_time, wall);
   for (const auto& [job, home] : machines_.homes)
     for (const auto& [peer, claim] : home->claims().all()) {
       const std::uint64_t busy = std::min<std::uint64_t>(claim.slots, claim.threads.size() + claim.tasks.held().size());

@@ -16,6 +16,7 @@
 #include "job/lending/balance.h"
 #include "job/lending/fair_turns.h"
 #include "job/lending/lending.h"
+#include "job/placing/capacity.h"
 #include "peer/grids.h"
 
 namespace gw::peer {
@@ -58,7 +59,7 @@ class Lender {
   const job::Lending& lending() const { return lending_; }
   const job::FairTurns& turns() const { return turns_; }
   const job::Balance& balance() const { return balance_; }
-  void recover_balance(const PeerId& peer, const job::Balance::Entry& entry) { balance_.recover(peer, entry); }
+  void recover_balance(const job::Balance::Name& name, const job::Balance::Entry& entry) { balance_.recover(name, entry); }
   // A message about a job goes to that peer, or comes from it: counts the bytes of blobs.
   void on_message(Time now, const PeerId& peer, const job::JobMessage& message);
 
@@ -69,10 +70,18 @@ class Lender {
   // Why the job asks for more than the owner allows.
   std::optional<std::string> excess(const JobId& job, const job::Manifest& manifest) const;
 
+  // This machine was measured. `workers_fail`: why no worker can start; empty: they can.
+  void set_capacity(job::Capacity capacity, std::string workers_fail) {
+    capacity_ = std::move(capacity);
+    lending_.set_workers_fail(std::move(workers_fail));
+  }
+  const job::Capacity& capacity() const { return capacity_; }
+
   // The jobs that have to leave after the change.
   std::vector<JobId> set_rules(Time now, job::LendingRules rules, Time idle_after);
   std::vector<JobId> set_conditions(const job::LendingConditions& conditions);
-  // Slots that other peers are told of. None while no job of another peer would get any.
+  // Slots that other peers are told of. None while the owner's rules give none to jobs of other peers. A peer whose disk is full or whose
+  // workers cannot start is asked all the same, because its refusal says why: job::Home shows that to the user.
   std::uint32_t announced_slots() const;
 
   // The demand of the job may have changed.
@@ -98,6 +107,7 @@ class Lender {
   job::FairTurns turns_;
   job::Balance balance_;
   const Machines machines_;
+  job::Capacity capacity_;
   bool changed_ = false;  // since the lanes were dealt out
   Time sampled_{0};
   Time sample_at_ = job::kNever;  // never: this peer has no job, and runs none

@@ -58,9 +58,10 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       memory_bytes_(config.memory_bytes),
       disk_queue_(config.disk_queue),
       lender_(config.lender, {identity.self, identity.wall_offset}, {grids_, authorities_, slots_, hosted_jobs_, homes_}),
+      measures_(config.measures),
       router_(config.router, {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_}, router_environment()) {
   lender_.on_resized(memory_bytes_);
-  grids_.set_slots(slots_.slots(), disk_full() ? 0 : lender_.announced_slots());
+  grids_.set_slots(slots_.slots(), lender_.announced_slots());
 }
 
 JobRouter::Environment Peer::router_environment() {
@@ -75,6 +76,8 @@ JobRouter::Environment Peer::router_environment() {
                 if (const auto grant = slots_.make_room(wanted, now + config_.drain_for)) drain(now, {*grant}, out);
                 return lender_.who_holds_slots(wanted);
               },
+          .capacity = [this] { return lender_.capacity(); },
+          .on_capacity = std::bind_front(&PeerMeasures::on_capacity, &measures_),
           .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
           .make_hosted_job =
               [this](const HostedJob::Claim& claim) {
@@ -99,7 +102,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     publish(turn);
     apply_job_changes(now, turn);
     lender_.deal(now, turn);
-    grids_.set_slots(slots_.slots(), disk_full() ? 0 : lender_.announced_slots());
+    grids_.set_slots(slots_.slots(), lender_.announced_slots());
     disk_queue_.add(turn, ready);
     turn = Actions();
     while (!ready.empty() && turn.empty()) {
@@ -127,7 +130,7 @@ void Peer::dispatch(Time now, Send send, Actions& turn, std::vector<Action>& out
     send.contact = grids_.contact_of(send.to);
     if (is_of_job(send.message)) grids_.watch_peer(now, send.to, turn);
   }
-  lender_.on_message(now, send.to, send.message.job());
+  count_sent(now, send.to, send.message.job());
   out.push_back(std::move(send));
 }
 
@@ -233,7 +236,7 @@ void Peer::deliver(Time now, const PeerId& from, const PeerMessage& message, Act
   switch (message.kind_case()) {
     case PeerMessage::kJob:
       touched_.insert(JobId::from(message.job().job()));
-      lender_.on_message(now, from, message.job());
+      count_received(now, from, message.job());
       // A peer that only claims to take part is not watched: the number of watched peers is limited.
       if (router_.on_message(now, from, message.job(), out)) grids_.watch_peer(now, from, out);
       return;
@@ -271,13 +274,6 @@ void Peer::give_up_lost_blobs(Time now, Actions& out) {
       hosted_job->on_code_lost(now, hash, out);
     }
   }
-}
-
-void Peer::publish(Actions& out) {
-  const std::optional<wire::Contact> contact = reachability_.take_change();
-  if (!contact) return;
-  grids_.set_contact(*contact);
-  out.add(job::Publish{*contact});
 }
 
 void Peer::apply_peer_changes(Time now, Actions& out) {
@@ -389,6 +385,8 @@ void Peer::on_local(Time now, Request request, std::vector<Action>& out) {
     set_slots(now, std::move(*slots), turn);
   } else if (const auto* owner = std::get_if<SetConditions>(&request)) {
     drain(now, slots_.resize(slots_.slots(), lender_.set_conditions(owner->conditions), now + config_.drain_for), turn);
+  } else if (auto* measured = std::get_if<SetCapacity>(&request)) {
+    lender_.set_capacity(std::move(measured->capacity), std::move(measured->workers_fail));
   } else if (auto* about_grids = std::get_if<GridRequest>(&request)) {
     grid_administration_.on_request(now, std::move(*about_grids), grids_in_use(), turn);
   } else if (const auto* rumoured = std::get_if<Rumoured>(&request)) {

@@ -30,6 +30,7 @@
 #include "peer/lender.h"
 #include "peer/new_job.h"
 #include "peer/past_jobs.h"
+#include "peer/peer_measures.h"
 #include "peer/reachability.h"
 #include "peer/uploads.h"
 #include "peer/worker_jobs.h"
@@ -127,13 +128,18 @@ struct SetSlots {
 struct SetConditions {
   job::LendingConditions conditions;
 };
+// This machine was measured. `workers_fail`: why no worker can start, so that nothing is lent; empty: they can.
+struct SetCapacity {
+  job::Capacity capacity;
+  std::string workers_fail;
+};
 // A tracker or a beacon in the local network says that a peer of the grid exists.
 struct Rumoured {
   GridId grid;
   std::variant<wire::pb::Descriptor, std::string> who;  // a decoded descriptor, or an address
 };
-using Request =
-    std::variant<Upload, Submit, Cancel, Forget, SuspendJob, ResumeJob, SupplyInput, SetSlots, SetConditions, GridRequest, Rumoured>;
+using Request = std::variant<Upload, Submit, Cancel, Forget, SuspendJob, ResumeJob, SupplyInput, SetSlots, SetConditions, SetCapacity,
+                             GridRequest, Rumoured>;
 
 struct Persisted {  // with all batches before it
   job::Ticket ticket;
@@ -189,6 +195,7 @@ class Peer {
     PastJobs::Config past;
     Uploads::Config uploads;
     Reachability::Config reachability;
+    PeerMeasures::Config measures;
     Time drain_for = std::chrono::seconds(10);    // a job that has to leave by the owner's rules, or for another user
     Time unused_claim = std::chrono::minutes(1);  // a claim without a running thread ends after this
     std::uint64_t memory_bytes = 0;               // lent with all slots together; 0: not limited
@@ -235,6 +242,7 @@ class Peer {
   const JobRouter& router() const { return router_; }
   const job::SlotLeases& slots() const { return slots_; }
   const Lender& lender() const { return lender_; }
+  const PeerMeasures& measures() const { return measures_; }
   const job::Keeper& keeper() const { return keeper_; }
   const job::Budget& budget() const { return budget_; }
   const job::BlobReferences& blobs() const { return blobs_; }
@@ -254,7 +262,20 @@ class Peer {
   void apply_peer_changes(Time now, Actions& out);
   std::vector<PeerId> holders_of(const JobId& job);
   void give_up_lost_blobs(Time now, Actions& out);
-  void publish(Actions& out);
+  void publish(Actions& out) {
+    const std::optional<wire::Contact> contact = reachability_.take_change();
+    if (!contact) return;
+    grids_.set_contact(*contact);
+    out.add(job::Publish{*contact});
+  }
+  void count_sent(Time now, const PeerId& to, const JobMessage& message) {
+    lender_.on_message(now, to, message);
+    measures_.on_sent(now, to, message);
+  }
+  void count_received(Time now, const PeerId& from, const JobMessage& message) {
+    lender_.on_message(now, from, message);
+    measures_.on_received(now, from, message);
+  }
   bool admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   std::set<GridId> grids_in_use() const {
     std::set<GridId> used;
@@ -316,6 +337,7 @@ class Peer {
   std::uint64_t memory_bytes_;
   DiskQueue disk_queue_;
   Lender lender_;
+  PeerMeasures measures_;
   JobRouter router_;
   // Jobs for which something came in this turn: only of these can home or host have another deadline, or be done.
   std::set<JobId> touched_;

@@ -26,7 +26,7 @@ struct Peer::Found {
   std::map<job::Keeper::Name, KeeperRecords> kept;
   std::set<job::Keeper::Name> damaged_kept;
   std::map<GridId, std::vector<std::string>> peers;
-  std::map<PeerId, job::Balance::Entry> balances;
+  std::map<job::Balance::Name, job::Balance::Entry> balances;
   Grids::Stored grids;
   std::vector<std::string> sentences;  // damage that costs no job or thread
   std::vector<std::string> useless;    // keys
@@ -64,6 +64,7 @@ std::string_view name_of(RecordKind kind) {
     case RecordKind::grid:
       return "the record of a grid";
     case RecordKind::balance:
+    case RecordKind::consumer_balance:
       return "the balance with a peer";
   }
   return "a record";
@@ -118,10 +119,11 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
     }
     case RecordKind::grid:
       return key.job != RecordKey::lost_grids().job && parse_grid({key.job.hash}, value);
-    case RecordKind::balance: {
-      const auto entry = job::Balance::decode(value);
-      if (entry) balances[{key.job.hash}] = *entry;
-      return entry.has_value();
+    case RecordKind::balance:
+    case RecordKind::consumer_balance: {
+      const auto decoded = job::Balance::decode(key, value);
+      if (decoded) balances.insert(*decoded);
+      return decoded.has_value();
     }
   }
   return false;
@@ -169,6 +171,7 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::counters:  // for display only
     case RecordKind::peers:
     case RecordKind::balance:
+    case RecordKind::consumer_balance:
       useless.push_back(key);
       sentences.push_back(fmt::format("{} and left out: that of {}", sentence, decoded->job.brief()));
       return;
@@ -197,7 +200,7 @@ Status Peer::start(Time now, const Stored& stored, std::vector<Action>& out) {
     const Status kept = damaged ? keeper_.drop_records(name, records, turn) : keeper_.recover(now, name, records, stored.blob, turn);
     if (!kept) turn.notify(job::RecordsDamaged{kept.error().detail});
   }
-  for (const auto& [peer, entry] : found.balances) lender_.recover_balance(peer, entry);
+  for (const auto& [name, entry] : found.balances) lender_.recover_balance(name, entry);
   GW_TRY_VOID(grids_.restore(found.grids));
   GW_TRY_VOID(recover_homes(now, found, stored, turn));
   std::get<job::RetainBlobs>(turn.now.front()).hashes = blobs_.all();

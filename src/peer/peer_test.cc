@@ -237,7 +237,7 @@ TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
 // Another home asks for slots for a job of that user.
 class PeerWithUsers : public LonelyPeer {
  protected:
-  JobMessage ask(std::uint8_t user, std::uint32_t slots) {
+  JobMessage ask(std::uint8_t user, std::uint32_t slots, std::string_view needs = {}) {
     wire::pb::JobCharter charter;
     charter.set_first_home(peer_id(1).bytes());
     charter.set_manifest(std::string(32, 'm'));
@@ -246,6 +246,7 @@ class PeerWithUsers : public LonelyPeer {
     JobMessage reserve;
     EXPECT_TRUE(reserve.mutable_reserve()->mutable_charter()->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
     reserve.mutable_reserve()->set_slots(slots);
+    if (!needs.empty()) *reserve.mutable_reserve()->mutable_needs() = job::parse_requirements(needs).value();
     others_.clear();
     hear(1, about(job_, reserve));
     for (const Action& action : others_)
@@ -284,6 +285,25 @@ TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {
   EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "nobody need ask";
   set_idle(std::chrono::hours(1));
   EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
+}
+
+TEST_F(PeerWithUsers, AJobThatNeedsMoreThanThisMachineHasGetsBothNumbersAndNoSlot) {
+  const auto measured = [&](std::uint32_t speed, std::string workers_fail) {
+    job::Capacity capacity;
+    capacity.set_speed(speed);
+    give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetCapacity{capacity, workers_fail}, out); });
+  };
+  EXPECT_EQ(ask(1, 2, "speed=0.5").offer().refused(), "needs a speed of 0.5, this peer has not measured its own yet");
+  measured(400, "");
+  EXPECT_EQ(ask(1, 2, "speed=0.5").offer().refused(), "needs a speed of 0.5, this peer has 0.4");
+  EXPECT_EQ(peer_->slots().free_slots(), 2u) << "nothing was reserved";
+  measured(400, "libuv.so.1 is missing");
+  EXPECT_EQ(ask(1, 2).offer().refused(), "its workers cannot start: libuv.so.1 is missing");
+  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 2u) << "others ask, and hear the reason";
+  measured(600, "");
+  const JobMessage offer = ask(1, 2, "speed=0.5");
+  EXPECT_EQ(offer.offer().slots(), 2u);
+  EXPECT_EQ(offer.offer().capacity().speed(), 600u);
 }
 
 TEST_F(PeerWithUsers, AJobLeavesWhenTheOwnerComesBack) {

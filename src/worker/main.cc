@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +15,9 @@
 #include "isolate/engine/engine.h"
 #include "isolate/memory/memory_watch.h"
 #include "os/cage/cage.h"
+#include "os/files/io.h"
 #include "wire/messages/protobuf_log.h"
+#include "worker/speed_kernel.h"
 #include "worker/warm_up.h"
 #include "worker/worker.h"
 
@@ -26,6 +29,7 @@ using gw::Status;
 // The descriptors that node/worker/worker_process.cc passes.
 constexpr int kSocket = 3, kCounter = 4;
 constexpr int kFailed = 1, kUsage = 2;
+constexpr int kLowestPriority = 19;
 
 Status serve() {
   gw::os::UniqueFd socket(kSocket);
@@ -59,6 +63,19 @@ Result<int> compile(const std::vector<std::string>& arguments) {
   ::_exit(gw::isolate::compile_only_main(arguments));
 }
 
+// Prints the speed of this machine. It begins as a worker does, so its start shows whether workers can start.
+Result<int> measure() {
+  (void)::setpriority(PRIO_PROCESS, 0, kLowestPriority);
+  GW_TRY(auto cage, gw::os::Cage::enter({.keep = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}}));
+  GW_TRY(auto engine, gw::isolate::Engine::make(std::make_unique<gw::isolate::MemoryWatch>(gw::isolate::MemoryWatch::Use::nothing)));
+  gw::worker::warm_up();
+  GW_TRY_VOID(cage.shut());
+  GW_TRY(const std::uint32_t speed, gw::worker::measure_speed());
+  const std::string line = std::to_string(speed) + "\n";
+  GW_TRY_VOID(gw::os::write_fully(STDOUT_FILENO, gw::as_bytes(line)));
+  ::_exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,6 +84,11 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments[0] == "--compile") {
     auto done = compile({arguments.begin() + 1, arguments.end()});
     std::fprintf(stderr, "%s\n", done.error().detail.c_str());
+    return kFailed;
+  }
+  if (arguments == std::vector<std::string>{"--measure"}) {
+    auto done = measure();
+    std::fprintf(stderr, "the worker cannot start: %s\n", done.error().detail.c_str());
     return kFailed;
   }
   if (!arguments.empty() || ::fcntl(kSocket, F_GETFD) < 0 || ::fcntl(kCounter, F_GETFD) < 0) {

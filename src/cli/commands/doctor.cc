@@ -90,6 +90,12 @@ Finding check_versions(const std::string& ours, const std::vector<std::string>& 
   return found("versions", Verdict::warn, Reason::versions_differ, fmt::format("this peer runs {}, others {}", ours, fmt::join(all, ", ")));
 }
 
+Finding check_workers(const std::string& workers_fail, std::uint32_t speed) {
+  if (!workers_fail.empty()) return found("workers", Verdict::bad, Reason::workers_fail, "workers cannot start: " + workers_fail);
+  if (speed == 0) return good("workers", "not tried yet: the daemon measures the speed of this machine");
+  return good("workers", fmt::format("they start; the speed of a core is {:.2f} of the reference machine", speed / 1000.0));
+}
+
 Finding check_lending(std::uint32_t slots, const std::string& not_lending, const std::string& audience) {
   if (slots == 0) return found("lending", Verdict::warn, Reason::lends_nothing, "this machine lends no cores");
   if (!not_lending.empty())

@@ -39,6 +39,8 @@ struct DiskFacts {
   std::chrono::milliseconds flush{0};  // how long it took to make 4 KiB durable
 };
 // `not_lending`: why jobs of other peers get nothing now; empty: some may.
+// `workers_fail`: why no worker can start; empty: they can. `speed`: thousandths of that of the reference machine; 0: not known yet.
+Finding check_workers(const std::string& workers_fail, std::uint32_t speed);
 Finding check_lending(std::uint32_t slots, const std::string& not_lending, const std::string& audience);
 Finding check_disk(const DiskFacts& disk);
 struct KernelFacts {

@@ -103,6 +103,7 @@ void add_findings(const node::NodeView& node, const std::vector<node::PeerView>&
   findings.push_back(check_nat(node.reach, published, own_addresses()));
   findings.push_back(check_clock(std::move(ahead)));
   findings.push_back(check_versions(node.version, versions));
+  findings.push_back(check_workers(node.workers_fail, node.capacity.speed()));
   findings.push_back(check_lending(node.slots, node.not_lending, node.share.rules.audience.text()));
 }
 

@@ -31,6 +31,9 @@ TEST(Doctor, AClockIsWrongOnlyIfItDiffersFromMostPeers) {
 }
 
 TEST(Doctor, SaysWhyAMachineLendsNothing) {
+  EXPECT_EQ(check_workers("", 900).verdict, Verdict::ok);
+  EXPECT_EQ(check_workers("libuv.so.1 is missing", 0).reason, Reason::workers_fail);
+  EXPECT_EQ(check_workers("libuv.so.1 is missing", 0).sentence, "workers cannot start: libuv.so.1 is missing");
   EXPECT_EQ(check_lending(0, "", "anyone").reason, Reason::lends_nothing);
   EXPECT_NE(check_lending(2, "its owner uses it", "anyone").sentence.find("its owner uses it"), std::string::npos);
   EXPECT_EQ(check_lending(2, "", "mine").verdict, Verdict::ok);

@@ -1,10 +1,12 @@
 #include <fmt/core.h>
 
+#include <functional>
 #include <memory>
 
 #include "cli/commands/job_parts.h"
 #include "cli/console/job_tables.h"
 #include "cli/jobs/job_selector.h"
+#include "cli/jobs/peer_names.h"
 #include "gateway/view_json.h"
 
 namespace gw::cli {
@@ -14,6 +16,7 @@ Result<int> explain_job(const std::string& name, Invocation& invocation) {
   gateway::Client client(invocation.settings.socket());
   GW_TRY(const job::JobId id, find(client, name));
   GW_TRY(const node::JobView view, client.job(id));
+  const PeerNames names = PeerNames::of(client);
   const node::JobSummary& summary = view.summary;
   Json waits = Json::array(), failures = Json::array(), absent = Json::array();
   for (const job::WaitCount& wait : view.waits) {
@@ -22,14 +25,18 @@ Result<int> explain_job(const std::string& name, Invocation& invocation) {
         {{"reason", entry.name}, {"threads", wait.count}, {"sentence", entry.sentence}, {"detail", wait.why.detail}, {"fix", entry.fix}});
   }
   for (const job::PeerReason& one : view.absent)
-    absent.push_back({{"peer", one.peer.hash.hex()}, {"reason", entry_of(one.why.reason).name}, {"detail", one.why.detail}});
+    absent.push_back({{"peer", one.peer.hash.hex()},
+                      {"name", names.name_of(one.peer)},
+                      {"reason", entry_of(one.why.reason).name},
+                      {"detail", one.why.detail}});
   std::string text = waits_of(view, invocation.console.out());
   if (text.empty())
     text = fmt::format("Job {} is {}: {} running, none waiting\n", id.brief(), gateway::name(summary.state), summary.running);
   if (!summary.sentence.empty()) text += fmt::format("The job {}\n", summary.sentence);
   if (summary.failed > 0 && summary.tasks > 1)
     text += fmt::format("{} of its tasks failed: godwit task list {} --filter failed\n", summary.failed, id.brief());
-  if (const std::string peers = absent_of(view, invocation.console.out()); !peers.empty()) text += "\n" + peers;
+  if (const std::string peers = absent_of(view, std::bind_front(&PeerNames::text_of, &names), invocation.console.out()); !peers.empty())
+    text += "\n" + peers;
   for (const node::JobPeerView& peer : view.peers) {
     if (peer.failure.empty()) continue;
     failures.push_back({{"peer", peer.id.hash.hex()}, {"name", peer.name}, {"sentence", peer.failure}});

@@ -48,6 +48,12 @@ Result<int> show_peer(const std::string& name, Invocation& invocation) {
   for (const PeerView& peer : found)
     rows.add("grid", "grid " + peer.grid,
              fmt::format("{}{}", gateway::name(peer.state), peer.heard ? ", last seen " + human_duration(*peer.heard) + " ago" : ""));
+  if (first.capacity) rows.add("capacity", "capacity", capacity_text(*first.capacity));
+  if (first.capacity && first.capacity->uptime_s() > 0)
+    rows.add("uptime", "up", human_duration(std::chrono::seconds(first.capacity->uptime_s())));
+  if (first.network_speed)
+    rows.add("network", "network",
+             human_bytes(static_cast<std::uint64_t>(*first.network_speed)) + "/s, as measured when it sent data here");
   if (first.distance) rows.add("distance", "distance", fmt::format("{:.1f} ms", static_cast<double>(first.distance->count()) / 1000));
   invocation.console.print({"godwit.peer.show/1", gateway::to_json(found), rows.render(invocation.console.out()), first.id.hash.hex()});
   return 0;
@@ -151,7 +157,8 @@ void add_peer_list(CommandTree& tree, Command& parent) {
       {.summary = "List the known peers",
        .details = "STATE: a suspected peer has not answered for some seconds; a silent peer counts as gone. DISTANCE: round-trip time, "
                   "measured or estimated. CLASS: open (can be dialled), outbound (can only dial others) or relay_only (is reached "
-                  "through relays).",
+                  "through relays). SPEED: of a core, 1 is the reference machine, as the peer said in its last offer to a job of this "
+                  "machine. NETWORK: bytes per second, measured while it sent data here.",
        .examples = {"godwit peer list", "godwit peer list -o json"}});
   add_daemon_place(tree, command);
   command.on_selected([](Invocation& invocation) { return list_peers(invocation); });
@@ -161,7 +168,7 @@ void add_peer_show(CommandTree& tree, Command& parent) {
   Command& command =
       tree.add(parent, "show",
                {.summary = "Show one peer",
-                .details = "",
+                .details = "Speed, memory, disk, load and tags are those of its last offer to a job of this machine.",
                 .examples = {"godwit peer show 3f9a01", "godwit peer show lab-3", "godwit peer show 10.0.0.5:7400 -o json"}});
   auto peer = std::make_shared<std::string>();
   command.add_argument("PEER", *peer, kPeerText);

@@ -26,7 +26,7 @@ struct ShareOptions {
   std::vector<std::string> audience;
   std::vector<std::string> when;
   std::string idle_after;
-  std::vector<std::string> allow, block, unlist, weights;
+  std::vector<std::string> allow, block, unlist, weights, tag, untag;
   std::string stranger_memory, stranger_cpu, stranger_disk;
   std::optional<std::uint64_t> stranger_threads;
 };
@@ -93,6 +93,8 @@ Status read_rules(const ShareOptions& options, gateway::Client& client, node::Sh
     change.stranger_cpu_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(time).count());
   }
   change.stranger_threads = options.stranger_threads;
+  change.tag = options.tag;
+  change.untag = options.untag;
   GW_TRY(change.allow, find_consumers(options.allow, client));
   GW_TRY(change.block, find_consumers(options.block, client));
   GW_TRY(change.unlist, find_consumers(options.unlist, client));
@@ -144,6 +146,7 @@ std::string share_text(const node::Share& share) {
   const job::Budget::Limits disk = node::budget_of(share);
   text += fmt::format(", {} of disk for other peers ({} for one grid, {} for one peer, {} for one job)", human_bytes(disk.all.bytes),
                       human_bytes(disk.grid.bytes), human_bytes(disk.origin.bytes), human_bytes(disk.job.bytes));
+  if (!share.tags.empty()) text += fmt::format(", tags {}", fmt::join(share.tags, ", "));
   text += share.cache_bytes == 0 ? ", no cache" : fmt::format(", {} of cache", human_bytes(share.cache_bytes));
   return text;
 }
@@ -177,6 +180,8 @@ void add_lending_options(Command& command, ShareOptions& options) {
   command.add_repeatable("--block", options.block, "Never lend to this user or peer", "KEY");
   command.add_repeatable("--unlist", options.unlist, "Neither allow nor block this user or peer any more", "KEY");
   command.add_repeatable("--weight", options.weights, "Part of this user when users compete; others have 1", "KEY=N");
+  command.add_repeatable("--tag", options.tag, "Give this machine a tag, for jobs that ask for it with 'run --need tag=NAME'", "NAME");
+  command.add_repeatable("--untag", options.untag, "Take a tag from this machine", "NAME");
   command.add_option("--stranger-memory", options.stranger_memory, "Maximum memory that a job of another user may ask for; 0: no limit",
                      "SIZE");
   command.add_option("--stranger-cpu", options.stranger_cpu, "Maximum CPU time that a job of another user may ask for; 0s: no limit",
@@ -202,7 +207,7 @@ void add_share_command(CommandTree& tree) {
            "weight.",
        .examples = {"godwit share", "godwit share --cores 2 --memory 4G --cpu 50%", "godwit share --for anyone --when idle",
                     "godwit share --when idle --when 22:00-07:00", "godwit share --bandwidth 2M --stranger-memory 1G",
-                    "godwit share --cores 0"}});
+                    "godwit share --tag gpu --untag slow", "godwit share --cores 0"}});
   auto options = std::make_shared<ShareOptions>();
   command.add_number("--cores", options->cores, "Number of slots: threads that may run at once", "N");
   command.add_option("--memory", options->memory, "Maximum memory of all workers together; 0: no limit", "SIZE");

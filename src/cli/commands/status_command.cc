@@ -112,6 +112,11 @@ std::string cache_text(const node::StorageView& storage) {
                      human_bytes(storage.cache_limit), counted(storage.cache_hits, "piece"), human_bytes(storage.cache_hit_bytes));
 }
 
+std::string capacity_line(const node::NodeView& node) {
+  if (!node.workers_fail.empty()) return fmt::format("none: workers cannot start: {}", node.workers_fail);
+  return capacity_text(node.capacity);
+}
+
 Result<int> status(Invocation& invocation) {
   GW_TRY(const DaemonStatus status, ask_all(invocation.settings));
   const node::NodeView& node = status.node;
@@ -123,6 +128,7 @@ Result<int> status(Invocation& invocation) {
       .add("slots", "slots", Json(), fmt::format("{} of {} free, {} running", node.free_slots, node.slots, counted(node.workers, "worker")))
       .add("share", "shared", Json(), share_text(node.share))
       .add("lending", "lends to", Json(), lending_text(node))
+      .add("capacity", "capacity", Json(), capacity_line(node))
       .add("load", "load", Json(), fmt::format("{:.2f} on {}", node.load, counted(node.cores, "core")))
       .add("jobs", "jobs", Json(), jobs_text(status.jobs))
       .add("storage", "storage", Json(), storage_text(node.storage))

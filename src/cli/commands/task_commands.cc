@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <functional>
 #include <memory>
 
 #include "cli/commands/commands.h"
@@ -7,6 +8,7 @@
 #include "cli/console/job_tables.h"
 #include "cli/console/quantity.h"
 #include "cli/jobs/job_selector.h"
+#include "cli/jobs/peer_names.h"
 #include "gateway/view_json.h"
 
 namespace gw::cli {
@@ -33,7 +35,7 @@ std::string why_of(const node::ThreadView& task) {
   return first_line(task.sentence);
 }
 
-std::string tasks_table(const std::vector<node::ThreadView>& tasks, const Terminal& terminal) {
+std::string tasks_table(const std::vector<node::ThreadView>& tasks, const PeerNames& names, const Terminal& terminal) {
   using Align = Table::Align;
   Table table({{.heading = "TASK", .align = Align::right},
                {.heading = "STATE"},
@@ -44,8 +46,7 @@ std::string tasks_table(const std::vector<node::ThreadView>& tasks, const Termin
                {.heading = "WHY", .fit = Table::Fit::cut}});
   for (const node::ThreadView& task : tasks)
     table.add_row({std::to_string(*task.task), std::string(gateway::name(task.state)), is_over(task) ? std::to_string(task.exit_code) : "-",
-                   task.attempts == 0 ? "-" : std::to_string(task.attempts), duration_of(task), task.host ? task.host->brief() : "-",
-                   why_of(task)});
+                   task.attempts == 0 ? "-" : std::to_string(task.attempts), duration_of(task), names.text_of(task.host), why_of(task)});
   return table.render(terminal);
 }
 
@@ -64,7 +65,7 @@ Result<int> list_tasks(const ListOptions& options, Invocation& invocation) {
   if (query.limit == 0 || query.limit > kMost) return fail(Kind::invalid, "--limit is from 1 to {}", kMost);
   GW_TRY(const job::TaskPage page, client.tasks(id, query));
   std::string text = page.tasks.empty() ? fmt::format("No task of job {} is in this list\n", id.brief())
-                                        : tasks_table(page.tasks, invocation.console.out());
+                                        : tasks_table(page.tasks, PeerNames::of(client), invocation.console.out());
   if (page.next) text += fmt::format("{} of {} shown. More: --from {}\n", page.tasks.size(), page.count, *page.next);
   std::string numbers;
   for (const node::ThreadView& task : page.tasks) numbers += (numbers.empty() ? "" : "\n") + std::to_string(*task.task);
@@ -118,7 +119,7 @@ Result<int> show_task(const TaskChoice& choice, Invocation& invocation) {
   rows.add("task", "task", *task.task).add("state", "state", gateway::name(task.state));
   if (is_over(task)) rows.add("exit_code", "exit code", task.exit_code);
   rows.add("attempts", "runs", task.attempts)
-      .add("host", "host", task.host ? Json(task.host->hash.hex()) : Json(), task.host ? task.host->brief() : "-")
+      .add("host", "host", task.host ? Json(task.host->hash.hex()) : Json(), PeerNames::of(client).text_of(task.host))
       .add("started_at", "started", 0, time_text(task.started_at))
       .add("ended_at", "ended", 0, time_text(task.ended_at))
       .add("time", "time", 0, duration_of(task));
@@ -137,9 +138,10 @@ Result<int> explain_task(const TaskChoice& choice, Invocation& invocation) {
   Client client(invocation.settings.socket());
   GW_TRY(const job::JobId id, find(client, choice.job));
   GW_TRY(const node::ThreadView task, find_task(client, id, *choice.task));
+  const PeerNames names = PeerNames::of(client);
   const ReasonEntry& entry = entry_of(task.why.reason);
   std::string text = fmt::format("Task {} of job {} is {}", *task.task, id.brief(), gateway::name(task.state));
-  if (task.host) text += fmt::format("{} {}", is_over(task) ? ", on host" : " at host", task.host->brief());
+  if (task.host) text += fmt::format("{} {}", is_over(task) ? ", on host" : " at host", names.text_of(task.host));
   if (is_over(task)) text += fmt::format(", with exit code {} after {}, in run {}", task.exit_code, duration_of(task), task.attempts);
   text += "\n";
   if (!task.sentence.empty()) text += fmt::format("Why it ended: {}\n", printable(task.sentence, Newlines::indented));
@@ -147,7 +149,8 @@ Result<int> explain_task(const TaskChoice& choice, Invocation& invocation) {
   if (!entry.fix.empty()) text += fmt::format("What to do: {}\n", entry.fix);
   if (task.why.reason != Reason::ok) {
     GW_TRY(const node::JobView view, client.job(id));
-    if (const std::string peers = absent_of(view, invocation.console.out()); !peers.empty()) text += "\n" + peers;
+    if (const std::string peers = absent_of(view, std::bind_front(&PeerNames::text_of, &names), invocation.console.out()); !peers.empty())
+      text += "\n" + peers;
   }
   invocation.console.print({"godwit.task.explain/1",
                             {{"id", id.hash.hex()},

@@ -1,6 +1,6 @@
 #include "cli/console/job_tables.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -82,6 +82,16 @@ std::string peer_text(const std::string& name, const job::PeerId& id) {
   return name.empty() ? id.brief() : fmt::format("{} ({})", name, id.brief());
 }
 
+std::string capacity_text(const job::Capacity& capacity) {
+  std::string text = capacity.speed() == 0 ? "speed not measured yet" : fmt::format("speed {:.2f}", capacity.speed() / 1000.0);
+  if (capacity.memory_bytes() > 0) text += fmt::format(", {} of memory for each slot", human_bytes(capacity.memory_bytes()));
+  text += fmt::format(", {} of disk free, {:.0f} % of its cores busy with other programs", human_bytes(capacity.disk_bytes()),
+                      capacity.load() / 10.0);
+  if (!capacity.arch().empty()) text += fmt::format(", {}", capacity.arch());
+  if (!capacity.tags().empty()) text += fmt::format(", tags {}", fmt::join(capacity.tags(), ", "));
+  return text;
+}
+
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal) {
   Table table({{.heading = "JOB"},
                {.heading = "STATE"},
@@ -103,12 +113,16 @@ std::string table_of(const std::vector<PeerView>& peers, const Terminal& termina
                {.heading = "DISTANCE", .align = Align::right},
                {.heading = "LAST SEEN", .align = Align::right},
                {.heading = "FREE SLOTS", .align = Align::right},
+               {.heading = "SPEED", .align = Align::right},
+               {.heading = "NETWORK", .align = Align::right},
                {.heading = "CLASS"},
                {.heading = "GRID"},
                {.heading = "ADDRESS"}});
   for (const PeerView& peer : peers)
     table.add_row({peer.id.brief(), or_dash(peer.name), std::string(gateway::name(peer.state)), distance_of(peer),
                    peer.heard ? human_duration(*peer.heard) + " ago" : "-", fmt::format("{}/{}", peer.free_slots, peer.slots),
+                   peer.capacity && peer.capacity->speed() > 0 ? fmt::format("{:.2f}", peer.capacity->speed() / 1000.0) : "-",
+                   peer.network_speed ? human_bytes(static_cast<std::uint64_t>(*peer.network_speed)) + "/s" : "-",
                    std::string(gateway::name(peer.reach)), peer.grid, peer.address});
   return table.render(terminal);
 }
@@ -131,6 +145,19 @@ std::string table_of(const std::vector<node::HostedJobView>& jobs, const job::Pe
   return table.render(terminal);
 }
 
+namespace {
+
+std::string placing_text(const node::PlacingView& placing) {
+  std::string text = placing.place;
+  if (!placing.needs.empty()) text += fmt::format(", needs {}", placing.needs);
+  if (placing.min_slots > 0) text += fmt::format(", begins with {}", counted(placing.min_slots, "worker"));
+  text += fmt::format(", lost machines: {}", placing.on_failure);
+  if (placing.job_time.count() > 0) text += fmt::format(", at most {}", human_duration(placing.job_time));
+  return text;
+}
+
+}  // namespace
+
 std::string text_of(const node::JobView& job, Threads threads, node::WallTime now, const Terminal& terminal) {
   const node::JobSummary& summary = job.summary;
   const node::JobCounters& counters = summary.counters;
@@ -140,6 +167,7 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
   rows.add("done", "done", progress_of(summary))
       .add("running", "running", fmt::format("{} of at most {}", summary.running, summary.slots))
       .add("time", "time", run_time(summary, now))
+      .add("placing", "placing", placing_text(summary.placing))
       .add("lost", "lost",
            fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
                        counters.resumed, counters.restarted));
@@ -171,11 +199,11 @@ std::string sentence_of(const Explanation& why) {
   return why.detail.empty() ? std::string(sentence) : fmt::format("{}: {}", sentence, why.detail);
 }
 
-std::string absent_of(const node::JobView& job, const Terminal& terminal) {
+std::string absent_of(const node::JobView& job, const PeerText& peer_text, const Terminal& terminal) {
   if (job.absent.empty()) return "";
   Table table({{.heading = "PEER"}, {.heading = "REASON"}, {.heading = "WHY IT DOES NOT WORK FOR THE JOB", .fit = Table::Fit::cut}});
   for (const job::PeerReason& one : job.absent)
-    table.add_row({one.peer.brief(), std::string(entry_of(one.why.reason).name),
+    table.add_row({peer_text(one.peer), std::string(entry_of(one.why.reason).name),
                    one.why.detail.empty() ? std::string(entry_of(one.why.reason).sentence) : one.why.detail});
   return table.render(terminal);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Jobs and peers as tables.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace gw::cli {
 
 // "lab-3 (1b9e4c0f)": a peer by the name of its machine, if that is known, and the first digits of its id.
 std::string peer_text(const std::string& name, const job::PeerId& id);
+
+// "speed 0.93, 2.9 GiB of memory for each slot, ..."
+std::string capacity_text(const job::Capacity& capacity);
 
 std::string table_of(const std::vector<node::JobSummary>& jobs, node::WallTime now, const Terminal& terminal);
 std::string table_of(const std::vector<node::PeerView>& peers, const Terminal& terminal);
@@ -35,6 +39,7 @@ std::string waits_of(const node::JobView& job, const Terminal& terminal);
 std::string sentence_of(const Explanation& why);
 
 // Live peers that do not work for a job that waits, and why; empty if there are none.
-std::string absent_of(const node::JobView& job, const Terminal& terminal);
+using PeerText = std::function<std::string(const job::PeerId&)>;
+std::string absent_of(const node::JobView& job, const PeerText& peer_text, const Terminal& terminal);
 
 }  // namespace gw::cli

@@ -27,8 +27,8 @@ std::string hosts_table(const node::JobView& view, const Terminal& terminal) {
                {.heading = "FINISHED", .align = Align::right},
                {.heading = "SAID LAST", .fit = Table::Fit::cut}});
   for (const node::JobPeerView& peer : view.peers)
-    table.add_row({peer.id.brief(), std::string(gateway::name(peer.state)), std::to_string(peer.slots), std::to_string(peer.running),
-                   std::to_string(peer.finished), peer.failure});
+    table.add_row({peer_text(peer.name, peer.id), std::string(gateway::name(peer.state)), std::to_string(peer.slots),
+                   std::to_string(peer.running), std::to_string(peer.finished), peer.failure});
   return table.render(terminal);
 }
 

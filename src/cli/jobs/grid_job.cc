@@ -47,6 +47,7 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   wire::pb::Manifest::Policy& policy = *manifest.mutable_policy();
   policy.set_slots(job.workers);
   policy.set_priority(job.priority);
+  write(job.placing, policy);
   policy.set_checkpoint_every_ns(job.checkpoint_every_ns);
   policy.set_max_failures(kMaxFailures);
   policy.set_retries(job.retries);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/signature.h"
+#include "cli/jobs/placing_options.h"
 #include "cli/jobs/sweep.h"
 #include "cli/jobs/url_inputs.h"
 #include "gateway/client.h"
@@ -44,6 +45,7 @@ struct GridJob {
   std::string grid;                            // its name; empty: the first of the peer it is handed to
   std::uint32_t workers = 1;                   // at most so many threads at once
   std::uint32_t priority = 0;                  // among the jobs of the same user
+  JobPlacing placing = {};                     // where it runs, and how long
   std::vector<std::string> after = {};         // ids of jobs that have to end well before, or their first digits
   std::optional<std::chrono::milliseconds> suspend_after = {};
   std::optional<std::filesystem::path> image_file = {};  // where a suspended job goes, instead of staying with the daemon

@@ -20,6 +20,7 @@ void add_grid_run_options(CommandTree& tree, Command& command, GridRunOptions& o
   command.add_number("--priority", options.priority, "Priority among your own jobs, 0 to 100: the highest goes first (default: 0)", "N");
   command.add_flag("--detach", options.detach, "Submit the job, print its id and exit; follow it with 'godwit job'");
   command.add_option("--after", options.after, "Begin when these jobs have ended well; fail if one of them fails", "JOB[,JOB...]");
+  add_placing_options(command, options.placing);
   tree.add_setting(command, Key::socket);
 }
 
@@ -38,12 +39,13 @@ Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid)
   if (!grid.grid.empty()) GW_TRY_VOID(wire::check_grid_name(grid.grid));
   if (grid.priority > wire::kMaxPriority) return fail(Kind::invalid, "--priority is 0 to {}", wire::kMaxPriority);
   if (grid.workers == 0u) return fail(Kind::invalid, "--workers is at least 1");
-  return ok();
+  return check_min_workers(grid.placing, grid.workers);
 }
 
 Status check_local_options(const GridRunOptions& grid, std::string_view needed) {
   if (!grid.grid.empty()) return fail(Kind::invalid, "--grid needs {}: without it the program runs on this machine alone", needed);
   if (grid.priority) return fail(Kind::invalid, "--priority needs {}: without it the program runs on this machine alone", needed);
+  GW_TRY_VOID(check_no_placing_options(grid.placing, needed));
   if (grid.detach) return fail(Kind::invalid, "--detach needs {}: without it the program runs on this machine alone", needed);
   if (!grid.after.empty()) return fail(Kind::invalid, "--after needs {}: without it the program is no job", needed);
   return ok();
@@ -73,6 +75,7 @@ Result<GridJob> make_grid_job(const RunOptions& run, const GridRunOptions& grid,
               .priority = grid.priority.value_or(0),
               .checkpoint_every_ns = spec.checkpoint_every_ns(),
               .limits = spec.limits()};
+  GW_TRY(job.placing, to_placing(grid.placing));
   if (!run.stdin_file.empty()) spec.set_input_file(std::filesystem::absolute(run.stdin_file).lexically_normal().string());
   if (!spec.input_file().empty()) {
     GW_TRY(job.input_file, open_stdin_file(spec.input_file()));

@@ -6,6 +6,7 @@
 
 #include "cli/command_tree.h"
 #include "cli/jobs/grid_job.h"
+#include "cli/jobs/placing_options.h"
 #include "cli/settings/run_options.h"
 #include "wire/job_spec.pb.h"
 #include "wire/wasm/module_info.h"
@@ -17,6 +18,7 @@ struct GridRunOptions {
   std::optional<std::uint32_t> workers;
   std::string grid;
   std::optional<std::uint32_t> priority;
+  PlacingOptions placing;
   bool detach = false;
   std::string after;  // jobs, separated by commas
 };

@@ -24,6 +24,13 @@ std::optional<std::string> FailurePolicy::stops(std::uint64_t failed, std::uint6
   return fmt::format("stopped because {} of its tasks failed and at most {} may; {} did not run to an end", failed, most - 1, unfinished);
 }
 
+std::optional<std::string> FailurePolicy::out_of_time(Time age, std::uint64_t unfinished) const {
+  const Time limit(static_cast<std::int64_t>(manifest_.content().policy().job_time_ns()));
+  if (limit == Time(0) || age < limit || unfinished == 0) return std::nullopt;
+  return fmt::format("stopped because its job time of {} s is over; {} of its threads and tasks did not run to an end",
+                     std::chrono::duration<double>(limit).count(), unfinished);
+}
+
 EndFacts end_facts_of(Time now, const HomeThread& thread) {
   return {.host = thread.host.value_or(PeerId()),
           .ended_at = now,

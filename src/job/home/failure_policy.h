@@ -1,5 +1,5 @@
 #pragma once
-// The reaction of a job to tasks that fail.
+// The reaction of a job to tasks that fail, and the time at which it is over.
 
 #include <cstdint>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace gw::job {
 
-// The rules of a manifest for ends of threads: which end is a failure, whether the thread runs again, and when failures stop the job.
-// Immutable. REQUIRES: the manifest outlives it.
+// The rules of a manifest for ends of threads: which end is a failure, whether the thread runs again, and when failures or its time stop
+// the job. Immutable. REQUIRES: the manifest outlives it.
 class FailurePolicy {
  public:
   explicit FailurePolicy(const Manifest& manifest) : manifest_(manifest) {}
@@ -24,6 +24,8 @@ class FailurePolicy {
   bool runs_again(const HomeThread& thread, const Effect::End& end, Spawned spawned) const;
   // The sentence with which the job stops; none: it goes on.
   std::optional<std::string> stops(std::uint64_t failed, std::uint64_t unfinished) const;
+  // The same, for a job that was accepted so long ago.
+  std::optional<std::string> out_of_time(Time age, std::uint64_t unfinished) const;
 
  private:
   const Manifest& manifest_;

@@ -32,6 +32,7 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       suspension_(charter_.id()),
       policy_(manifest_),
       predecessors_(manifest_, environment.course_of),
+      run_time_(manifest_),
       records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_}),
       reports_({charter_.id(), environment.wall_offset, manifest_, tasks_, claims_, placement_, counters_, records_.output(),
                 [this](EffectEntry entry, Actions& out) { records_.append(std::move(entry), out); }}) {
@@ -51,6 +52,8 @@ Status Home::recover(Time now, const HomeRecords& records) {
   counters_.forget_finished();  // the records of the threads and the output tell
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
   records_.recover(Time(static_cast<std::int64_t>(records.job.submitted_at_ns())), records.effects);
+  const Time alive_at(static_cast<std::int64_t>(records.counters.alive_at_ns()));
+  run_time_.recover(now + environment_.wall_offset, alive_at, environment_.self, threads_);
   tick_at_ = now;
   if (!records.threads.empty() || !records.effects.empty()) predecessors_.clear();
   if (records.suspended) suspension_.recover(threads_.placed());
@@ -69,9 +72,21 @@ bool Home::finish_if_done(Time now, Actions& out) {
   const std::optional<std::string> stops = policy_.stops(failed(), unfinished());
   if (unfinished() > 0 && !stops) return false;
   if (stops) GW_REACHED("home: a job stopped because of failed tasks");
-  records_.set_sentence(stops.value_or(""));
-  finish(now, wire::pb::JobRecord::DONE, out);
+  stop(now, stops.value_or(""), out);
   return true;
+}
+
+void Home::end_overdue(Time now, Actions& out) {
+  const Time wall = now + environment_.wall_offset;
+  while (const auto id = run_time_.take_due(wall)) {
+    GW_REACHED("home: a thread has used up its time");
+    const HomeThread& thread = threads_.at(*id);
+    out.after_disk(to_peer(thread.placed()->host, charter_.id(), drop_message(*id, thread.epoch)));
+    take_effect(now, {}, run_time_.end_of(*id, thread, ledger_.stored(*id, wire::kHomeStream) + 1), out);
+    if (over_) return;
+  }
+  if (run_time_.is_record_due(wall)) records_.write_alive(wall, out);
+  if (auto late = policy_.out_of_time(wall - records_.submitted_at(), unfinished())) stop(now, *std::move(late), out);
 }
 
 // --- suspension
@@ -91,11 +106,6 @@ Status Home::resume(Time now, Actions& out) {
   slots_.seek_at_once(now);
   place_ready(now, out);
   return ok();
-}
-
-// The records of a suspended job, and the images at its keepers, stay.
-void Home::check_suspended(Actions& out) {
-  if (!over_ && suspension_.complete(threads_.placed(), out)) slots_.release_all(out);
 }
 
 // The thread's last image is stable, and its effects are stored: nothing is repeated when it goes on from there.
@@ -127,6 +137,8 @@ void Home::on_tick(Time now, Actions& out) {
   }
   if (now < tick_at_) return;
   tick_at_ = now + config_.retry / 2;
+  end_overdue(now, out);
+  if (over_) return;
   // All claims end before the first thread is placed again: the next host may be one whose claim ends too.
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
   keepers_.unpark_returned();
@@ -340,11 +352,6 @@ void Home::note_held(Time now, const PeerId& from, const JobMessage::Status::Hel
   if (held.keeper_stalled() && held.start_state() >= JobMessage::BEGINNING) keepers_.on_stalled(now, id, out);
 }
 
-void Home::leave_host(Time now, ThreadId id, const PeerId& host) {
-  claims_.detach(host, id);
-  if (Claim* claim = claims_.find(host)) claim->idle_since = now;
-}
-
 // The host says from where the thread goes on.
 void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_state, Actions& out) {
   HomeThread& thread = threads_.at(id);
@@ -353,6 +360,7 @@ void Home::note_start_state(Time now, ThreadId id, JobMessage::StartState start_
   placed.start_state = start_state;
   if (Claim* claim = claims_.find(placed.host)) claim->progress_at = now;
   if (start_state < JobMessage::BEGINNING) return;
+  if (run_time_.on_started(now + environment_.wall_offset, id, thread)) records_.write(id, out);
   threads_.set_due(id, now);  // is its keeper a good one?
   if (!std::exchange(thread.placed_again, false)) return;
   records_.on_taken(id, thread, start_state == JobMessage::IMAGE ? RecoveryCounters::From::image : RecoveryCounters::From::beginning, out);
@@ -391,14 +399,6 @@ void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions&
     threads_.set_due(id, now + config_.fault_patience);
     slots_.on_blame(now, host, out);
   }
-  place_ready(now, out);
-}
-
-// The keeper has nothing, or other state than it claimed, and the program is not at fault.
-void Home::abandon_kept_state(Time now, ThreadId id, Actions& out) {
-  GW_REACHED("home: a thread begins anew because its keeper has lost it");
-  lose(now, id, {}, out);
-  threads_.begin_anew(id);
   place_ready(now, out);
 }
 

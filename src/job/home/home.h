@@ -23,6 +23,7 @@
 #include "job/home/placement.h"
 #include "job/home/predecessors.h"
 #include "job/home/recovery_counters.h"
+#include "job/home/run_time_limit.h"
 #include "job/home/slot_acquisition.h"
 #include "job/home/standard_input.h"
 #include "job/home/suspension.h"
@@ -168,7 +169,17 @@ class Home {
   void finish(Time now, wire::pb::JobRecord::State state, Actions& out, std::string failure = {});
   // Ends the job if all its work is done, or if more tasks have failed than its policy allows.
   bool finish_if_done(Time now, Actions& out);
-  void check_suspended(Actions& out);
+  // Ends the job before all its work is done.
+  void stop(Time now, std::string sentence, Actions& out) {
+    records_.set_sentence(std::move(sentence));
+    finish(now, wire::pb::JobRecord::DONE, out);
+  }
+  // Ends the threads that have used up their time, and the job if its time is over.
+  void end_overdue(Time now, Actions& out);
+  // The records of a suspended job, and the images at its keepers, stay.
+  void check_suspended(Actions& out) {
+    if (!over_ && suspension_.complete(threads_.placed(), out)) slots_.release_all(out);
+  }
 
   std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
 
@@ -202,10 +213,20 @@ class Home {
   // Whether the thread may have killed its worker, or was given back by a host that did not run it.
   enum class Blame : std::uint8_t { thread, host };
   void lose(Time now, ThreadId id, std::string_view failure, Actions& out, Blame blame = Blame::thread);
-  void leave_host(Time now, ThreadId id, const PeerId& host);
+  void leave_host(Time now, ThreadId id, const PeerId& host) {
+    run_time_.on_left(now + environment_.wall_offset, id, threads_.at(id));
+    claims_.detach(host, id);
+    if (Claim* claim = claims_.find(host)) claim->idle_since = now;
+  }
   enum class Fault : std::uint8_t { program, kept_state };
   void on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault = Fault::program);
-  void abandon_kept_state(Time now, ThreadId id, Actions& out);
+  // The keeper has nothing, or other state than it claimed, and the program is not at fault.
+  void abandon_kept_state(Time now, ThreadId id, Actions& out) {
+    GW_REACHED("home: a thread begins anew because its keeper has lost it");
+    lose(now, id, {}, out);
+    threads_.begin_anew(id);
+    place_ready(now, out);
+  }
   void end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out);
   void run_again(Time now, ThreadId id, const Effect& end, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
@@ -229,6 +250,7 @@ class Home {
   Suspension suspension_;
   FailurePolicy policy_;
   Predecessors predecessors_;
+  RunTimeLimit run_time_;
   RecoveryCounters counters_;
   JobRecords records_;
   TaskReports reports_;

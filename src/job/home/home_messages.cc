@@ -4,11 +4,12 @@
 
 namespace gw::job {
 
-JobMessage reserve_message(const Charter& charter, std::uint32_t slots, std::uint32_t priority) {
+JobMessage reserve_message(const Charter& charter, std::uint32_t slots, const wire::pb::Manifest::Policy& policy) {
   JobMessage message;
   *message.mutable_reserve()->mutable_charter() = charter.signed_charter();
   message.mutable_reserve()->set_slots(slots);
-  message.mutable_reserve()->set_priority(priority);
+  message.mutable_reserve()->set_priority(policy.priority());
+  if (policy.has_needs()) *message.mutable_reserve()->mutable_needs() = policy.needs();
   return message;
 }
 

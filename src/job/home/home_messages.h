@@ -7,7 +7,7 @@
 
 namespace gw::job {
 
-JobMessage reserve_message(const Charter& charter, std::uint32_t slots, std::uint32_t priority);
+JobMessage reserve_message(const Charter& charter, std::uint32_t slots, const wire::pb::Manifest::Policy& policy);
 // `want_full`: to be answered by a full status.
 JobMessage claim_message(std::uint64_t claim, bool want_full, std::uint64_t children);
 JobMessage release_message(std::uint64_t claim);

@@ -74,6 +74,8 @@ Status HomeRecovery::recover_thread(ThreadId id) {
   thread.failures = record.failures();
   thread.failed_runs = record.attempts();
   thread.placed_first = Time(static_cast<std::int64_t>(record.placed_at_ns()));
+  thread.ran = Time(static_cast<std::int64_t>(record.ran_ns()));
+  thread.started_here = Time(static_cast<std::int64_t>(record.placed_here_at_ns()));
   thread.resumed = record.resumed();
   thread.restarted = record.restarted();
   thread.placed_again = record.placed_again();

@@ -69,7 +69,18 @@ void JobRecords::append_attempt(ThreadId id, const Effect& end, const EndFacts& 
 }
 
 void JobRecords::end_turn(Actions& out) {
-  if (environment_.counters.take_changed()) out.record(key(RecordKind::counters), environment_.counters.record().SerializeAsString());
+  if (environment_.counters.take_changed()) write_counters(out);
+}
+
+void JobRecords::write_alive(Time now, Actions& out) {
+  alive_at_ = now;
+  write_counters(out);
+}
+
+void JobRecords::write_counters(Actions& out) const {
+  wire::pb::RecoveryCountersRecord record = environment_.counters.record();
+  record.set_alive_at_ns(static_cast<std::uint64_t>(alive_at_.count()));
+  out.record(key(RecordKind::counters), record.SerializeAsString());
 }
 
 void JobRecords::end(Time now, wire::pb::JobRecord::State state, std::string failure, Actions& out) {

@@ -43,6 +43,8 @@ class JobRecords {
   void append(EffectEntry entry, Actions& out);
   // A run of the thread has failed, and it begins again.
   void append_attempt(ThreadId id, const Effect& end, const EndFacts& facts, Actions& out);
+  // Home runs now, so threads at this peer do.
+  void write_alive(Time now, Actions& out);
   // Writes the counters if they have changed.
   void end_turn(Actions& out);
   // Replaces all records by the last one, and appends the details to the output. `failure`: why the job could not begin; empty: it has.
@@ -51,14 +53,17 @@ class JobRecords {
   void set_sentence(std::string sentence) { progress_.sentence = std::move(sentence); }
 
   const OutputLimit& output() const { return output_; }
+  Time submitted_at() const { return progress_.submitted_at; }
   wire::pb::JobRecord record() const;
 
  private:
   std::string key(RecordKind kind, ThreadId thread = {}) const;
+  void write_counters(Actions& out) const;
 
   const Environment environment_;
   OutputLimit output_;
   JobProgress progress_;
+  Time alive_at_{0};  // since 1970; 0: not recorded
 };
 
 }  // namespace gw::job

@@ -120,11 +120,18 @@ wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manif
   record.set_sentence(progress.sentence);
   record.set_tasks(manifest.tasks());
   record.set_selected(manifest.selected_count());
-  record.set_slots(manifest.content().policy().slots());
+  const wire::pb::Manifest::Policy& policy = manifest.content().policy();
+  record.set_slots(policy.slots());
+  if (policy.has_needs()) *record.mutable_needs() = policy.needs();
+  record.set_place(policy.place());
+  record.set_min_slots(policy.min_slots());
+  record.set_on_failure(policy.on_failure());
+  record.set_job_time_ns(policy.job_time_ns());
   record.set_threads(threads.size() + tasks.selected() - tasks.threads());
   record.set_failed(threads.failed() + tasks.failed());
   record.set_ended(threads.ended() + tasks.ended());
   record.set_exit_code(std::max(threads.exit_code(), tasks.exit_code()));
+  if (!progress.sentence.empty()) record.set_exit_code(std::max(record.exit_code(), 1u));  // it stopped early
   if (!progress.failure.empty()) {
     record.set_sentence(progress.failure);
     record.set_failed(record.threads());

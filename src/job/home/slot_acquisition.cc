@@ -16,7 +16,7 @@ void SlotAcquisition::seek(Time now, Actions& out) {
   const std::size_t wanted = most - std::min<std::size_t>(most, environment_.claims.slots());
   for (const Placement::Ask& ask : environment_.placement.ask(now, wanted, environment_.live_peers, environment_.claims))
     out.send(ask.peer, environment_.charter.id(),
-             reserve_message(environment_.charter, ask.slots, environment_.manifest.content().policy().priority()));
+             reserve_message(environment_.charter, ask.slots, environment_.manifest.content().policy()));
 }
 
 bool SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {

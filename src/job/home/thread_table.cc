@@ -138,7 +138,7 @@ void ThreadTable::run_again(ThreadId id, const PeerId& host) {
   HomeThread& thread = threads_.at(id);
   thread.bad_keeper.reset();  // it has lost nothing
   thread.determinants = 0;
-  thread.placed_first = Time(0);
+  thread.placed_first = thread.ran = Time(0);
   ++thread.failed_runs;
 }
 
@@ -202,6 +202,8 @@ wire::pb::ThreadRecord record_of(const HomeThread& thread, std::uint32_t slots) 
   record.set_failures(thread.failures);
   record.set_attempts(thread.failed_runs);
   record.set_placed_at_ns(static_cast<std::uint64_t>(thread.placed_first.count()));
+  record.set_ran_ns(static_cast<std::uint64_t>(thread.ran.count()));
+  record.set_placed_here_at_ns(static_cast<std::uint64_t>(thread.started_here.count()));
   record.set_resumed(thread.resumed);
   record.set_restarted(thread.restarted);
   record.set_placed_again(thread.placed_again);

@@ -71,6 +71,8 @@ struct HomeThread {
   std::uint32_t failures = 0;            // of workers that ran it
   std::uint32_t failed_runs = 0;         // that were repeated
   Time placed_first{0};                  // since 1970, in this run; 0: not yet
+  Time ran{0};                           // of this run: its time at hosts before the present one
+  Time started_here{0};                  // since 1970, by its present host; 0: not yet
   std::map<PeerId, std::string> faults;  // hosts that report that it cannot run, and why
   std::uint32_t fault_reports = 0;
   std::vector<PeerId> avoid;  // hosts where it died, the last ones

@@ -34,6 +34,11 @@ void Lending::set_rules(LendingRules rules, Time idle_after) {
 }
 
 std::optional<std::string> Lending::closed() const {
+  if (!workers_fail_.empty()) return fmt::format("its workers cannot start: {}", workers_fail_);
+  return closed_by_owner();
+}
+
+std::optional<std::string> Lending::closed_by_owner() const {
   const LendingTimes& when = config_.rules.when;
   if (when.always()) return std::nullopt;
   if (!conditions_.known) return "its owner's rules say when it lends, and it does not know yet whether they allow it now";
@@ -51,7 +56,7 @@ std::optional<std::string> Lending::closed() const {
 
 std::optional<std::string> Lending::refusal(const LendingAsker& asker) const {
   const LendingRules& rules = config_.rules;
-  if (asker.home == self_) return std::nullopt;
+  if (asker.home == self_) return workers_fail_.empty() ? std::nullopt : closed();
   const auto named_in = [&](const std::set<ConsumerName>& names) {
     return names.contains(asker.submitter) || names.contains(asker.home.hash);
   };

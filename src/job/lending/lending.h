@@ -46,13 +46,19 @@ class Lending {
   const LendingConditions& conditions() const { return conditions_; }
   void set_rules(LendingRules rules, Time idle_after);
   void set_conditions(const LendingConditions& conditions) { conditions_ = conditions; }
+  // Why no worker can start on this machine; empty: they can. Jobs of this peer are refused too then.
+  void set_workers_fail(std::string why) { workers_fail_ = std::move(why); }
+  const std::string& workers_fail() const { return workers_fail_; }
 
-  // Why the job gets nothing here now; none: it may use this machine. Jobs of this peer are never refused: their owner started them.
+  // Why the job gets nothing here now; none: it may use this machine. The owner's rules never refuse jobs of this peer: their owner
+  // started them.
   std::optional<std::string> refusal(const LendingAsker& asker) const;
   // Why a job with this manifest asks for too much; none: it does not. The owner's jobs have no such limits.
   std::optional<std::string> excess(const LendingAsker& asker, const Manifest& manifest) const;
   // Why jobs of other peers get nothing here now, whoever asks; none: some may.
   std::optional<std::string> closed() const;
+  // The same, as far as the owner decides.
+  std::optional<std::string> closed_by_owner() const;
   std::uint32_t weight_of(const ConsumerName& submitter) const;
 
  private:
@@ -61,6 +67,7 @@ class Lending {
   Config config_;
   const PeerId self_;
   LendingConditions conditions_;
+  std::string workers_fail_;
 };
 
 }  // namespace gw::job

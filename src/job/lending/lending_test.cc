@@ -35,6 +35,17 @@ TEST_F(LendingPolicy, LendsByDefaultToItsOwnerAndItsPrivateGrids) {
   EXPECT_FALSE(refusal(stranger_)) << "the owner let it be submitted here";
 }
 
+TEST_F(LendingPolicy, NobodyGetsAMachineWhoseWorkersCannotStart) {
+  set({.audience = {.anyone = true}});
+  lending_.set_workers_fail("libuv.so.1 is missing");
+  EXPECT_EQ(refusal(stranger_), "its workers cannot start: libuv.so.1 is missing");
+  EXPECT_EQ(lending_.closed(), "its workers cannot start: libuv.so.1 is missing");
+  stranger_.home = kSelf;
+  EXPECT_EQ(refusal(stranger_), "its workers cannot start: libuv.so.1 is missing") << "nor does its owner";
+  lending_.set_workers_fail("");
+  EXPECT_FALSE(refusal(stranger_));
+}
+
 TEST_F(LendingPolicy, LendsToNamedGridsAndUsersAndNeverToBlockedOnes) {
   set({.audience = LendingAudience::parse("grid open").value()});
   EXPECT_FALSE(refusal(stranger_));

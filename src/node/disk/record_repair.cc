@@ -73,8 +73,8 @@ std::uint64_t boot_of(sqlite3* database, std::chrono::nanoseconds since_1970) {
 
 // Records that do not depend on others: grids, known peers, and what is kept for other homes, which may have no other copy.
 bool stays(RecordKind kind) {
-  return kind == RecordKind::grid || kind == RecordKind::balance || kind == RecordKind::peers || kind == RecordKind::kept ||
-         kind == RecordKind::determinants;
+  return kind == RecordKind::grid || kind == RecordKind::balance || kind == RecordKind::consumer_balance || kind == RecordKind::peers ||
+         kind == RecordKind::kept || kind == RecordKind::determinants;
 }
 
 Status set_aside(const fs::path& file) {

@@ -57,6 +57,10 @@ Driver::Driver(Parts parts, Config config)
       requests_([this](std::function<void()> callback) { loop_.post(std::move(callback)); }),
       owner_(parts.io, {[this](const job::LendingConditions& conditions) { ask(peer::SetConditions{conditions}); },
                         [this] { return workers_.cpu_time(); }}),
+      capacity_(parts.io, {.worker = config_.worker.program,
+                           .tell = [this](peer::SetCapacity measured) { ask(std::move(measured)); },
+                           .idle = [this] { return workers_.size() == 0; },
+                           .workers_time = [this] { return workers_.cpu_time(); }}),
       deadline_(parts.io),
       alive_(std::make_shared<bool>(true)),
       disk_(parts.io, std::move(parts.stores), *this),
@@ -145,7 +149,7 @@ void Driver::make_control() {
   const auto post = [this](std::function<void()> callback) { loop_.post(std::move(callback)); };
   control_ = std::make_unique<NodeControl>(
       NodeControl::Parts{*peer_, *job_views_, machine_names_, requests_, workers_, *transport_, *dialer_, disk_, output_thread_, output_,
-                         tasks_, owner_, asked, [this](std::uint64_t limit) { limit_bandwidth(limit); }, post},
+                         tasks_, owner_, capacity_, asked, [this](std::uint64_t limit) { limit_bandwidth(limit); }, post},
       NodeControl::Config{.self = {identity_.id()},
                           .boot = config_.boot,
                           .version = config_.version,
@@ -189,6 +193,7 @@ asio::awaitable<void> Driver::shut_down() {
   stopping_ = true;
   deadline_.cancel();
   owner_.stop();
+  capacity_.stop();
   workers_.end_all();
   requests_.close(fail(Kind::disconnected, "the daemon stops"));
   if (dialer_) dialer_->stop();

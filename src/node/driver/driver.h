@@ -15,6 +15,7 @@
 #include "node/disk/serial_thread.h"
 #include "node/driver/asio_loop.h"
 #include "node/driver/bulk_pacer.h"
+#include "node/driver/capacity_watch.h"
 #include "node/driver/node_control.h"
 #include "node/driver/owner_watch.h"
 #include "node/driver/pending_requests.h"
@@ -175,6 +176,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   PendingRequests requests_;
   OwnerWatch owner_;
   BulkPacer pacer_;
+  CapacityWatch capacity_;
   std::unique_ptr<NodeControl> control_;
   asio::steady_timer deadline_;
   job::Time armed_ = job::kNever;

@@ -212,6 +212,8 @@ NodeView NodeControl::node() const {
           .state = config_.state,
           .share = config_.share,
           .not_lending = parts_.peer.lender().lending().closed().value_or(""),
+          .workers_fail = parts_.peer.lender().lending().workers_fail(),
+          .capacity = parts_.peer.lender().capacity(),
           .reach = reachability.contact().reach,
           .dialled_back = static_cast<std::uint32_t>(reachability.verdict().reached),
           .not_dialled_back = static_cast<std::uint32_t>(reachability.verdict().missed),
@@ -248,9 +250,12 @@ std::vector<PeerView> NodeControl::peers() const {
     const std::string& name = one->credentials.name;
     views.push_back(view_of(grid.self(), name));
     views.back().state = PeerView::State::self;
+    views.back().capacity = parts_.peer.lender().capacity();
     if (one->credentials.revoked()) continue;  // members refuse this peer
     for (const overlay::Overlay::Known& known : grid.all()) {
       views.push_back(view_of(known, name, os::monotonic_now()));
+      if (const job::Capacity* said = parts_.peer.measures().capacity_of(known.descriptor.id)) views.back().capacity = *said;
+      views.back().network_speed = parts_.peer.measures().network_speed_of(known.descriptor.id);
       if (const auto link = links.find(known.descriptor.id.hash); link != links.end()) views.back().link = link->second;
     }
   }
@@ -473,6 +478,18 @@ WorkerShare NodeControl::share_of(const job::JobId& job) const {
   return part;
 }
 
+// Where the owner sets no limit, the workers together may use what one may (default_worker_memory()).
+CapacityWatch::Lent NodeControl::lent() const {
+  const Share& share = config_.share;
+  const std::uint64_t memory = share.memory_bytes > 0 ? share.memory_bytes : default_worker_memory();
+  const std::uint64_t used = parts_.peer.budget().used().bytes, limit = parts_.peer.budget().limits().all.bytes;
+  CapacityWatch::Lent lent{.capacity = {}, .cpu_percent = share.cpu_percent, .nice = share.nice};
+  lent.capacity.set_memory_bytes(memory / std::max(share.cores, 1u));
+  lent.capacity.set_disk_bytes(std::min(parts_.disk.room().free_bytes, limit - std::min(used, limit)));
+  for (const std::string& tag : share.tags) lent.capacity.add_tags(tag);
+  return lent;
+}
+
 std::vector<HostedJobView> NodeControl::hosted() const {
   std::vector<HostedJobView> views;
   const WallTime now = std::chrono::system_clock::now();
@@ -500,9 +517,9 @@ std::vector<HostedJobView> NodeControl::hosted() const {
 
 std::vector<BalanceView> NodeControl::balance() const {
   std::vector<BalanceView> views;
-  for (const auto& [peer, entry] : parts_.peer.lender().balance().entries())
-    views.push_back({.peer = peer,
-                     .user = entry.user,
+  for (const auto& [name, entry] : parts_.peer.lender().balance().entries())
+    views.push_back({.peer = name.peer,
+                     .user = name.user,
                      .given_slot_seconds = std::chrono::duration<double>(entry.given).count(),
                      .used_slot_seconds = std::chrono::duration<double>(entry.used).count(),
                      .given_bytes = entry.given_bytes,
@@ -539,6 +556,7 @@ void NodeControl::share(const ShareChange& change, std::function<void(Result<Sha
 
 void NodeControl::begin() {
   parts_.owner.set(config_.share.rules.when, config_.share.nice);
+  parts_.capacity.begin([this] { return lent(); });
   parts_.limit_bandwidth(config_.share.bandwidth_bytes_per_s);
 }
 
@@ -556,6 +574,7 @@ void NodeControl::apply_share(const Share& share) {
                        .cache_bytes = share.cache_bytes};
   parts_.ask(order);
   parts_.owner.set(share.rules.when, share.nice);
+  parts_.capacity.look();
   parts_.limit_bandwidth(share.bandwidth_bytes_per_s);
   parts_.workers.set_nice(share.nice);
   order.vacate = parts_.workers.hold([this](const job::JobId& job) { return share_of(job); });

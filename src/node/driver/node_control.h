@@ -12,6 +12,7 @@
 #include "node/discovery/dialer.h"
 #include "node/disk/disk.h"
 #include "node/disk/serial_thread.h"
+#include "node/driver/capacity_watch.h"
 #include "node/driver/machine_names.h"
 #include "node/driver/owner_watch.h"
 #include "node/driver/pending_requests.h"
@@ -58,6 +59,7 @@ class NodeControl final : public Control {
     OutputReader& output;  // of that thread, like the next one
     TaskReader& tasks;
     OwnerWatch& owner;
+    CapacityWatch& capacity;
     std::function<void(peer::Request)> ask;
     std::function<void(std::uint64_t bytes_per_s)> limit_bandwidth;
     PendingRequests::Post post;
@@ -114,6 +116,7 @@ class NodeControl final : public Control {
   // The error for a change of a job that is over.
   std::optional<Error> not_running(const job::JobId& id) const;
   StorageView storage() const;
+  CapacityWatch::Lent lent() const;
   std::string name_of(const job::PeerId& peer) const;
   JobView with_peer_states(JobView view) const;
   std::vector<std::string> own_addresses() const;

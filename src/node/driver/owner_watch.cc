@@ -1,7 +1,5 @@
 #include "node/driver/owner_watch.h"
 
-#include <sys/resource.h>
-
 #include <ctime>
 
 #include "os/clock.h"
@@ -16,13 +14,6 @@ std::uint32_t minute_of_day() {
   std::tm local{};
   ::localtime_r(&now, &local);
   return static_cast<std::uint32_t>(local.tm_hour * 60 + local.tm_min);
-}
-
-nanoseconds daemon_time() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto time = [](const timeval& value) { return std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec); };
-  return time(used.ru_utime) + time(used.ru_stime);
 }
 
 }  // namespace
@@ -60,7 +51,7 @@ void OwnerWatch::wait() {
 // Workers of normal priority are part of the load that the kernel shows.
 void OwnerWatch::look() {
   const nanoseconds now = os::monotonic_now();
-  const nanoseconds own = daemon_time() + (nice_ == 0 ? environment_.workers_time() : nanoseconds(0));
+  const nanoseconds own = os::process_time() + (nice_ == 0 ? environment_.workers_time() : nanoseconds(0));
   const auto sample = activity_.read(std::chrono::system_clock::now(), now, own);
   environment_.tell(signs_->on_sample(now, sample, minute_of_day()));
   wait();

@@ -1,5 +1,7 @@
 #include "node/jobs/build_job_view.h"
 
+#include "job/placing/capacity.h"
+#include "job/placing/placing_names.h"
 #include "node/jobs/job_history.h"
 
 namespace gw::node {
@@ -8,6 +10,15 @@ namespace {
 std::optional<WallTime> time_of(std::uint64_t ns) {
   if (ns == 0) return std::nullopt;
   return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
+}
+
+PlacingView placing_of(const wire::pb::JobRecord& record) {
+  const std::chrono::nanoseconds job_time(static_cast<std::int64_t>(record.job_time_ns()));
+  return {.needs = job::text_of(record.needs()),
+          .place = std::string(job::name(record.place())),
+          .min_slots = record.min_slots(),
+          .on_failure = std::string(job::name(record.on_failure())),
+          .job_time = std::chrono::duration_cast<std::chrono::milliseconds>(job_time)};
 }
 
 }  // namespace
@@ -27,6 +38,7 @@ JobSummary summary_of(const job::JobId& id, const wire::pb::JobRecord& record, c
           .tasks = record.selected() > 0 ? record.selected() : record.tasks(),
           .array = record.tasks(),
           .slots = record.slots(),
+          .placing = placing_of(record),
           .threads = record.threads(),
           .waiting = counts.waiting,
           .running = counts.running,

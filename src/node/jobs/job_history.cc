@@ -15,7 +15,7 @@ JobState state_of(const wire::pb::JobRecord& record) {
     case wire::pb::JobRecord::CANCELLED:
       return JobState::cancelled;
     default:
-      return record.failed() > 0 ? JobState::failed : JobState::done;
+      return record.failed() > 0 || record.ended() < record.threads() ? JobState::failed : JobState::done;
   }
 }
 
