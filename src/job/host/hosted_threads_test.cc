@@ -14,6 +14,14 @@ constexpr std::uint8_t kHome = 1;
 
 class ThreadsOfAClaim : public testing::Test {
  protected:
+  static std::string manifest() {
+    wire::pb::Manifest content;
+    *content.mutable_module() = Manifest::describe(as_bytes("module"));
+    content.mutable_config()->set_random_seed(std::string(32, 's'));
+    content.mutable_policy()->set_slots(4);
+    content.mutable_array()->set_count(3);
+    return std::string(as_text(Manifest::encode(content)));
+  }
   HostedThread& add(std::uint64_t thread, std::uint64_t epoch) {
     JobMessage::Assign assign;
     assign.set_thread(thread);
@@ -31,7 +39,7 @@ class ThreadsOfAClaim : public testing::Test {
   ImageTrees images_{{}, blobs_};
   Budget budget_{{}};
   HostedStorage storage_{&budget_, {job_, id_of(kHome), {}}};
-  CodeStaging code_{{}, blobs_, swarm_, storage_, {job_, id_of(kHome), sha256(as_bytes("manifest"))}};
+  CodeStaging code_{{}, blobs_, swarm_, storage_, {job_, id_of(kHome), sha256(as_bytes(manifest()))}};
   ImageFetches fetches_{images_};
   std::uint64_t status_ = 1;
   HostedThread::Config config_;
@@ -65,6 +73,8 @@ TEST_F(ThreadsOfAClaim, ThereIsALimitForThoseThatAreHereAndForThoseThatEverWere)
 TEST_F(ThreadsOfAClaim, AWorkerMayNameThreadsThatHaveLeftAndNoOthers) {
   add(5, 2);
   EXPECT_EQ(threads_.thread_of_worker(5, 2).error().kind, Kind::invalid) << "it does not run";
+  code_.begin(now_, out_);
+  code_.on_loaded(now_, sha256(as_bytes(manifest())), manifest(), out_);
   threads_.adopt(threads_.at(ThreadId{5}), now_, out_);
   EXPECT_EQ(threads_.thread_of_worker(5, 2).value(), &threads_.at(ThreadId{5}));
   EXPECT_EQ(threads_.slots_used(), 1u);
