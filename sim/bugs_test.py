@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every planted bug must be found, and the seed that finds it be good without it: bugs_test.py GODWIT-SIM-BUGS SEEDS SCENARIO:BUG..."""
+"""Every planted bug must be found, and the seed that finds it be good without it: bugs_test.py GODWIT-SIM SEEDS SCENARIO:BUG..."""
 
 import re
 import subprocess

@@ -1,6 +1,6 @@
 // godwit-sim SCENARIO.toml... [--seed N] [--seeds K] [--trace] [--probes] [--json] [--plot FOLDER]
-//            [--threads N] [--shrink RUNS] [--crash-points STRIDE]
-// godwit-sim --script FILE [--trace]
+//            [--threads N] [--shrink RUNS] [--crash-points STRIDE] [--bug N]
+// godwit-sim --script FILE [--trace] [--bug N]
 // Exit codes: 0 good, 2 usage, 3 a safety checker complained, 4 the job did not end or a goal was missed, 5 two runs of a seed differ, 6 a
 // mark was never reached. A crash is a signal. Every failure prints its seed and the command that repeats it.
 
@@ -282,13 +282,9 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads,
                  "of overlay scenarios: how many, all with the same result; as many as there are cores if that pays")
       ->check(CLI::Range(1, 64));
-#ifdef GW_PLANTED_BUGS
-  app.add_option("--bug", options.bug, "which planted bug is active")->required();
-#endif
+  app.add_option("--bug", options.bug, "which planted bug is active; 0: none");
   CLI11_PARSE(app, argc, argv);
-#ifdef GW_PLANTED_BUGS
   gw::planted_bug = options.bug;
-#endif
   google::protobuf::SetLogHandler(nullptr);  // Byzantine peers send strings that are none
   for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, gw::sim::on_crash);
   if (!options.script.empty()) return gw::sim::run_script(options);

@@ -1,6 +1,6 @@
 """Lending: to whom and when a machine lends, how users share it, what its owner sees.
 
-`make soak` measures the parts of two users over a minute.
+`make soak` measures the parts of two users over a minute, and how long the first task of another user waits.
 """
 
 import json
@@ -19,6 +19,7 @@ from support.programs import SOURCE_ROOT
 TASK = SOURCE_ROOT / "tests/guests/spin_for.c"
 MINUTE = 60 if SCALE > 1 else 8
 TOLERANCE = 0.05
+FIRST_TASK_SECONDS = 1.0  # at most, from the submission to its end, while another user has 10,000 tasks queued
 
 
 class User:
@@ -140,8 +141,8 @@ class LendingTest(EndToEnd):
         waited = time.monotonic() - submitted
         print(f"the first task of another user was done after {waited:.1f} s, submitted in {submitted - begin:.1f} s")
         self.assertEqual(ann.job(many)["state"], "running", "his task did not wait for the end of hers")
-        if SCALE > 1:  # beside other tests it takes as long as it takes
-            self.assertLess(waited, 1.5)
+        if SCALE > 1:  # beside other tests it takes as long as it takes; soak runs this one alone
+            self.assertLess(waited, FIRST_TASK_SECONDS)
         ann.ask("job", "cancel", many)
 
     def test_two_users_share_a_slot_by_their_weights(self):

@@ -1,4 +1,7 @@
-"""Results of tasks as people use them: lists, output of single tasks, retries, limits on failures, reruns, names, keys, live output, watching."""
+"""Results of tasks as people use them: lists, output of single tasks, retries, limits on failures, reruns, names, keys, live output, watching.
+
+`make soak` runs twenty times as many tasks.
+"""
 
 import json
 import os
@@ -9,12 +12,13 @@ import time
 import unittest
 
 from support.grid import Grid, wait_until
-from support.harness import EndToEnd, mobile, run
+from support.harness import SCALE, EndToEnd, mobile, run
 from support.programs import SOURCE_ROOT
 
 TASK = SOURCE_ROOT / "tests/guests/array_work.c"
 PEERS, SLOTS = 2, 2
-TASKS = 40
+TASKS = 40 * SCALE
+LISTED = 1000  # as many as one page of a list may have
 INTERRUPTED = 130
 
 
@@ -64,14 +68,15 @@ class ResultsTest(EndToEnd):
         shown = self.finish(again)
         self.assertEqual((shown["tasks"], shown["failed"]), (len(failing), len(failing)), shown)
         self.assertEqual(self.text("job", "logs", "again"), "".join(f"task {n} of {TASKS}\n" for n in failing))
-        self.assertEqual([row["task"] for row in self.asked("task", "list", "last", "--filter", "failed")["tasks"]], failing)
+        self.assertEqual([row["task"] for row in self.asked("task", "list", "last", "--filter", "failed", "--limit", LISTED)["tasks"]], failing)
         self.assertEqual(self.asked("task", "list", "again", "--filter", "done")["count"], 0)
 
     def test_tasks_run_again_and_too_many_failures_stop_the_job(self):
         job = self.submit(TASKS, "fail", 20, options=("--retries", 2))
         shown = self.finish(job)
-        self.assertEqual((shown["failed"], shown["retried"]), (2, 4), shown)
-        self.assertEqual([row["attempts"] for row in self.asked("task", "list", job, "--filter", "failed")["tasks"]], [3, 3])
+        failing = len(range(3, TASKS, 20))
+        self.assertEqual((shown["failed"], shown["retried"]), (failing, 2 * failing), shown)
+        self.assertEqual([row["attempts"] for row in self.asked("task", "list", job, "--filter", "failed")["tasks"]], [3] * failing)
         self.assertEqual(self.text("job", "logs", job), "".join(f"task {n} of {TASKS}\n" for n in range(TASKS)), "each run once")
         stopped = self.submit(4000, "fail", 10, options=("--max-fails", 3))
         shown = self.finish(stopped)

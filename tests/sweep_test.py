@@ -18,11 +18,15 @@ FILES, PEERS = (200, 3) if SCALE == 1 else (2_000, 4)
 SLOTS = 2
 BAD = 7
 BAD_CODE = 3
+WAITING = 600  # seconds
+
+
+def is_bad(number: int) -> bool:
+    return number % (FILES // BAD) == 5 and number // (FILES // BAD) < BAD
 
 
 def content_of(number: int) -> bytes:
-    text = b"bad" if number % (FILES // BAD) == 5 and number // (FILES // BAD) < BAD else b"good"
-    return text + b" file %d\n" % number * (1 + number % 50)
+    return (b"bad" if is_bad(number) else b"good") + b" file %d\n" % number * (1 + number % 50)
 
 
 class SweepTest(EndToEnd):
@@ -39,7 +43,7 @@ class SweepTest(EndToEnd):
         runtime = self.folder / "runtime"
         runtime.mkdir(exist_ok=True)
         words = [str(word) for word in (GODWIT, *words)]
-        done = subprocess.run(words, capture_output=True, cwd=folder or self.folder, input=stdin, check=False, timeout=600,
+        done = subprocess.run(words, capture_output=True, cwd=folder or self.folder, input=stdin, check=False, timeout=WAITING,
                               env=dict(environment(), XDG_RUNTIME_DIR=str(runtime)))
         return done
 
@@ -74,12 +78,13 @@ class OnSeveralPeers(SweepTest):
         out = self.folder / "out"
         wait_until("some outputs are here", lambda: out.is_dir() and len(list(out.glob("*.out"))) >= 5, self.grid.logs)
         self.grid.peers[1].kill()
-        printed, errors = process.communicate(timeout=600)
+        printed, errors = process.communicate(timeout=WAITING)
         self.assertEqual(process.returncode, BAD_CODE, errors.decode())
         self.assertEqual(self.outputs_of(out), expected)
         job = self.home.get("/v1/jobs")["jobs"][0]["id"]
         shown = self.home.job(job)
         self.assertEqual((shown["ended"], shown["failed"]), (FILES - BAD, BAD), shown)
+        self.check_failed_tasks(job)
         # The same bytes as alone on one machine.
         here = self.folder / "alone"
         here.mkdir()
@@ -88,6 +93,25 @@ class OnSeveralPeers(SweepTest):
         self.assertEqual(done.returncode, BAD_CODE, done.stderr.decode())
         self.assertEqual(self.outputs_of(here / "out"), expected)
         self.assert_output(done.stdout, printed, "alone")
+
+    def check_failed_tasks(self, job: str) -> None:
+        """The failed tasks are listed, and one command runs just them again, with their files."""
+        bad = [number for number in range(FILES) if is_bad(number)]
+        self.assertEqual(len(bad), BAD)
+        listed = json.loads(run(self.home.command("task", "list", job, "--filter", "failed", "-o", "json"), check=True).out)
+        self.assertEqual([row["task"] for row in listed["tasks"]], bad)
+        self.assertEqual({row["exit_code"] for row in listed["tasks"]}, {BAD_CODE})
+        done = run(self.home.command("job", "rerun", job, "--filter", "failed", "--keep-order"), timeout=WAITING)
+        self.assertEqual(done.code, BAD_CODE, done)
+        self.assertEqual(done.out.decode().splitlines(), [f"in/{number:04}.txt has {len(content_of(number))} bytes" for number in bad])
+        # A task that runs again and succeeds leaves its file: that of the first try, byte by byte.
+        good = next(number for number in range(FILES) if not is_bad(number))
+        again = run(self.home.command("job", "rerun", job, "--task", good, "--detach"), check=True).out.decode().strip()
+        wait_until("the task has run again", lambda: self.home.job(again)["state"] != "running", self.grid.logs)
+        fetched = self.folder / "again"
+        run(self.home.command("job", "files", again, "--into", fetched), check=True)
+        name = f"out/{good:04}.out"
+        self.assertEqual(self.outputs_of(fetched), {name: (self.folder / name).read_bytes()})
 
     def test_a_detached_sweep_keeps_its_files_for_later(self):
         self.make_files(self.folder, 20)
