@@ -297,7 +297,7 @@ class BadInput(CommandLine):
                 ((*run, "--image", "no/folder/x.gwi", "--suspend-after", "1s"), "no/folder does not exist"),
                 ((*run, "--suspend-after-polls", "5"), "--poll=counter"),
                 ((*run, "--output", "out", "--tasks", "2"), "tasks 0 and 1 would both write out: put {#}"),
-                ((*run, "--stdin", "text.txt", "--workers", "1", "--detach"), "--stdin does not go with --detach"),
+                ((*run, "--stdin", ".", "--workers", "1", "--detach"), "--stdin . is not a file"),
                 (("build", "bad.c", "--output", "bad.c"), "would overwrite"),
                 (("build", "bad.c", module), "build it alone"),
                 (("build", "bad.c", "--cflag=-c"), "is not available"),

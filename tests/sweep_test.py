@@ -124,6 +124,18 @@ class OnSeveralPeers(SweepTest):
         good = [number for number in range(20) if content_of(number).startswith(b"good")]
         self.assertEqual(sorted(self.outputs_of(fetched)), [f"deep/{number:04}.txt/result" for number in good])
 
+    def test_a_file_is_the_standard_input_of_all_tasks_or_of_a_job_left_alone(self):
+        content = b"line\n" * 300_000  # more than one piece
+        (self.folder / "lines").write_bytes(content)
+        line = f"standard input has {min(len(content), 1 << 20)} bytes\n"  # as much as the program reads
+        for array in (("--tasks", 3), ("--tasks", 3, "--promote-after", "0s"), ("--workers", 1)):
+            words = self.home.command("run", mobile(TASK), "--detach", "-o", "quiet", *array, "--stdin", "lines", "--", "stdin", "result")
+            job = run(words, check=True, folder=self.folder).out.decode().strip()
+            wait_until("the job is over", lambda: self.home.job(job)["state"] != "running", self.grid.logs)
+            shown = self.home.job(job)
+            self.assertEqual(shown["state"], "done", f"{array}: {shown}\n{self.grid.logs()}")
+            self.assertEqual(self.home.ask("job", "logs", job).out.decode(), line * (1 if "--workers" in array else 3))
+
     def test_outputs_larger_than_a_result_make_the_task_a_thread(self):
         words = self.home.command("run", mobile(TASK), "--tasks", "1-3", "--output", "large-{}", "--", "large", "large-{}", "{}")
         run(words, check=True, folder=self.folder)
@@ -184,6 +196,17 @@ class Alone(SweepTest):
         done = self.alone("run", program, "--each-file", "in/*.txt", "--output", "o{#}", "--", "count", "in/0002.txt", "o{#}")
         self.assertEqual(done.stdout.decode().splitlines(), [f"in/0002.txt has {len(content_of(2))} bytes"])
         self.assertEqual(sorted(path.name for path in self.folder.glob("o*")), ["o2"])
+
+    def test_an_input_may_be_a_pattern_also_of_each_task(self):
+        self.make_files(self.folder, 13)
+        words = ("--tasks", "0-1", "--input", "in/00{}?.txt:/mine", "--input", "in/00*0.txt", "--output", "o{}", "--", "count")
+        done = self.alone("run", mobile(TASK), "--keep-order", *words, "mine/00{}2.txt", "o{}")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        sizes = [len(content_of(number)) for number in (2, 12)]
+        self.assertEqual(done.stdout.decode().splitlines(), [f"mine/00{task}2.txt has {size} bytes" for task, size in enumerate(sizes)])
+        done = self.alone("run", mobile(TASK), *words, "in/0010.txt", "o{}")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.alone("run", mobile(TASK), *words, "mine/0002.txt", "o{}").returncode, 1, "task 1 does not see it")
 
     def test_what_is_wrong_is_said_in_one_sentence(self):
         program = mobile(TASK)

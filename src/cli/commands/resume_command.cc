@@ -32,6 +32,8 @@ struct ResumeOptions {
 
 Result<int> resume_on_grid(const ResumeOptions& options, const wire::Image& image, wire::pb::JobSpec spec, Invocation& invocation) {
   GW_TRY_VOID(check_grid_run_options(options.run, options.grid));
+  if (!options.run.stdin_file.empty() && options.grid.detach)
+    return fail(Kind::invalid, "--stdin does not go with --detach here: this command reads the file on, so it has to stay");
   const ByteView module = image.content().module_wasm;
   if (module.empty()) return fail(Kind::invalid, "the image does not contain its program: save it with the module");
   GW_TRY(const wire::ModuleInfo info, wire::read_module_info(module));

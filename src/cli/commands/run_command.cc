@@ -13,6 +13,7 @@
 #include "cli/jobs/sweep_options.h"
 #include "cli/jobs/task_options.h"
 #include "cli/settings/guest_environment.h"
+#include "cli/settings/input_patterns.h"
 #include "cli/settings/mount.h"
 #include "cli/settings/source_options.h"
 #include "os/files/file.h"
@@ -91,6 +92,7 @@ Result<wire::pb::JobSpec> make_spec(const StartOptions& options, const std::opti
   config.set_random_seed(options.seed || options.task.key.empty() ? random_seed(options.seed) : seed_of_key(options.task.key));
   const bool array = options.sweep.is_array();
   std::vector<std::string> inputs = array ? Sweep::common_inputs(options.inputs) : options.inputs;
+  GW_TRY(inputs, expand_input_patterns(inputs));
   if (script && script->mount) inputs.push_back(*script->mount);
   GW_TRY(Mounts mounts, check_mounts(inputs, array ? std::vector<std::string>() : options.outputs));
   add_mounts(mounts, spec);
@@ -204,7 +206,8 @@ void add_start_options(CommandTree& tree, Command& command, StartOptions& option
   add_source_options(tree, command, options.source);
   command.add_option("--interpreter", options.interpreter, "Run FILE as a script of this interpreter, a wasm module", "MODULE");
   command.add_repeatable("--input", options.inputs,
-                         "Let the program read this file, folder or https:// URL, as GUEST or under the same path", "HOST[:GUEST]");
+                         "Let the program read this file, folder, https:// URL or what matches a pattern, as GUEST or under the same path",
+                         "HOST[:GUEST]");
   command.add_repeatable("--output", options.outputs, "Move what the program leaves at GUEST, or at the same path, here when it has ended",
                          "HOST[:GUEST]");
   command.add_repeatable("--env", options.env,
@@ -253,7 +256,8 @@ void add_run_command(CommandTree& tree) {
            "detaches, and the job continues, unless --image names a file to suspend it to.",
        .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
                     "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program", "godwit run primes.lua -- 1000",
-                    "godwit run render.cpp --input scene.txt --output frames", "godwit run nbody.c --checkpoint-every 10s",
+                    "godwit run render.cpp --input scene.txt --output frames", "godwit run mosaic.c --input 'tiles/*.png' -- tiles",
+                    "godwit run sort.c --workers 1 --detach --stdin names.txt", "godwit run nbody.c --checkpoint-every 10s",
                     "godwit run nbody.c --suspend-after 2s --image nbody.gwi",
                     "godwit run ray.cpp --workers 6 --tasks 60 --keep-order > picture.ppm",
                     "godwit run count.c --workers 1 --input https://example.org/words.txt -- words.txt",

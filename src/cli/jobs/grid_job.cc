@@ -38,6 +38,7 @@ wire::pb::Manifest to_manifest(const GridJob& job) {
   *manifest.mutable_module() = job::Manifest::describe(job.module);
   *manifest.mutable_config() = job.config;
   for (const wire::pb::InputEntry& entry : job.inputs.entries()) *manifest.mutable_config()->add_inputs() = entry;
+  if (job.stdin_file) *manifest.mutable_config()->mutable_standard_input() = *job.stdin_file;
   if (job.sweep) {
     *manifest.mutable_array() = job.sweep->array();
     if (job.sweep->standard_input()) *manifest.mutable_config()->mutable_standard_input() = *job.sweep->standard_input();

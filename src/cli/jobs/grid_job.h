@@ -31,7 +31,8 @@ struct GridJob {
   std::vector<node::Mount> outputs;       // of a job that is no array
   std::optional<int> input = {};          // of a job that is no array: the descriptor of its standard input; none: an empty one
   os::UniqueFd input_file = {};           // the same, if it is a file that was named
-  std::optional<Sweep> sweep = {};        // none: one main thread, which may fork
+  std::optional<wire::pb::InputEntry> stdin_file = {};  // of a job that is no array and that no command stays with
+  std::optional<Sweep> sweep = {};                      // none: one main thread, which may fork
   std::chrono::nanoseconds promote_after =
       std::chrono::seconds(1);                 // a task that runs longer becomes a thread; 0: all are from their start
   bool prefetch = true;                        // false: a task leaves home when a slot is free for it

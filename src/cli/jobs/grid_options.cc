@@ -4,6 +4,7 @@
 
 #include <ranges>
 
+#include "cli/jobs/stdin_file.h"
 #include "wire/grid_name.h"
 #include "wire/messages/peer_messages.h"
 
@@ -32,8 +33,6 @@ Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid)
                 "--image does not go with --detach: this command writes the file; use 'godwit job suspend JOB --image FILE'");
   if (run.compress && run.image.empty())
     return fail(Kind::invalid, "--compress needs --image with --workers: it is the image that shrinks");
-  if (!run.stdin_file.empty() && grid.detach)
-    return fail(Kind::invalid, "--stdin does not go with --detach: this command reads the file, so it has to stay; use --input");
   if (!run.suspend_after.empty() && grid.detach)
     return fail(Kind::invalid, "--suspend-after does not go with --detach: this command suspends the job, so it has to stay");
   if (!grid.grid.empty()) GW_TRY_VOID(wire::check_grid_name(grid.grid));
@@ -76,7 +75,11 @@ Result<GridJob> make_grid_job(const RunOptions& run, const GridRunOptions& grid,
               .checkpoint_every_ns = spec.checkpoint_every_ns(),
               .limits = spec.limits()};
   GW_TRY(job.placing, to_placing(grid.placing));
-  if (!run.stdin_file.empty()) spec.set_input_file(std::filesystem::absolute(run.stdin_file).lexically_normal().string());
+  if (!run.stdin_file.empty() && grid.detach) {
+    GW_TRY(job.stdin_file, add_stdin_file(run.stdin_file, job.inputs));
+  } else if (!run.stdin_file.empty()) {
+    spec.set_input_file(std::filesystem::absolute(run.stdin_file).lexically_normal().string());
+  }
   if (!spec.input_file().empty()) {
     GW_TRY(job.input_file, open_stdin_file(spec.input_file()));
     (void)::lseek(job.input_file.get(), static_cast<off_t>(input_taken), SEEK_SET);  // fails for a pipe, which goes on by itself

@@ -59,6 +59,11 @@ Result<std::uint64_t> export_image(gateway::Client& client, const job::JobId& id
                                    wire::Storage pages, const std::filesystem::path& file) {
   GW_TRY(const wire::pb::JobImage found, client.image(id));
   GW_TRY(const job::Manifest manifest, job::Manifest::check(as_bytes(found.manifest())));
+  if (manifest.content().config().has_standard_input())
+    return fail(Kind::unsupported,
+                "job {0} reads its standard input from a file that is kept with the job and does not fit into an image: continue it with "
+                "'godwit job resume {0}'",
+                id.brief());
   RemoteBlobs blobs(client);
   GW_TRY(const Bytes module, load_module(manifest, blobs));
   GW_TRY(const wire::Image image, node::image_without_pages(wire::hash_of(found.root()), blobs));

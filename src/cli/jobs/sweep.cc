@@ -4,6 +4,8 @@
 #include <set>
 
 #include "base/hash.h"
+#include "cli/jobs/stdin_file.h"
+#include "cli/settings/input_patterns.h"
 #include "job/authority/task_config.h"
 #include "wire/messages/worker_frames.h"
 #include "wire/names.h"
@@ -122,7 +124,7 @@ Status Sweep::read_words(const SweepWords& words, node::InputFiles& inputs) {
   if (job::has_placeholder(words.standard_input)) {
     GW_TRY(task_input_, parse_template("--stdin", words.standard_input, columns));
   } else if (!words.standard_input.empty()) {
-    GW_TRY(standard_input_, read_standard_input(words.standard_input, inputs));
+    GW_TRY(standard_input_, add_stdin_file(words.standard_input, inputs));
   }
   used_.assign(used.begin(), used.end());
   return ok();
@@ -145,25 +147,22 @@ Status Sweep::check_outputs() const {
 
 Result<std::string> Sweep::expand(const Template& text, std::uint32_t task) const { return expand_for(text, tasks_, task); }
 
-Result<wire::pb::InputEntry> Sweep::read_standard_input(const std::string& host, node::InputFiles& inputs) {
-  GW_TRY(std::vector<wire::pb::InputEntry> entries, inputs.add_apart({host, "stdin"}));
-  if (entries.size() != 1 || entries.front().type() != wire::pb::InputEntry::FILE)
-    return fail(Kind::invalid, "--stdin {} is not a file", host);
-  return std::move(entries.front());
-}
-
 Status Sweep::add_files(const std::string& host, const std::string& guest, std::uint32_t task, node::InputFiles& inputs,
                         wire::pb::TaskRow& row) {
   const std::string name = host + '\0' + guest;
   auto known = scanned_.find(name);
   if (known == scanned_.end()) {
-    auto path = job::tree_path_of(guest);
-    if (!path)
-      return fail(Kind::invalid, "the input {} of task {}: {}; give the program's path with HOST:GUEST", host, task, path.error().detail);
-    if (path->ends_with('/')) path->pop_back();
-    GW_TRY(const std::vector<wire::pb::InputEntry> entries, inputs.add_apart({host, *path}));
+    GW_TRY(const std::vector<InputPath> matches, match_input(host, guest));
     wire::pb::TaskRow files;
-    for (const wire::pb::InputEntry& entry : entries) *files.add_inputs() = entry;
+    for (const InputPath& match : matches) {
+      auto path = job::tree_path_of(match.guest);
+      if (!path)
+        return fail(Kind::invalid, "the input {} of task {}: {}; give the program's path with HOST:GUEST", match.host, task,
+                    path.error().detail);
+      if (path->ends_with('/')) path->pop_back();
+      GW_TRY(const std::vector<wire::pb::InputEntry> entries, inputs.add_apart({match.host, *path}));
+      for (const wire::pb::InputEntry& entry : entries) *files.add_inputs() = entry;
+    }
     if (scanned_.size() >= kScanned) scanned_.clear();
     known = scanned_.emplace(name, std::move(files)).first;
   }
@@ -184,7 +183,7 @@ Result<wire::pb::TaskRow> Sweep::row_of(std::uint32_t task, node::InputFiles& in
   }
   if (task_input_) {
     GW_TRY(const std::string host, expand(*task_input_, task));
-    GW_TRY(*row.mutable_standard_input(), read_standard_input(host, inputs));
+    GW_TRY(*row.mutable_standard_input(), add_stdin_file(host, inputs));
   }
   return row;
 }

@@ -70,7 +70,6 @@ class Sweep {
   Result<wire::pb::TaskRow> row_of(std::uint32_t task, node::InputFiles& inputs);
   Status add_files(const std::string& host, const std::string& guest, std::uint32_t task, node::InputFiles& inputs, wire::pb::TaskRow& row);
   Result<std::string> expand(const job::Template& text, std::uint32_t task) const;
-  Result<wire::pb::InputEntry> read_standard_input(const std::string& host, node::InputFiles& inputs);
   void close_segment();
 
   TaskList tasks_;

@@ -50,6 +50,17 @@ TEST_F(SweepTest, NumbersNeedNoRows) {
   EXPECT_FALSE(sweep.array().values().has_rows());
 }
 
+TEST_F(SweepTest, APatternOfATaskStandsForTheFilesThatMatch) {
+  fs::create_directories(folder.path() / "b");
+  for (const char* name : {"b/2", "b/1"}) std::ofstream(folder.path() / name) << name;
+  const Sweep sweep = Sweep::make(values({"b"}), {.inputs = {at("{}/*") + ":data"}}, inputs).value();
+  const auto rows = rows_of(sweep);
+  ASSERT_EQ(rows[0].inputs_size(), 2);
+  EXPECT_EQ(rows[0].inputs(0).path(), "data/1");
+  EXPECT_EQ(rows[0].inputs(1).path(), "data/2");
+  EXPECT_FALSE(Sweep::make(values({"b"}), {.inputs = {at("{}/*.png")}}, inputs)) << "no file matches";
+}
+
 TEST_F(SweepTest, EachTaskHasItsFileAndStandardInput) {
   const Sweep sweep =
       Sweep::make(values({"a", "b"}), {.inputs = {at("in/{}") + ":data/{}.txt", at("in/c")}, .standard_input = at("in/{}")}, inputs)

@@ -204,14 +204,16 @@ std::vector<Hash256> Manifest::all_chunks() const {
 
 std::map<Hash256, std::uint32_t> Manifest::input_chunks() const {
   std::map<Hash256, std::uint32_t> chunks;
-  for (const wire::pb::InputEntry& entry : content_.config().inputs()) {
+  const auto add = [&](const wire::pb::InputEntry& entry) {
     std::uint64_t left = entry.size();
     for (const std::string& chunk : entry.chunks()) {
       const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, wire::kInputChunkBytes));
       left -= bytes;
       chunks.emplace(wire::hash_of(chunk), bytes);
     }
-  }
+  };
+  for (const wire::pb::InputEntry& entry : content_.config().inputs()) add(entry);
+  if (content_.config().has_standard_input()) add(content_.config().standard_input());
   return chunks;
 }
 

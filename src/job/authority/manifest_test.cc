@@ -165,6 +165,20 @@ TEST(Manifest, HomeHoldsTheInputsThatRowsName) {
   EXPECT_FALSE(blobs_of_job(Manifest::check(Manifest::encode(content(2))).value(), std::string(32, 'x'))) << "no rows";
 }
 
+TEST(Manifest, TheFileThatIsTheStandardInputOfAllTasksIsAnInput) {
+  wire::pb::Manifest described = content(2);
+  wire::pb::InputEntry& input = *described.mutable_config()->mutable_standard_input();
+  input.set_path("stdin");
+  input.set_size((1u << 20) + 5);
+  input.add_chunks(std::string(32, 'x'));
+  input.add_chunks(std::string(32, 'y'));
+  const Manifest manifest = Manifest::check(Manifest::encode(described)).value();
+  const std::map<Hash256, std::uint32_t> expected = {{wire::hash_of(std::string(32, 'x')), 1u << 20},
+                                                     {wire::hash_of(std::string(32, 'y')), 5u}};
+  EXPECT_EQ(manifest.input_chunks(), expected);
+  EXPECT_EQ(blobs_of_job(manifest, "").value().size(), 4u) << "with the two of the module";
+}
+
 TEST(Manifest, SaysWhatIsWrong) {
   const auto refusal = [](const wire::pb::Manifest& manifest) { return Manifest::check(Manifest::encode(manifest)).error().detail; };
   wire::pb::Manifest manifest = content(0);
