@@ -8,7 +8,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "gateway/view_json.h"
+#include "cli/console/console.h"
 #include "job/authority/placeholders.h"
 #include "os/files/io.h"
 #include "os/files/unique_fd.h"
