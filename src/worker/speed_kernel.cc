@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 
 // The reference machine, with the speed 1: one core of an Intel Xeon at 2.5 GHz (Sapphire Rapids), which makes so many calls of the kernel
 // in a second. The value never changes, because jobs ask for speeds in its unit.
-constexpr double kReferenceCallsPerSecond = 5000;
+constexpr double kReferenceCallsPerSecond = 2250;
 
 constexpr nanoseconds kRunFor = std::chrono::milliseconds(50);
 constexpr std::uint32_t kMostThousandths = 1'000'000;

@@ -7,9 +7,10 @@
 // A way that was rejected: the time in the image. It is lost with everything since the last image when a host is lost, and a thread that
 // waits in an image at no host needs a clock all the same.
 //
-// So home counts: the time that a thread has run, from the report of a host that it has started until it left that host. Time in which it
-// waits for a slot, or in which the job is suspended, does not count. The worker still ends a thread that runs past its limit at the first
-// host, because it can say where the program was; home ends it kSlack later.
+// So home counts: the time that a thread has run, from the report of a host that it has started until it left that host. A thread that says
+// nothing is reported with the next full status, up to five seconds late: it gets that time too much, and never too little. Time in which
+// it waits for a slot, or in which the job is suspended, does not count. The worker still ends a thread that runs past its limit at the
+// first host, because it can say where the program was; home ends it kSlack later.
 
 #include <optional>
 #include <string>

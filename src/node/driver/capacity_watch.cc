@@ -37,6 +37,7 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 SpeedTest read_speed_test(const Result<os::ProcessResult>& run) {
+  if (!run && run.error().kind == Kind::timeout) return {};  // the machine is busy, not broken
   if (!run) return {.failure = run.error().detail};
   SpeedTest test;
   const char* const end = run->out.data() + run->out.size();
@@ -111,9 +112,9 @@ void CapacityWatch::test_speed() {
     boost::asio::post(io_, [this, alive, found] {
       if (!*alive) return;
       if (!found.failure.empty()) log::warn("node", "workers cannot start, so nothing is lent", kv("reason", found.failure));
-      if (found.failure.empty()) log::info("node", "speed measured", kv("thousandths", found.speed));
-      times_.on_ended(os::monotonic_now(), !found.failure.empty());
-      last_ = found;
+      if (found.speed > 0) log::info("node", "speed measured", kv("thousandths", found.speed));
+      times_.on_ended(os::monotonic_now(), found.speed == 0);
+      if (found.speed > 0 || !found.failure.empty()) last_ = found;
       look();
     });
   };

@@ -21,11 +21,11 @@ namespace gw::node {
 // The outcome of `godwit-worker --measure`.
 struct SpeedTest {
   std::uint32_t speed = 0;  // thousandths of the speed of the reference machine; 0: not known
-  std::string failure;      // why the worker did not start: one line; empty: it did
+  std::string failure;      // why the worker did not start: one line; empty: it did, or took too long on a busy machine
 };
 SpeedTest read_speed_test(const Result<os::ProcessResult>& run);
 
-// When the speed is measured: at the start, then each hour if no job runs here, and each minute while workers cannot start. A value.
+// When the speed is measured: at the start, then each hour if no job runs here, and each minute while no test succeeds. A value.
 class SpeedTestTimes {
  public:
   static constexpr std::chrono::hours kEvery{1};

@@ -29,6 +29,12 @@ TEST(SpeedTest, AWorkerThatDoesNotStartSaysWhy) {
   EXPECT_EQ(failure(fail(Kind::not_found, "there is no godwit-worker")), "there is no godwit-worker");
 }
 
+TEST(SpeedTest, ABusyMachineIsNotBroken) {
+  const SpeedTest test = read_speed_test(fail(Kind::timeout, "it took longer than 5000 ms and was ended"));
+  EXPECT_EQ(test.speed, 0u);
+  EXPECT_EQ(test.failure, "");
+}
+
 TEST(SpeedTestTimes, AtTheStartThenEachHourWhileIdle) {
   SpeedTestTimes times;
   EXPECT_TRUE(times.begin_if_due(seconds(1), false)) << "whatever runs";
