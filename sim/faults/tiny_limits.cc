@@ -34,7 +34,7 @@ void randomise(job::HostedJob::Config& config, Rng& rng) {
   draw(config.thread.retry, milliseconds(100), milliseconds(3000), rng);
   draw(config.status_every, milliseconds(300), milliseconds(8000), rng);
   draw(config.code.chunk_waits, 1, 4, rng);
-  draw(config.threads, 1, 6, rng);
+  draw(config.threads.threads, 1, 6, rng);
   draw(config.thread.checkpoint_determinants, 1, 16, rng);
 }
 
@@ -66,8 +66,8 @@ void randomise(peer::Peer::Config& config, Rng& rng) {
   randomise(config.keeper, rng);
   randomise(config.blobs, rng);
   randomise(config.slots, rng);
-  draw(config.batches, 1, 4, rng);
-  if (config.batches <= 4) config.waiting = 8 * config.batches;
+  draw(config.disk_queue.batches, 1, 4, rng);
+  if (config.disk_queue.batches <= 4) config.disk_queue.waiting = 8 * config.disk_queue.batches;
   draw(config.boot_numbers.peers, 2, 6, rng);
 }
 
