@@ -136,7 +136,6 @@ Status add_tasks(const StartOptions& options, TaskList tasks, GridJob& job) {
                          .env = {job.config.env().begin(), job.config.env().end()}};
   const std::uint32_t most = std::min({options.grid_run.workers.value_or(UINT32_MAX), tasks.at_once.value_or(UINT32_MAX), tasks.count});
   job.workers = std::min<std::uint32_t>(most, wire::kMaxJobSlots);
-  GW_TRY_VOID(check_min_workers(options.grid_run.placing, job.workers));
   GW_TRY(job.sweep, Sweep::make(std::move(tasks), words, job.inputs));
   job.input.reset();
   return ok();
@@ -264,7 +263,6 @@ void add_run_command(CommandTree& tree) {
                     "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
                     "godwit run search.c --tasks 40 --promote-after 200ms",
                     "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
-                    "godwit run solve.c --workers 8 --min-workers 4 --place spread --on-failure cancel",
                     "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
   auto options = std::make_shared<StartOptions>();
   add_start_options(tree, command, *options);
