@@ -165,7 +165,7 @@ class Package(Elsewhere):
         for line in call("apt-cache", "policy").stdout.splitlines():
             if "bookworm/main" in line:
                 return line.split()[1]
-        return "http://deb.debian.org/debian"
+        raise AssertionError("apt-cache policy names no source of Debian 12 (bookworm/main): run apt-get update")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #pragma once
-// What a peer carries out only when its records are on the disk.
+// Actions of a peer that wait until its records are on the disk.
 
 #include <cstdint>
 #include <deque>

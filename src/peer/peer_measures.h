@@ -1,5 +1,5 @@
 #pragma once
-// What this peer knows of the strength of others: their offers, and the speed of the network to them.
+// The strength of other peers, as far as it is known here: their offers, and the speed of the network to them.
 
 #include <cstdint>
 #include <map>

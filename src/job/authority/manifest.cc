@@ -78,7 +78,7 @@ Status check_selection(const wire::pb::Manifest::TaskArray& array) {
   return ok();
 }
 
-// What the job needs of its hosts, and how long it may last.
+// Requirements of the job for its hosts, and its limit of time.
 Status check_placement(const wire::pb::Manifest::Policy& policy) {
   if (const Status needs = job::check(policy.needs()); !needs)
     return fail(Kind::invalid, "the manifest of the job is invalid: {}", needs.error().detail);

@@ -7,10 +7,10 @@
 // A way that was rejected: the time in the image. It is lost with everything since the last image when a host is lost, and a thread that
 // waits in an image at no host needs a clock all the same.
 //
-// So home counts: the time that a thread has run, from the report of a host that it has started until it left that host. A thread that says
-// nothing is reported with the next full status, up to five seconds late: it gets that time too much, and never too little. Time in which
-// it waits for a slot, or in which the job is suspended, does not count. The worker still ends a thread that runs past its limit at the
-// first host, because it can say where the program was; home ends it kSlack later.
+// Home counts instead: the time that a thread has run, from the report of a host that it has started until it left that host. A thread that
+// says nothing is reported with the next full status, up to five seconds late: it gets that time too much, and never too little. Time in
+// which it waits for a slot, or in which the job is suspended, does not count. The worker still ends a thread that runs past its limit at
+// the first host, because it can say where the program was; home ends it kSlack later.
 
 #include <optional>
 #include <string>
@@ -26,13 +26,13 @@ namespace gw::job {
 class RunTimeLimit {
  public:
   static constexpr Time kSlack = std::chrono::seconds(1);
-  // So often home records that it is alive, if its user has set a limit: the time of threads that die with this machine is known up to
-  // then.
+  // Between two records that home is alive, if its user has set a limit: the time of threads that die with this machine is known up to
+  // the last one.
   static constexpr Time kRecordEvery = std::chrono::seconds(5);
 
   explicit RunTimeLimit(const Manifest& manifest);
 
-  // Its host has started it. True: the thread is to be recorded.
+  // The host of the thread has started it. True: the thread is to be recorded.
   bool on_started(Time now, ThreadId id, HomeThread& thread);
   void on_left(Time now, ThreadId id, HomeThread& thread);
   // After a restart of home, which ran last at `alive_at`. Threads at other hosts have run all the time.

@@ -96,7 +96,7 @@ void CapacityWatch::look() {
     sampled_at_ = now;
   }
   job::Capacity& capacity = lent.capacity;
-  // What the owner lends of each core is its speed for jobs.
+  // The part of a core that the owner lends is its speed for jobs.
   capacity.set_speed(last_.speed * lent.cpu_percent / 100);
   capacity.set_load(load_);
   capacity.set_uptime_s(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now - begun_at_).count()));
