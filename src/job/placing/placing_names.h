@@ -1,10 +1,8 @@
 #pragma once
 // The words that users have for the placement policies of a job.
 
-#include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "wire/peer.pb.h"
 
 namespace gw::job {
@@ -16,9 +14,5 @@ using OnFailure = wire::pb::Manifest::Policy::OnFailure;
 std::string_view name(Placing place);
 // "replace", "ignore", "cancel".
 std::string_view name(OnFailure on_failure);
-
-// Kind::invalid with the words that are known.
-Result<Placing> parse_placing(std::string_view word);
-Result<OnFailure> parse_on_failure(std::string_view word);
 
 }  // namespace gw::job
