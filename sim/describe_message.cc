@@ -44,6 +44,14 @@ std::string describe_stream(const wire::pb::Stream& stream) {
   return known ? wire::describe(*known) : "none";
 }
 
+// The query may be anything: a liar's message is described too.
+std::string describe_search(const JobMessage::Search& search) {
+  JobMessage::Query query;
+  if (!query.ParseFromString(search.query())) return "search without a query";
+  return fmt::format("search round {} radius {} us for {}, {} hops", query.round() & 0xffff, query.radius_ns() / 1000, query.slots(),
+                     search.hops());
+}
+
 std::string describe_effects(const JobMessage::Effects& effects) {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> streams;
   for (const wire::pb::Effect& effect : effects.effects())
@@ -72,6 +80,14 @@ std::string describe_determinants(const auto& list) {
   return list.empty() ? "none" : fmt::format("{}..{}", list.begin()->index(), list.rbegin()->index());
 }
 
+std::string describe_claim(const JobMessage& job) {
+  const auto name = [](const JobMessage::ClaimName& claim) { return claim.claim() & 0xffff; };
+  if (job.has_claim()) return fmt::format("claim {}", name(job.claim()));
+  if (job.has_release()) return fmt::format("release {}", name(job.release()));
+  if (job.has_no_claim()) return fmt::format("no claim {}", name(job.no_claim()));
+  return fmt::format("offer {} of {} for round {}", job.offer().claim() & 0xffff, job.offer().slots(), job.offer().round() & 0xffff);
+}
+
 std::string describe_chunks(const JobMessage& job) {
   if (job.has_have()) return fmt::format("have {} chunks{}", job.have().chunks_size(), job.have().greeting() ? ", greeting" : "");
   if (job.has_want_blob()) return "want blob " + brief(job.want_blob().hash());
@@ -83,16 +99,15 @@ std::string describe_chunks(const JobMessage& job) {
 std::string describe(const wire::pb::PeerMessage& message) {
   const JobMessage& job = message.job();
   switch (job.kind_case()) {
-    case JobMessage::kReserve:
-      return fmt::format("reserve {}", job.reserve().slots());
+    case JobMessage::kSearch:
+      return describe_search(job.search());
+    case JobMessage::kDecline:
+      return fmt::format("decline round {}: {}", job.decline().round() & 0xffff, job.decline().sentence());
     case JobMessage::kOffer:
-      return fmt::format("offer {} of {}", job.offer().claim() & 0xffff, job.offer().slots());
     case JobMessage::kClaim:
-      return fmt::format("claim {}", job.claim().claim() & 0xffff);
     case JobMessage::kRelease:
-      return fmt::format("release {}", job.release().claim() & 0xffff);
     case JobMessage::kNoClaim:
-      return fmt::format("no claim {}", job.no_claim().claim() & 0xffff);
+      return describe_claim(job);
     case JobMessage::kStatus:
       return describe_status(job.status());
     case JobMessage::kAssign:

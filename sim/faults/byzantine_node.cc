@@ -5,6 +5,7 @@
 
 #include "base/reached.h"
 #include "job/authority/authority.h"
+#include "job/placing/search_query.h"
 #include "wire/messages/peer_messages.h"
 #include "wire/messages/worker_frames.h"
 
@@ -21,7 +22,7 @@ constexpr std::array<std::uint64_t, 4> kRates{2, 5, 15, 50};
 // The role in which a peer sends this message; workers send frames only.
 Role role_of(JobMessage::KindCase kind) {
   switch (kind) {
-    case JobMessage::kReserve:
+    case JobMessage::kSearch:
     case JobMessage::kClaim:
     case JobMessage::kRelease:
     case JobMessage::kAssign:
@@ -126,6 +127,10 @@ Bytes ByzantineNode::sign_again(const PeerMessage& original, Bytes mutated) cons
   if (job.roster().has_roster()) {
     wire::pb::SignedRoster& roster = *job.mutable_roster()->mutable_roster();
     sign(signer_, key_, job::kRosterTitle, before.roster().roster().roster(), roster.roster(), *roster.mutable_signature());
+  }
+  if (job.has_search()) {
+    JobMessage::Search& search = *job.mutable_search();
+    sign(signer_, key_, job::kSearchTitle, before.search().query(), search.query(), *search.mutable_signature());
   }
   auto encoded = wire::encode(message);
   return encoded ? *std::move(encoded) : mutated;

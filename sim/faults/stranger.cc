@@ -3,6 +3,9 @@
 #include "base/reached.h"
 #include "fake_guest.h"
 #include "job/images/new_image.h"
+#include "job/placing/search_query.h"
+#include "overlay/membership/descriptor.h"
+#include "wire/grid_name.h"
 
 namespace gw::sim {
 
@@ -60,15 +63,29 @@ std::vector<Stranger::Told> Stranger::speak() {
       renewal.mutable_claim()->set_claim(held->second.second);
       all.push_back({victim.node, std::move(renewal)});
     } else {
-      JobMessage request = about(fresh);
-      *request.mutable_reserve()->mutable_charter() = charters_.at(fresh);
-      request.mutable_reserve()->set_slots(kWantedSlots);
-      all.push_back({victim.node, std::move(request)});
+      all.push_back({victim.node, next_search(fresh)});
     }
     all.push_back({victim.node, proof});
     for (int i = 0; i < kImagesAtOnce; ++i) all.push_back({victim.node, next_image(victim.id)});
   }
   return all;
+}
+
+JobMessage Stranger::next_search(const std::string& job) {
+  overlay::Descriptor self{.key = public_key_, .incarnation = {1, 1}};
+  overlay::sign(wire::open_grid("world"), signer_, self);
+  wire::pb::Descriptor home;
+  overlay::write(self, home);
+  JobMessage::Query query;
+  query.set_job(job);
+  query.set_round(++rounds_);
+  query.set_radius_ns(wire::kWholeGridRadius);
+  query.set_slots(kWantedSlots);
+  const job::Charter charter = job::Charter::check(as_bytes(charters_.at(job).SerializeAsString())).value();
+  JobMessage message = job::search_message(charter, query, home, wire::kMaxSearchHops, signer_);
+  message.set_job(job);
+  message.set_term(job::Authority::kFirstTerm);
+  return message;
 }
 
 JobMessage Stranger::next_image(const job::PeerId& keeper) {

@@ -15,7 +15,7 @@
 
 namespace gw::sim {
 
-// Speaks beside a normal peer, in its name, with jobs of its own, whose charters, rosters and grants are right. It reserves and claims
+// Speaks beside a normal peer, in its name, with jobs of its own, whose charters, rosters and grants are right. It searches for and claims
 // slots for ever new jobs and renews the claims without ever giving them a thread, and it has images of ever new threads kept. The answers
 // of the normal peer about these jobs, which would end them, are not sent. An object of the simulation.
 class Stranger {
@@ -41,6 +41,7 @@ class Stranger {
  private:
   std::string new_job();
   wire::pb::JobMessage about(const std::string& job) const;
+  wire::pb::JobMessage next_search(const std::string& job);
   wire::pb::JobMessage next_image(const job::PeerId& keeper);
 
   const SigningKey key_;
@@ -49,6 +50,7 @@ class Stranger {
   const WorldSigner signer_;
   const std::vector<Victim> victims_;
   std::uint64_t nonce_;
+  std::uint64_t rounds_ = 0;
   std::map<std::string, wire::pb::SignedCharter> charters_;
   std::map<std::size_t, std::pair<std::string, std::uint64_t>> claims_;  // by victim: job and claim
   std::string kept_job_;                                                 // the job whose images are kept

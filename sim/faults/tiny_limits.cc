@@ -22,7 +22,7 @@ void randomise(job::Home::Config& config, Rng& rng) {
   draw(config.retry, milliseconds(100), milliseconds(3000), rng);
   config.slots.retry = config.retry;
   draw(config.slots.renew, milliseconds(500), milliseconds(10'000), rng);
-  draw(config.placement.offer_wait, milliseconds(200), milliseconds(5000), rng);
+  draw(config.slots.search.wait, milliseconds(100), milliseconds(1000), rng);
   draw(config.slots.idle, milliseconds(100), milliseconds(20'000), rng);
   draw(config.placement.batch, milliseconds(1), milliseconds(5000), rng);
   draw(config.placement.threads_per_claim, 1, 6, rng);

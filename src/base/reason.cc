@@ -9,7 +9,7 @@ namespace {
 
 using enum Reason;
 
-constexpr std::array<ReasonEntry, 34> kReasons{{
+constexpr std::array<ReasonEntry, 36> kReasons{{
     {ok, "ok", "no problem", ""},
     {no_peers, "no_peers", "no live peer lends slots",
      "lend slots here with 'godwit share --cores N', or start another machine with 'godwit up --join HOST:PORT'"},
@@ -26,6 +26,10 @@ constexpr std::array<ReasonEntry, 34> kReasons{{
     {suspended, "suspended", "the job is suspended, or about to be", "continue it with 'godwit job resume'"},
     {lenders_refuse, "lenders_refuse", "the machines of the grid do not lend to this job now",
      "see the reason of each with 'godwit job explain'; on a machine of yours allow it with 'godwit share --for' or '--when'"},
+    {needs_not_met, "needs_not_met", "no machine that could lend slots has what each worker needs",
+     "submit the job with a lower --need or --memory, or add a machine that has enough"},
+    {lender_disk_full, "lender_disk_full", "the disk of the machine is full, so it runs no jobs of others",
+     "free some space there, for example with 'godwit job prune'"},
     {next_at_host, "next_at_host", "a host has the task and runs it after those before it", ""},
     {runs_again, "runs_again", "the task has failed and waits to run again, on another host if there is one", ""},
     {predecessor, "predecessor", "the job begins when the jobs that it follows (--after) have ended well", ""},

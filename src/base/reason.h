@@ -23,6 +23,8 @@ enum class Reason : std::uint8_t {
   host_blames,
   suspended,
   lenders_refuse,
+  needs_not_met,
+  lender_disk_full,
   next_at_host,
   runs_again,
   predecessor,

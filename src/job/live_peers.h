@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "job/names.h"
+#include "wire/overlay.pb.h"
 
 namespace gw::job {
 
@@ -24,9 +25,20 @@ class LivePeers : public PeerLiveness {
     std::uint32_t free_slots;  // as the peer last announced
   };
 
+  struct Neighbour {
+    PeerId peer;
+    Time distance;  // the estimated round trip
+  };
+
   // All live peers, this one included, in the order of their ids. Valid until the next input of the peer: every job asks often, so the list
   // must not be made for each question.
   virtual const std::vector<LivePeer>& all_alive() const = 0;
+  // The peers that a search asks first: this one, and a few dozen live neighbours, near and random.
+  virtual std::vector<Neighbour> neighbours() const = 0;
+  // Peers that have joined or announced more free slots since `mark`, which moves: the most recent ones, each at most once.
+  virtual std::vector<PeerId> opened_since(std::uint64_t& mark) const = 0;
+  // How this peer describes itself to peers that do not know it.
+  virtual wire::pb::Descriptor introduction() const = 0;
 };
 
 // The rules for which peers may run jobs in which grid.

@@ -34,7 +34,8 @@ PeerTables::Config tables_of(const Overlay::Config& config) {
           .links = config.links,
           .coordinates = config.coordinates,
           .neighbours = config.neighbours,
-          .last_seen = config.last_seen};
+          .last_seen = config.last_seen,
+          .partners = config.partners};
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ void Overlay::forget_strangers(Time now, Output& out) {
   if (now < strangers_at_) return;
   strangers_at_ = now + config_.strangers / 2;
   for (const PeerId& peer : tables_.last_seen.silent_since(now - config_.strangers))
-    if (tables_.find(peer) == nullptr) record_death(peer, out);
+    if (!tables_.is_in_table(peer)) record_death(peer, out);
 }
 
 // Measures a peer that may be near and a random one in turn: near peers alone would agree on a map that is wrong everywhere else.
@@ -265,6 +266,44 @@ void Overlay::on_rumoured(Time now, const wire::pb::Descriptor& message, Output&
     refuse(peer.id, "the tracker or beacon that described it showed no descriptor that it signed for this grid", out);
   }
   finish(now, before, out);
+}
+
+bool Overlay::introduce(Time now, const wire::pb::Descriptor& message, Output& out) {
+  const std::size_t before = out.sends.size();
+  if (membership_filter_) membership_filter_->on_descriptor(now, message);
+  const Descriptor peer = read(message, signer_);
+  const Descriptor* const known = peer.id == own_.id ? &own_ : tables_.find(peer.id);
+  const bool checked = known != nullptr && known->signature == peer.signature && intake_.is_admitted(now, peer.id);
+  if (!checked && !intake_.is_genuine(now, peer)) return false;
+  if (peer.id == own_.id) return true;
+  intake_.learn(now, peer, out);
+  if (!tables_.is_in_table(peer.id)) tables_.add_partner(peer);
+  finish(now, before, out);
+  return true;
+}
+
+wire::pb::Descriptor Overlay::introduction() const {
+  wire::pb::Descriptor message;
+  write(own_, message);
+  if (membership_filter_) membership_filter_->add_membership(message);
+  return message;
+}
+
+std::vector<const Descriptor*> Overlay::search_neighbours() const {
+  const std::size_t most = config_.neighbours.near + config_.neighbours.random;
+  std::vector<const Descriptor*> list;
+  for (const Neighbours::Near& near : tables_.neighbours.near())
+    if (alive(near.peer.id)) list.push_back(&near.peer);
+  for (const Descriptor& random : tables_.neighbours.random())
+    if (alive(random.id)) list.push_back(&random);
+  if (list.size() >= most) return list;
+  std::vector<std::pair<float, const Descriptor*>> others;
+  for (const PeerId& peer : tables_.all())
+    if (tables_.neighbours.find(peer) == nullptr && alive(peer)) others.emplace_back(tables_.seconds_to(*find(peer)), find(peer));
+  std::ranges::sort(others, {}, [](const auto& other) { return std::pair(other.first, other.second->id); });
+  for (const auto& [seconds, other] : others)
+    if (list.size() < most) list.push_back(other);
+  return list;
 }
 
 std::uint64_t Overlay::locate(Time now, const Hash256& key, Output& out) { return place(now, key, 0, out); }

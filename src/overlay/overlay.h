@@ -45,6 +45,7 @@ class Overlay {
     Neighbours::Config neighbours{};
     SizeEstimate::Config size{};
     LastSeen::Config last_seen{};
+    std::size_t partners = 512;                 // peers of jobs and searches that are in no table
     Time strangers = std::chrono::seconds(60);  // silence after which a peer that is in no table counts as gone
     Rejoin::Config rejoin{};
   };
@@ -85,6 +86,9 @@ class Overlay {
   // A tracker, or a beacon in the local network, names a peer of the grid. Neither is a member, so the descriptor is verified.
   void on_rumoured(Time now, const wire::pb::Descriptor& message, Output& out);
   void on_rumoured(Time now, const std::string& address, Output& out) { rejoin_.try_address(now, address, out); }
+  // A peer describes itself in a message about a job: it can be reached from now on. False: the descriptor is not genuine, or its owner may
+  // not speak in this grid.
+  bool introduce(Time now, const wire::pb::Descriptor& message, Output& out);
   // Announces that this peer leaves.
   void leave(Time now, Output& out);
 
@@ -107,6 +111,11 @@ class Overlay {
     return known == nullptr ? kNever : tables_.distance_to(*known);
   }
   const Descriptor& self() const { return own_; }
+  // The descriptor of this peer as others get it in messages about jobs, with its membership of a private grid.
+  wire::pb::Descriptor introduction() const;
+  // The live peers to which a search goes from here: near and random neighbours, and as long as these are fewer than they may be, other
+  // peers that are known, the nearest first.
+  std::vector<const Descriptor*> search_neighbours() const;
   const Sampler& sampler() const { return tables_.sampler; }
   const Ring& ring() const { return tables_.ring; }
   const FailureDetector& detector() const { return tables_.detector; }

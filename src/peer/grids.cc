@@ -19,13 +19,42 @@ bool Grid::alive(const PeerId& peer) const { return peer == overlay.self().id ||
 const std::vector<job::LivePeers::LivePeer>& Grid::all_alive() const {
   if (alive_) return *alive_;
   std::vector<LivePeer>& list = alive_.emplace();
+  std::map<PeerId, std::uint32_t> announced{{overlay.self().id, overlay.self().free_slots}};
   list.push_back({overlay.self().id, overlay.self().free_slots});
   for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
+    announced[descriptor.id] = descriptor.free_slots;
     // A descriptor may be some rounds old: a peer that lends slots may have a free one by now, and asking costs one message.
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
   }
   std::ranges::sort(list, {}, &LivePeer::peer);
+  note_opened(std::move(announced));
+  return list;
+}
+
+void Grid::note_opened(std::map<PeerId, std::uint32_t> announced) const {
+  for (const auto& [peer, free] : announced) {
+    const auto before = announced_.find(peer);
+    if (before != announced_.end() && before->second >= free) continue;
+    std::erase(opened_, peer);
+    opened_.push_back(peer);
+    if (opened_.size() > kOpened) opened_.pop_front();
+    ++openings_;
+  }
+  announced_ = std::move(announced);
+}
+
+std::vector<PeerId> Grid::opened_since(std::uint64_t& mark) const {
+  all_alive();
+  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(openings_ - std::min(mark, openings_), opened_.size()));
+  mark = openings_;
+  return {opened_.end() - count, opened_.end()};
+}
+
+std::vector<job::LivePeers::Neighbour> Grid::neighbours() const {
+  std::vector<Neighbour> list{{overlay.self().id, Time(0)}};
+  if (credentials.revoked()) return list;
+  for (const overlay::Descriptor* neighbour : overlay.search_neighbours()) list.push_back({neighbour->id, overlay.distance(neighbour->id)});
   return list;
 }
 
@@ -264,6 +293,13 @@ void Grids::on_unreachable(Time now, const PeerId& peer, overlay::Failure failur
 
 void Grids::on_reset(Time now, const PeerId& peer, Actions& out) {
   tell_all(out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_reset(now, peer, output); });
+}
+
+bool Grids::introduce(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out) {
+  bool genuine = false;
+  if (Grid* grid = find(id))
+    tell(id, *grid, out, [&](Overlay& overlay, overlay::Output& output) { genuine = overlay.introduce(now, descriptor, output); });
+  return genuine;
 }
 
 void Grids::on_seen(Time now, const PeerId& from, Actions& out) {

@@ -1,6 +1,7 @@
 #pragma once
 // The grids a peer is in.
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,13 +29,23 @@ class Grid final : public job::LivePeers {
   bool alive(const PeerId& peer) const override;
   // Made again after forget_alive() only.
   const std::vector<LivePeer>& all_alive() const override;
+  std::vector<Neighbour> neighbours() const override;
+  std::vector<PeerId> opened_since(std::uint64_t& mark) const override;
+  wire::pb::Descriptor introduction() const override { return overlay.introduction(); }
   void forget_alive() { alive_.reset(); }
 
   GridCredentials credentials;
   Overlay overlay;
 
  private:
+  static constexpr std::size_t kOpened = 64;
+
+  void note_opened(std::map<PeerId, std::uint32_t> announced) const;
+
   mutable std::optional<std::vector<LivePeer>> alive_;
+  mutable std::map<PeerId, std::uint32_t> announced_;  // free slots of the live peers
+  mutable std::deque<PeerId> opened_;                  // that joined, or announced more free slots, last
+  mutable std::uint64_t openings_ = 0;
 };
 
 // Gives each overlay its inputs, and turns the outputs of overlays into actions. A message about a job counts as a sign of life only in the
@@ -98,6 +109,8 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   void on_connected(Time now, const PeerId& peer, const std::string& address, Actions& out);
   void on_unreachable(Time now, const PeerId& peer, overlay::Failure failure, Actions& out);
   void on_reset(Time now, const PeerId& peer, Actions& out);
+  // A peer describes itself in a message about a job of that grid. False: not genuinely, or it may not speak there.
+  bool introduce(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out);
   // A message about a job came from the peer; a message goes to it.
   void on_seen(Time now, const PeerId& from, Actions& out);
   void watch_peer(Time now, const PeerId& with, Actions& out);

@@ -24,10 +24,11 @@ JobRouter::JobRouter(const Config& config, const Machines& machines, Environment
 std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
   static const std::map<JobMessage::KindCase, Route> kRoutes = {
       // Messages that bring the charter by which they are judged.
-      {JobMessage::kReserve, {Right::of_the_grid, &JobRouter::on_reserve}},
+      {JobMessage::kSearch, {Right::of_the_grid, &JobRouter::on_search}},
       {JobMessage::kRoster, {Right::of_the_grid, &JobRouter::on_roster}},
       // Home itself checks that it has asked the sender.
       {JobMessage::kOffer, {Right::of_the_grid, &JobRouter::on_offer}},
+      {JobMessage::kDecline, {Right::of_the_grid, &JobRouter::on_decline}},
 
       {JobMessage::kClaim, {Right::leader, &JobRouter::on_claim}},
       {JobMessage::kRelease, {Right::leader, &JobRouter::on_release}},
@@ -192,7 +193,7 @@ std::optional<JobMessage> JobRouter::prepare(const PeerId& to, JobMessage& messa
   message.set_term(authority != nullptr ? authority->term() : Authority::kFirstTerm);
   const std::uint64_t version = authority != nullptr ? authority->roster_version() : 0;
   message.set_roster_version(version);
-  const bool proves_itself = message.has_roster() || message.has_reserve() || message.has_release() || message.has_forget();
+  const bool proves_itself = message.has_roster() || message.has_search() || message.has_release() || message.has_forget();
   if (version == 0 || proves_itself || to == environment_.self || authority->is_leader(to) || !authority->is_member(to))
     return std::nullopt;
   if (note_version(to, job, version) >= version) return std::nullopt;
@@ -226,10 +227,9 @@ void JobRouter::on_peer_restarted(const PeerId& peer) {
 // Answers a message about a job that is over, or never was, or in which the sender has no part any more: the sender may stop its work for
 // it.
 void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (message.has_have()) return;  // sent before its sender could know that the job is over here
+  if (message.has_have() || message.has_decline()) return;  // sent before its sender could know that the job is over here
   const JobId job = JobId::from(message.job());
   JobMessage answer;
-  if (!message.offer().refused().empty()) return;  // the sender does nothing for the job
   if (message.has_offer()) {
     answer.mutable_release()->set_claim(message.offer().claim());
   } else if (message.has_status()) {
@@ -252,40 +252,61 @@ void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& messa
 
 // --- slots
 
-void JobRouter::on_reserve(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+void JobRouter::on_search(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto query = environment_.searches.look(now, from, message);
+  if (!query) {
+    if (query.error().kind == gw::Kind::invalid) refuse(now, from, query.error().detail, out);
+    return;
+  }
   const JobId job = JobId::from(message.job());
-  if (!add_authority(now, from, job, message.reserve().charter(), out)) return;
-  const Authority& authority = *machines_.authorities.find(job);
-  if (!authority.is_leader(from)) return refuse(now, from, "it asks for slots for a job whose home it is not", out);
-  // The sender may not have shown its membership yet; it asks again.
-  if (!environment_.grids.may_run(now, from, authority.charter().grid())) return;
-  if (environment_.disk_is_full()) return refuse_slots(from, job, "its disk is full", out);
-  const auto terms = environment_.terms(from, authority.charter(), message.reserve());
-  if (!terms) return refuse_slots(from, job, terms.error().detail, out);
-  const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, *terms);
-  if (grant == nullptr && machines_.slots.find(job) == nullptr)
-    return refuse_slots(from, job, environment_.on_no_slot(now, *terms, out), out);
-  if (grant == nullptr) return;
-  JobMessage answer;
-  answer.mutable_offer()->set_claim(grant->claim);
-  answer.mutable_offer()->set_slots(grant->slots);
-  answer.mutable_offer()->set_memory_bytes(environment_.memory_for(grant->slots));
-  *answer.mutable_offer()->mutable_capacity() = environment_.capacity();
-  out.send(from, job, std::move(answer));
+  if (!add_authority(now, from, job, message.search().charter(), out)) return;
+  const job::Charter charter = machines_.authorities.find(job)->charter();
+  // Whoever passed on a search that its home has not sent need not know it.
+  if (from != environment_.self && !environment_.searches.is_genuine(now, charter, message.search(), out)) return;
+  // The home may not have shown its membership yet; it searches again.
+  if (!environment_.grids.may_run(now, charter.first_home(), charter.grid())) return;
+  if (environment_.searches.handle(now, from, charter, *query, message, out)) answer_search(now, charter, *query, out);
 }
 
-// Home shows the reason to the user, and asks again.
-void JobRouter::refuse_slots(const PeerId& from, const JobId& job, std::string why, Actions& out) {
-  GW_REACHED("router: slots were refused with a reason");
-  why.resize(std::min(why.size(), wire::kMaxRefusalBytes));
+// The slots of a job that has a claim already are none of its search.
+std::variant<job::SlotLeases::Grant, Refusal, std::monostate> JobRouter::reserve(Time now, const job::Charter& charter,
+                                                                                 const JobMessage::Query& query, Actions& out) {
+  if (environment_.disk_is_full()) return Refusal{JobMessage::Decline::DISK_FULL, "its disk is full"};
+  const auto terms = environment_.terms(charter, query);
+  if (const auto* refusal = std::get_if<Refusal>(&terms)) return *refusal;
+  const auto& wanted = std::get<job::SlotLeases::Wanted>(terms);
+  if (const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, wanted)) return *grant;
+  if (machines_.slots.find(charter.id()) != nullptr) return std::monostate();
+  return environment_.on_no_slot(now, wanted, out);
+}
+
+void JobRouter::answer_search(Time now, const job::Charter& charter, const JobMessage::Query& query, Actions& out) {
+  const auto reserved = reserve(now, charter, query, out);
   JobMessage answer;
-  answer.mutable_offer()->set_refused(std::move(why));
-  out.send(from, job, std::move(answer));
+  if (const auto* grant = std::get_if<job::SlotLeases::Grant>(&reserved)) {
+    JobMessage::Offer& offer = *answer.mutable_offer();
+    offer.set_claim(grant->claim);
+    offer.set_slots(grant->slots);
+    offer.set_memory_bytes(environment_.memory_for(grant->slots));
+    *offer.mutable_capacity() = environment_.capacity();
+    offer.set_round(query.round());
+    *offer.mutable_host() = environment_.introduction(charter);
+  } else if (const auto* refusal = std::get_if<Refusal>(&reserved)) {
+    GW_REACHED("router: slots were refused with a reason");
+    JobMessage::Decline& decline = *answer.mutable_decline();
+    decline.set_round(query.round());
+    decline.set_why(refusal->why);
+    decline.set_sentence(refusal->sentence.substr(0, wire::kMaxRefusalBytes));
+    *decline.mutable_capacity() = environment_.capacity();
+  } else {
+    return;
+  }
+  out.send(charter.first_home(), charter.id(), std::move(answer));
 }
 
 void JobRouter::on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
-  const job::SlotLeases::Grant* grant = machines_.slots.claim(now, from, job, message.claim().claim());
+  const job::SlotLeases::Grant* grant = machines_.slots.claim(now, from, job, message.claim().claim(), message.claim().slots());
   if (grant == nullptr) {
     JobMessage answer;
     *answer.mutable_no_claim() = message.claim();
@@ -339,6 +360,16 @@ void JobRouter::on_offer(Time now, const PeerId& from, const JobMessage& message
     environment_.on_capacity(now, from, message.offer().capacity());
   }
   home->on_offer(now, from, message.offer(), out);
+}
+
+void JobRouter::on_decline(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  job::Home* home = home_of(now, from, message, out);
+  // A peer outside a private grid learns nothing of its jobs, and has nothing to say about them.
+  if (home == nullptr || !environment_.grids.may_run(now, from, home->charter().grid())) return;
+  const Status good = job::check(message.decline().capacity());
+  if (!good) return refuse(now, from, good.error().detail, out);
+  environment_.on_capacity(now, from, message.decline().capacity());
+  home->on_decline(now, from, message.decline(), out);
 }
 
 void JobRouter::on_status(Time now, const PeerId& from, const JobMessage& message, Actions& out) {

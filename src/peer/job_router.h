@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "job/authority/authority.h"
 #include "job/home/home.h"
@@ -18,6 +19,8 @@
 #include "job/swarm/chunk_uploads.h"
 #include "job/swarm/swarm.h"
 #include "overlay/per_peer_rate_limit.h"
+#include "peer/lender.h"
+#include "peer/search_relay.h"
 
 namespace gw::peer {
 
@@ -63,10 +66,12 @@ class JobRouter {
     const job::GridRules& grids;
     std::function<bool()> disk_is_behind;  // home takes no more effects then
     std::function<bool()> disk_is_full;    // nothing is reserved or kept then
-    // The terms of a reservation. An error: why this machine does not lend to the job.
-    std::function<Result<job::SlotLeases::Wanted>(const PeerId& home, const job::Charter&, const JobMessage::Reserve&)> terms;
+    SearchRelay& searches;
+    // The terms of a reservation, or why this machine does not lend to the job.
+    std::function<std::variant<job::SlotLeases::Wanted, Refusal>(const job::Charter&, const JobMessage::Query&)> terms;
     // There is no slot for the job: lets claims of others leave, if it is due some, and says who holds the slots.
-    std::function<std::string(Time, const job::SlotLeases::Wanted&, Actions&)> on_no_slot;
+    std::function<Refusal(Time, const job::SlotLeases::Wanted&, Actions&)> on_no_slot;
+    std::function<wire::pb::Descriptor(const job::Charter&)> introduction;              // of this peer, in the grid of the job
     std::function<job::Capacity()> capacity;                                            // of this machine, as measured last
     std::function<void(Time, const PeerId& lender, const job::Capacity&)> on_capacity;  // that a lender says it has
     std::function<std::uint64_t(std::uint32_t slots)> memory_for;                       // bytes lent with so many slots; 0: not limited
@@ -101,7 +106,9 @@ class JobRouter {
   void ask_roster(Time now, const PeerId& from, const JobId& job, Actions& out);
   void sign_roster(const JobId& job);
   std::uint64_t note_version(const PeerId& peer, const JobId& job, std::uint64_t version);
-  void refuse_slots(const PeerId& from, const JobId& job, std::string why, Actions& out);
+  std::variant<job::SlotLeases::Grant, Refusal, std::monostate> reserve(Time now, const job::Charter& charter,
+                                                                        const JobMessage::Query& query, Actions& out);
+  void answer_search(Time now, const job::Charter& charter, const JobMessage::Query& query, Actions& out);
   static JobMessage roster_message(const job::Authority& authority);
   void on_unknown(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   job::Home* home_of(Time now, const PeerId& from, const JobMessage& message, Actions& out);
@@ -110,7 +117,8 @@ class JobRouter {
   Result<job::Keeper::Bearer> bearer_of(const PeerId& from, const JobMessage& message, const ThreadMessage& kind) const;
 
   // The handlers, one for each kind of message.
-  void on_reserve(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_search(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_decline(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_offer(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_release(Time now, const PeerId& from, const JobMessage& message, Actions& out);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "job/test/signers.h"
+#include "peer/test/searches.h"
 
 namespace gw::peer {
 namespace {
@@ -18,6 +19,13 @@ class NobodyElse final : public job::LivePeers, public job::GridRules {
  public:
   bool alive(const PeerId&) const override { return true; }
   const std::vector<LivePeer>& all_alive() const override { return lenders; }
+  std::vector<Neighbour> neighbours() const override {
+    std::vector<Neighbour> list;
+    for (const LivePeer& lender : lenders) list.push_back({lender.peer, Time(1)});
+    return list;
+  }
+  std::vector<PeerId> opened_since(std::uint64_t&) const override { return {}; }
+  wire::pb::Descriptor introduction() const override { return {}; }
   Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
     return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
   }
@@ -55,7 +63,7 @@ class Router : public testing::Test {
   const JobMessage* sent() const {
     for (const std::vector<job::Action>* list : {&out_.now, &out_.later})
       for (const job::Action& action : *list)
-        if (const auto* send = std::get_if<job::Send>(&action)) return &send->message.job();
+        if (const auto* send = std::get_if<job::Send>(&action); send != nullptr && send->message.has_job()) return &send->message.job();
     return nullptr;
   }
 
@@ -71,6 +79,12 @@ class Router : public testing::Test {
   wire::pb::SignedGrant grant(std::uint64_t thread, std::uint64_t epoch, std::uint8_t host, std::uint8_t keeper = kSelf) const {
     return leader_.grant(
         {.thread = job::ThreadId{thread}, .epoch = epoch, .keeper_generation = 1, .host = id_of(host), .keepers = {id_of(keeper)}});
+  }
+
+  // Another search each time.
+  JobMessage search(std::uint32_t slots, std::uint64_t nonce = 1) {
+    const test::Searcher searcher{home_signer_, key_of(kHome)};
+    return searcher.search(charter_of(kHome, nonce), ++round_, slots);
   }
 
   const TestSigner signer_{kSelf}, home_signer_{kHome};
@@ -92,33 +106,39 @@ class Router : public testing::Test {
   bool disk_behind_ = false;
   bool lends_ = true;
   std::vector<job::Capacity> capacities_;  // that lenders said they have
-  JobRouter router_{{},
-                    {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_},
-                    {.self = id_of(kSelf),
-                     .signer = signer_,
-                     .grids = others_,
-                     .disk_is_behind = [this] { return disk_behind_; },
-                     .disk_is_full = [this] { return disk_full_; },
-                     .terms = [this](const PeerId& home, const job::Charter& charter,
-                                     const JobMessage::Reserve& asked) -> Result<job::SlotLeases::Wanted> {
-                       if (!lends_) return fail(gw::Kind::invalid, "it does not lend");
-                       return job::SlotLeases::Wanted{home, charter.id(), asked.slots(), charter.submitter()};
-                     },
-                     .on_no_slot = [](Time, const job::SlotLeases::Wanted&, Actions&) { return std::string("all are taken"); },
-                     .capacity =
-                         [] {
-                           job::Capacity capacity;
-                           capacity.set_speed(700);
-                           return capacity;
-                         },
-                     .on_capacity = [this](Time, const PeerId&, const job::Capacity& capacity) { capacities_.push_back(capacity); },
-                     .memory_for = [](std::uint32_t slots) { return slots * 1000; },
-                     .make_hosted_job =
-                         [this](const job::HostedJob::Claim& claim) {
-                           return std::make_unique<job::HostedJob>(
-                               job::HostedJob::Config{},
-                               job::HostedJob::Environment{id_of(kSelf), blobs_, swarm_, images_, next_worker_, budget_}, claim);
-                         }}};
+  std::uint64_t round_ = 0;
+  Rng rng_{1};
+  Grids grids_{{.grids = {"one"}}, {id_of(kSelf), key_of(kSelf), 1}, signer_, rng_};
+  SearchRelay searches_{{}, {id_of(kSelf), signer_, grids_}};
+  JobRouter router_{
+      {},
+      {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_},
+      {.self = id_of(kSelf),
+       .signer = signer_,
+       .grids = others_,
+       .disk_is_behind = [this] { return disk_behind_; },
+       .disk_is_full = [this] { return disk_full_; },
+       .searches = searches_,
+       .terms = [this](const job::Charter& charter, const JobMessage::Query& query) -> std::variant<job::SlotLeases::Wanted, Refusal> {
+         if (!lends_) return Refusal{JobMessage::Decline::RULES, "it does not lend"};
+         return job::SlotLeases::Wanted{charter.first_home(), charter.id(), query.slots(), charter.submitter()};
+       },
+       .on_no_slot = [](Time, const job::SlotLeases::Wanted&, Actions&) { return Refusal{JobMessage::Decline::BUSY, "all are taken"}; },
+       .introduction = [](const job::Charter&) { return wire::pb::Descriptor(); },
+       .capacity =
+           [] {
+             job::Capacity capacity;
+             capacity.set_speed(700);
+             return capacity;
+           },
+       .on_capacity = [this](Time, const PeerId&, const job::Capacity& capacity) { capacities_.push_back(capacity); },
+       .memory_for = [](std::uint32_t slots) { return slots * 1000; },
+       .make_hosted_job =
+           [this](const job::HostedJob::Claim& claim) {
+             return std::make_unique<job::HostedJob>(
+                 job::HostedJob::Config{}, job::HostedJob::Environment{id_of(kSelf), blobs_, swarm_, images_, next_worker_, budget_},
+                 claim);
+           }}};
   Time now_{std::chrono::hours(1)};
   Actions out_;
 };
@@ -131,27 +151,36 @@ JobMessage of_kind(int kind) {
 }
 
 TEST_F(Router, ALenderSaysWhyItGivesNoSlots) {
-  JobMessage reserve;
-  *reserve.mutable_reserve()->mutable_charter() = charter_.signed_charter();
-  reserve.mutable_reserve()->set_slots(1);
   lends_ = false;
-  hear(kHome, reserve);
+  hear(kHome, search(1));
   ASSERT_NE(sent(), nullptr);
-  EXPECT_EQ(sent()->offer().refused(), "it does not lend");
+  EXPECT_EQ(sent()->decline().why(), JobMessage::Decline::RULES);
+  EXPECT_EQ(sent()->decline().sentence(), "it does not lend");
+  EXPECT_EQ(sent()->decline().capacity().speed(), 700u);
+  EXPECT_EQ(sent()->decline().round(), round_);
   EXPECT_EQ(slots_.free_slots(), 2u);
   lends_ = true;
   ASSERT_NE(slots_.reserve(now_, {id_of(kHost), {sha256(as_bytes("another"))}, 2, charter_.submitter()}), nullptr);
-  hear(kHome, reserve);
-  EXPECT_EQ(sent()->offer().refused(), "all are taken");
+  hear(kHome, search(1));
+  EXPECT_EQ(sent()->decline().why(), JobMessage::Decline::BUSY);
 }
 
 TEST_F(Router, AnOfferSaysWhatTheLenderHas) {
-  JobMessage reserve;
-  *reserve.mutable_reserve()->mutable_charter() = charter_.signed_charter();
-  reserve.mutable_reserve()->set_slots(1);
-  hear(kHome, reserve);
+  hear(kHome, search(1));
   ASSERT_NE(sent(), nullptr);
   EXPECT_EQ(sent()->offer().capacity().speed(), 700u);
+  EXPECT_EQ(sent()->offer().round(), round_);
+}
+
+TEST_F(Router, AClaimTakesNoMoreThanHomeSays) {
+  hear(kHome, search(2));
+  ASSERT_NE(sent(), nullptr);
+  JobMessage claim;
+  claim.mutable_claim()->set_claim(sent()->offer().claim());
+  claim.mutable_claim()->set_slots(1);
+  hear(kHome, claim);
+  EXPECT_EQ(slots_.free_slots(), 1u);
+  EXPECT_EQ(hosted_jobs_.at(charter_.id())->claim().slots, 1u);
 }
 
 // A home took slots for a job of a private grid from peers outside that grid, and told them of the job.
@@ -172,6 +201,7 @@ TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
   offer.set_job(own.id().bytes());
   offer.mutable_offer()->set_claim(7);
   offer.mutable_offer()->set_slots(2);
+  offer.mutable_offer()->set_round((1ull << 32) + 1);  // of the first boot
   others_.outside = id_of(kStranger);
   router_.on_message(now_, id_of(kStranger), offer, out_);
   EXPECT_NE(refusal(), "");
@@ -229,8 +259,8 @@ TEST_F(Router, DoesNotAnswerWhileTheDiskIsBehind) {
 
 TEST_F(Router, AStrangerHasNoRightToAnything) {
   learn_roster();
-  for (int kind = JobMessage::kReserve; kind <= JobMessage::kSuspended; ++kind) {
-    if (kind == JobMessage::kOffer || kind == JobMessage::kRoster) continue;  // judged by what they bring, and by home
+  for (int kind = JobMessage::kClaim; kind <= JobMessage::kSuspended; ++kind) {
+    if (kind == JobMessage::kRoster) continue;  // judged by what it brings
     const std::uint64_t before = router_.refused();
     hear(kStranger, of_kind(kind));
     EXPECT_EQ(router_.refused(), before + 1) << kind;
@@ -359,29 +389,40 @@ TEST_F(Router, ARosterGoesBeforeTheFirstMessageToAMember) {
 }
 
 TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
-  JobMessage message;
-  message.mutable_reserve()->set_slots(1);
-  *message.mutable_reserve()->mutable_charter() = charter_.signed_charter();
-  hear(kStranger, message);
-  EXPECT_EQ(refusal(), "it asks for slots for a job whose home it is not");
+  const TestSigner stranger(kStranger);
+  const test::Searcher searcher{stranger, key_of(kStranger)};
+  hear(kStranger, searcher.search(charter_, 1, 1));
+  EXPECT_EQ(sent(), nullptr) << "it searches for a job whose home it is not";
   EXPECT_EQ(slots_.free_slots(), 2u);
   disk_full_ = true;
-  hear(kHome, message);
+  hear(kHome, search(1));
   EXPECT_EQ(slots_.free_slots(), 2u) << "a peer whose disk is full takes no work";
   ASSERT_NE(sent(), nullptr);
-  EXPECT_EQ(sent()->offer().refused(), "its disk is full");
+  EXPECT_EQ(sent()->decline().sentence(), "its disk is full");
   disk_full_ = false;
-  hear(kHome, message);
+  hear(kHome, search(1));
   ASSERT_NE(sent(), nullptr);
   EXPECT_EQ(sent()->offer().slots(), 1u);
   EXPECT_EQ(sent()->offer().memory_bytes(), 1000u);
 }
 
+TEST_F(Router, ASearchThatCameOnAnotherWayIsAnsweredToItsHome) {
+  hear(kHost, search(1));
+  const auto* send = std::get_if<job::Send>(&out_.now.back());
+  ASSERT_NE(send, nullptr);
+  EXPECT_EQ(send->to, id_of(kHome));
+  EXPECT_TRUE(send->message.job().has_offer());
+}
+
 TEST_F(Router, ACharterMustBeTheJobs) {
-  JobMessage message;
-  message.mutable_reserve()->set_slots(1);
-  *message.mutable_reserve()->mutable_charter() = charter_of(kHome, 2).signed_charter();
-  message.set_job(std::string(32, 'x'));
+  JobMessage message = search(1);
+  *message.mutable_search()->mutable_charter() = charter_of(kHome, 2).signed_charter();
+  const JobId other{sha256(as_bytes("other"))};
+  JobMessage::Query query;
+  ASSERT_TRUE(query.ParseFromString(message.search().query()));
+  query.set_job(other.bytes());
+  message.mutable_search()->set_query(query.SerializeAsString());
+  message.set_job(other.bytes());
   message.set_term(1);
   router_.on_message(now_, id_of(kHome), message, out_);
   EXPECT_EQ(refusal(), "it showed the charter of another job");

@@ -18,31 +18,32 @@ job::LendingAsker Lender::asker_of(const PeerId& home, const job::Charter& chart
   return asker;
 }
 
-Result<job::SlotLeases::Wanted> Lender::terms(const PeerId& home, const job::Charter& charter,
-                                              const job::JobMessage::Reserve& asked) const {
-  if (auto why = lending_.refusal(asker_of(home, charter))) return fail(Kind::invalid, "{}", *why);
-  GW_TRY_VOID(job::check(asked.needs()));
-  if (auto why = job::misfit(asked.needs(), capacity_)) return fail(Kind::invalid, "{}", *why);
-  return job::SlotLeases::Wanted{.home = home,
+std::variant<job::SlotLeases::Wanted, Refusal> Lender::terms(const job::Charter& charter, const job::JobMessage::Query& query) const {
+  using Decline = job::JobMessage::Decline;
+  if (auto why = lending_.refusal(asker_of(charter.first_home(), charter)))
+    return Refusal{lending_.workers_fail().empty() ? Decline::RULES : Decline::WORKERS_FAIL, *std::move(why)};
+  if (auto why = job::misfit(query.needs(), capacity_)) return Refusal{Decline::NEEDS, *std::move(why)};
+  return job::SlotLeases::Wanted{.home = charter.first_home(),
                                  .job = charter.id(),
-                                 .slots = asked.slots(),
+                                 .slots = query.slots(),
                                  .consumer = charter.submitter(),
                                  .weight = lending_.weight_of(charter.submitter()),
-                                 .priority = asked.priority()};
+                                 .priority = query.priority()};
 }
 
-std::string Lender::who_holds_slots(const job::SlotLeases::Wanted& wanted) const {
+Refusal Lender::who_holds_slots(const job::SlotLeases::Wanted& wanted) const {
+  using Decline = job::JobMessage::Decline;
   const auto& grants = machines_.slots.grants();
-  if (machines_.slots.slots() == 0) return "it lends no cores";
+  if (machines_.slots.slots() == 0) return {Decline::RULES, "it lends no cores"};
   const auto own = std::ranges::find_if(grants, [&](const auto& entry) { return entry.second.consumer == wanted.consumer; });
   const auto other = std::ranges::find_if(grants, [&](const auto& entry) { return entry.second.consumer != wanted.consumer; });
   if (own != grants.end())
-    return fmt::format("its {} slots are taken by job {} of the same user{}", machines_.slots.slots(), own->first.brief(),
-                       other == grants.end() ? "" : " and by other users");
+    return {Decline::BUSY, fmt::format("its {} slots are taken by job {} of the same user{}", machines_.slots.slots(), own->first.brief(),
+                                       other == grants.end() ? "" : " and by other users")};
   if (other != grants.end())
-    return fmt::format("its {} slots are taken by job {} of user {}", machines_.slots.slots(), other->first.brief(),
-                       other->second.consumer.hex().substr(0, 8));
-  return "jobs of this peer have held slots and not used them: it has to wait";
+    return {Decline::BUSY, fmt::format("its {} slots are taken by job {} of user {}", machines_.slots.slots(), other->first.brief(),
+                                       other->second.consumer.hex().substr(0, 8))};
+  return {Decline::BUSY, "jobs of this peer have held slots and not used them: it has to wait"};
 }
 
 std::optional<std::string> Lender::excess(const JobId& job, const job::Manifest& manifest) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "job/actions.h"
@@ -22,6 +23,12 @@
 namespace gw::peer {
 
 using job::JobId;
+
+// Why slots are not lent: as in pb::JobMessage::Decline.
+struct Refusal {
+  job::JobMessage::Decline::Why why;
+  std::string sentence;
+};
 
 // Applies the owner's rules (job::Lending) where slots are granted and where running jobs have to leave, and lets the jobs of several users
 // take turns (job::FairTurns) when they hold more slots together than there are.
@@ -63,10 +70,10 @@ class Lender {
   // A message about a job goes to that peer, or comes from it: counts the bytes of blobs.
   void on_message(Time now, const PeerId& peer, const job::JobMessage& message);
 
-  // The terms of a reservation that a home asks for. Kind::invalid: why this machine does not lend to the job.
-  Result<job::SlotLeases::Wanted> terms(const PeerId& home, const job::Charter& charter, const job::JobMessage::Reserve& asked) const;
+  // The terms of a reservation for the search of a home, or why this machine does not lend to the job. REQUIRES: a query that was checked.
+  std::variant<job::SlotLeases::Wanted, Refusal> terms(const job::Charter& charter, const job::JobMessage::Query& query) const;
   // Why there are no slots for a job that has the right to them: who holds them.
-  std::string who_holds_slots(const job::SlotLeases::Wanted& wanted) const;
+  Refusal who_holds_slots(const job::SlotLeases::Wanted& wanted) const;
   // Why the job asks for more than the owner allows.
   std::optional<std::string> excess(const JobId& job, const job::Manifest& manifest) const;
 

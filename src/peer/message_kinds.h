@@ -12,12 +12,13 @@ namespace gw::peer {
 // Messages allowed between peers that share no grid: everything but jobs, since each grid has rules of its own.
 inline bool is_for_everybody(const job::PeerMessage& message) { return !message.has_job(); }
 
-// Whether this peer loses something if the receiver dies. False for requests (slots, roster) and for messages that end the receiver's part.
+// Whether this peer loses something if the receiver dies. False for requests (slots, roster), refusals and for messages that end the
+// receiver's part.
 inline bool is_of_job(const job::PeerMessage& message) {
   if (!message.has_job()) return false;
   const wire::pb::JobMessage& job = message.job();
-  const bool refuses = !job.offer().refused().empty();
-  return !refuses && !job.has_reserve() && !job.has_release() && !job.has_no_claim() && !job.has_forget() && !job.has_want_roster();
+  return !job.has_search() && !job.has_decline() && !job.has_release() && !job.has_no_claim() && !job.has_forget() &&
+         !job.has_want_roster();
 }
 
 inline std::size_t message_bytes(const std::vector<job::Action>& actions) {

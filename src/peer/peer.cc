@@ -59,6 +59,8 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       disk_queue_(config.disk_queue),
       lender_(config.lender, {identity.self, identity.wall_offset}, {grids_, authorities_, slots_, hosted_jobs_, homes_}),
       measures_(config.measures),
+      searches_(config.searches, {identity.self, signer, grids_}),
+      introductions_(config.introductions),
       router_(config.router, {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_}, router_environment()) {
   lender_.on_resized(memory_bytes_);
   grids_.set_slots(slots_.slots(), lender_.announced_slots());
@@ -70,12 +72,14 @@ JobRouter::Environment Peer::router_environment() {
           .grids = grids_,
           .disk_is_behind = [this] { return disk_full() || disk_queue_.behind(); },
           .disk_is_full = [this] { return disk_full(); },
+          .searches = searches_,
           .terms = std::bind_front(&Lender::terms, &lender_),
           .on_no_slot =
               [this](Time now, const job::SlotLeases::Wanted& wanted, Actions& out) {
                 if (const auto grant = slots_.make_room(wanted, now + config_.drain_for)) drain(now, {*grant}, out);
                 return lender_.who_holds_slots(wanted);
               },
+          .introduction = [this](const job::Charter& charter) { return grid_of(charter)->overlay.introduction(); },
           .capacity = [this] { return lender_.capacity(); },
           .on_capacity = std::bind_front(&PeerMeasures::on_capacity, &measures_),
           .memory_for = [this](std::uint32_t slots) { return memory_bytes_ / std::max(1u, slots_.slots()) * slots; },
@@ -177,11 +181,19 @@ void Peer::on_message(Time now, const PeerId& from, const PeerMessage& message, 
   }
   if (change == BootNumbers::Change::older) {
     turn.notify(job::PeerRefused{from, fmt::format("it sent a message of its life {}, which is over", message.boot())});
-  } else if (admits(now, from, message, turn)) {
+  } else if (introduce_host(now, from, message.job(), turn); admits(now, from, message, turn)) {
     if (!message.has_overlay()) grids_.on_seen(now, from, turn);
     deliver(now, from, message, turn);
   }
   finish_turn(now, turn, out);
+}
+
+// A peer that offers slots may be farther away than any peer that this one knows.
+void Peer::introduce_host(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (!message.offer().has_host()) return;
+  const auto home = homes_.find(JobId::from(message.job()));
+  if (home == homes_.end() || !introductions_.admit(now, from)) return;
+  if (const Grid* grid = grid_of(home->second->charter())) grids_.introduce(now, grid->credentials.id, message.offer().host(), out);
 }
 
 // Messages about jobs are taken only from peers that are, or may be, in a grid with this peer.

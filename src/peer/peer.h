@@ -32,6 +32,7 @@
 #include "peer/past_jobs.h"
 #include "peer/peer_measures.h"
 #include "peer/reachability.h"
+#include "peer/search_relay.h"
 #include "peer/uploads.h"
 #include "peer/worker_jobs.h"
 
@@ -196,6 +197,8 @@ class Peer {
     Uploads::Config uploads;
     Reachability::Config reachability;
     PeerMeasures::Config measures;
+    SearchRelay::Config searches;
+    overlay::PerPeerRateLimit::Config introductions{.period = std::chrono::seconds(1), .per_peer = 8, .peers = 1024};  // in offers
     Time drain_for = std::chrono::seconds(10);    // a job that has to leave by the owner's rules, or for another user
     Time unused_claim = std::chrono::minutes(1);  // a claim without a running thread ends after this
     std::uint64_t memory_bytes = 0;               // lent with all slots together; 0: not limited
@@ -243,6 +246,7 @@ class Peer {
   const job::SlotLeases& slots() const { return slots_; }
   const Lender& lender() const { return lender_; }
   const PeerMeasures& measures() const { return measures_; }
+  const SearchRelay& searches() const { return searches_; }
   const job::Keeper& keeper() const { return keeper_; }
   const job::Budget& budget() const { return budget_; }
   const job::BlobReferences& blobs() const { return blobs_; }
@@ -276,6 +280,7 @@ class Peer {
     lender_.on_message(now, from, message);
     measures_.on_received(now, from, message);
   }
+  void introduce_host(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   bool admits(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   std::set<GridId> grids_in_use() const {
     std::set<GridId> used;
@@ -338,6 +343,8 @@ class Peer {
   DiskQueue disk_queue_;
   Lender lender_;
   PeerMeasures measures_;
+  SearchRelay searches_;
+  overlay::PerPeerRateLimit introductions_;
   JobRouter router_;
   // Jobs for which something came in this turn: only of these can home or host have another deadline, or be done.
   std::set<JobId> touched_;

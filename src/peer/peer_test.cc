@@ -3,6 +3,7 @@
 #include <array>
 
 #include "peer/test/lonely_peer.h"
+#include "peer/test/searches.h"
 
 namespace gw::peer {
 namespace peer_test {
@@ -243,14 +244,15 @@ class PeerWithUsers : public LonelyPeer {
     charter.set_manifest(std::string(32, 'm'));
     const Bytes bytes = job::Charter::sign(charter, SigningKey(sha256(std::array{user}).bytes));
     job_ = {sha256(bytes)};
-    JobMessage reserve;
-    EXPECT_TRUE(reserve.mutable_reserve()->mutable_charter()->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
-    reserve.mutable_reserve()->set_slots(slots);
-    if (!needs.empty()) *reserve.mutable_reserve()->mutable_needs() = job::parse_requirements(needs).value();
+    JobMessage::Query query;
+    if (!needs.empty()) *query.mutable_needs() = job::parse_requirements(needs).value();
+    const overlay::TestSigner signer(overlay::test_key(1));
+    const test::Searcher searcher{signer, overlay::test_key(1)};
     others_.clear();
-    hear(1, about(job_, reserve));
+    hear(1, about(job_, searcher.search(job::Charter::check(bytes).value(), ++round_, slots, query)));
     for (const Action& action : others_)
-      if (const auto* send = std::get_if<job::Send>(&action); send != nullptr && send->message.job().has_offer())
+      if (const auto* send = std::get_if<job::Send>(&action);
+          send != nullptr && (send->message.job().has_offer() || send->message.job().has_decline()))
         return send->message.job();
     return {};
   }
@@ -268,6 +270,7 @@ class PeerWithUsers : public LonelyPeer {
   }
 
   JobId job_;
+  std::uint64_t round_ = 0;
 };
 
 TEST_F(PeerWithUsers, TheSecondUserSharesTheSlotsThatTheFirstHolds) {
@@ -278,10 +281,10 @@ TEST_F(PeerWithUsers, TheSecondUserSharesTheSlotsThatTheFirstHolds) {
 
 TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {
   set_rules({});
-  EXPECT_EQ(ask(1, 2).offer().refused(), "it lends only to jobs of its owner and to its private grids");
+  EXPECT_EQ(ask(1, 2).decline().sentence(), "it lends only to jobs of its owner and to its private grids");
   set_rules(idle_only());
   set_idle(milliseconds(0));
-  EXPECT_EQ(ask(1, 2).offer().refused(), "its owner uses it, and it lends only while it is idle");
+  EXPECT_EQ(ask(1, 2).decline().sentence(), "its owner uses it, and it lends only while it is idle");
   EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "nobody need ask";
   set_idle(std::chrono::hours(1));
   EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
@@ -293,12 +296,12 @@ TEST_F(PeerWithUsers, AJobThatNeedsMoreThanThisMachineHasGetsBothNumbersAndNoSlo
     capacity.set_speed(speed);
     give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetCapacity{capacity, workers_fail}, out); });
   };
-  EXPECT_EQ(ask(1, 2, "speed=0.5").offer().refused(), "needs a speed of 0.5, this peer has not measured its own yet");
+  EXPECT_EQ(ask(1, 2, "speed=0.5").decline().sentence(), "needs a speed of 0.5, this peer has not measured its own yet");
   measured(400, "");
-  EXPECT_EQ(ask(1, 2, "speed=0.5").offer().refused(), "needs a speed of 0.5, this peer has 0.4");
+  EXPECT_EQ(ask(1, 2, "speed=0.5").decline().sentence(), "needs a speed of 0.5, this peer has 0.4");
   EXPECT_EQ(peer_->slots().free_slots(), 2u) << "nothing was reserved";
   measured(400, "libuv.so.1 is missing");
-  EXPECT_EQ(ask(1, 2).offer().refused(), "its workers cannot start: libuv.so.1 is missing");
+  EXPECT_EQ(ask(1, 2).decline().sentence(), "its workers cannot start: libuv.so.1 is missing");
   EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 2u) << "others ask, and hear the reason";
   measured(600, "");
   const JobMessage offer = ask(1, 2, "speed=0.5");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/reached.h"
+#include "job/authority/signed_text.h"
 #include "wire/messages/peer_messages.h"
 
 namespace gw::job {
@@ -11,20 +12,6 @@ namespace {
 Status require_genuine(bool condition, const char* rule) {
   if (!condition) return fail(Kind::invalid, "it is not signed by the leader of the job, or not right: {}", rule);
   return ok();
-}
-
-Bytes titled_text(std::string_view title, const std::string& content) {
-  Bytes text(title.begin(), title.end());
-  text.insert(text.end(), content.begin(), content.end());
-  return text;
-}
-
-bool is_signed(const wire::Signer& signer, const PublicKey& key, std::string_view title, const std::string& content,
-               const std::string& bytes) {
-  Signature signature;
-  if (bytes.size() != signature.size()) return false;
-  std::ranges::copy(as_bytes(bytes), signature.begin());
-  return signer.is_signed(key, titled_text(title, content), signature);
 }
 
 bool is_name(const std::string& bytes) { return bytes.size() == sizeof(Hash256); }
@@ -44,7 +31,8 @@ Status Authority::take_roster(const wire::pb::SignedRoster& envelope, const wire
   GW_TRY_VOID(require_genuine(roster.leader_key().size() == key.size(), "a roster with a key of another size"));
   std::ranges::copy(as_bytes(roster.leader_key()), key.begin());
   GW_TRY_VOID(require_genuine(signer.id_of(key) == leader(), "a roster of a peer that does not lead the job"));
-  GW_TRY_VOID(require_genuine(is_signed(signer, key, kRosterTitle, envelope.roster(), envelope.signature()), "the signature of a roster"));
+  GW_TRY_VOID(
+      require_genuine(is_signed_text(signer, key, kRosterTitle, envelope.roster(), envelope.signature()), "the signature of a roster"));
   std::map<PeerId, Roles> members;
   for (const wire::pb::JobRoster::Member& member : roster.members()) {
     GW_TRY_VOID(require_genuine(is_name(member.peer()), "a member with a name of another size"));
@@ -62,8 +50,8 @@ Result<ThreadGrant> Authority::check_grant(const wire::pb::SignedGrant& envelope
   wire::pb::ThreadGrant content;
   GW_TRY_VOID(require_genuine(content.ParseFromString(envelope.grant()), "a grant that cannot be read"));
   GW_TRY_VOID(require_genuine(content.job() == charter_.id().bytes() && content.term() == term(), "a grant of another job or term"));
-  GW_TRY_VOID(
-      require_genuine(is_signed(signer, leader_key_, kGrantTitle, envelope.grant(), envelope.signature()), "the signature of a grant"));
+  GW_TRY_VOID(require_genuine(is_signed_text(signer, leader_key_, kGrantTitle, envelope.grant(), envelope.signature()),
+                              "the signature of a grant"));
   GW_TRY_VOID(
       require_genuine(is_name(content.host()) && std::ranges::all_of(content.keepers(), is_name), "a grant with a name of another size"));
   ThreadGrant grant{.thread = ThreadId{content.thread()},
@@ -132,7 +120,7 @@ std::optional<wire::pb::SignedRoster> LeaderRoster::take_change() {
   }
   wire::pb::SignedRoster envelope;
   envelope.set_roster(roster.SerializeAsString());
-  envelope.set_signature(std::string(as_text(signer_.sign(titled_text(kRosterTitle, envelope.roster())))));
+  envelope.set_signature(sign_text(signer_, kRosterTitle, envelope.roster()));
   return envelope;
 }
 
@@ -147,7 +135,7 @@ wire::pb::SignedGrant LeaderRoster::grant(const ThreadGrant& grant) const {
   for (const PeerId& keeper : grant.keepers) content.add_keepers(keeper.bytes());
   wire::pb::SignedGrant envelope;
   envelope.set_grant(content.SerializeAsString());
-  envelope.set_signature(std::string(as_text(signer_.sign(titled_text(kGrantTitle, envelope.grant())))));
+  envelope.set_signature(sign_text(signer_, kGrantTitle, envelope.grant()));
   return envelope;
 }
 

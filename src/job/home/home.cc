@@ -28,7 +28,8 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       tasks_(config_.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
-      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_}),
+      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_,
+                            environment.signer, environment.boot}),
       suspension_(charter_.id()),
       policy_(manifest_),
       predecessors_(manifest_, environment.course_of),
@@ -103,7 +104,6 @@ Status Home::suspend(Time now, Actions& out) {
 Status Home::resume(Time now, Actions& out) {
   GW_TRY_VOID(suspension_.end(out));
   tick_at_ = now;
-  slots_.seek_at_once(now);
   place_ready(now, out);
   return ok();
 }
@@ -135,7 +135,7 @@ void Home::on_tick(Time now, Actions& out) {
     on_due(now, *id, out);
     if (over_) return;
   }
-  if (now < tick_at_) return;
+  if (now < tick_at_) return seek(now, out);
   tick_at_ = now + config_.retry / 2;
   end_overdue(now, out);
   if (over_) return;
@@ -144,19 +144,16 @@ void Home::on_tick(Time now, Actions& out) {
   keepers_.unpark_returned();
   place_ready(now, out);
   if (const Status follows = predecessors_.look(); !follows) return finish(now, wire::pb::JobRecord::DONE, out, follows.error().detail);
-  if (suspension_.wanted() || predecessors_.waiting()) return;
-  tasks_.on_tick(now, out);
-  slots_.seek(now, out);
+  if (may_seek()) tasks_.on_tick(now, out);
+  seek(now, out);
 }
 
 // --- claims
 
 void Home::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
-  if (!offer.refused().empty()) return note_refusal(now, from, offer.refused());
   if (suspension_.wanted()) return out.send(from, charter_.id(), release_message(offer.claim()));
-  if (!slots_.on_offer(now, from, offer, out)) return;
-  place_ready(now, out);
-  tasks_.feed(now, from, out);
+  slots_.on_offer(now, from, offer, out);
+  use_claimed(now, out);
 }
 
 void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& name, Actions& out) {
@@ -168,7 +165,7 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
 }
 
 void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
-  placement_.on_answer(peer);
+  slots_.on_peer_lost(peer);
   threads_.set_kept_due(peer, now);
   if (claims_.find(peer) == nullptr) return;
   GW_REACHED("home: a host was lost");

@@ -97,6 +97,11 @@ class Home {
 
   void on_peer_lost(Time now, const PeerId& peer, Actions& out);
   void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
+  void on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out) {
+    if (!may_seek() || !slots_.on_decline(now, from, decline, out)) return;
+    counters_.on_refused(from, decline.sentence());
+    use_claimed(now, out);
+  }
   void on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out);
   void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);
   void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
@@ -115,7 +120,9 @@ class Home {
     return input_ ? input_->supply(piece, std::move(bytes), out) : Status(fail(Kind::invalid, "the job has no standard input"));
   }
   void on_tick(Time now, Actions& out);
-  Time next_deadline() const { return over_ ? kNever : std::min(tick_at_, threads_.next_due()); }
+  Time next_deadline() const {
+    return over_ ? kNever : std::min({tick_at_, threads_.next_due(), may_seek() ? slots_.next_deadline() : kNever});
+  }
 
   const Charter& charter() const { return charter_; }
   // The turn is over: writes what is written once in it, however many threads have changed.
@@ -144,10 +151,6 @@ class Home {
   const Manifest& manifest() const { return manifest_; }
 
  private:
-  // A lender lends nothing to this job now, and says why.
-  void note_refusal(Time now, const PeerId& from, const std::string& why) {
-    if (placement_.on_refused(now, from)) counters_.on_refused(from, why);
-  }
   HomeTables tables() const {
     const bool waits = !suspension_.wanted() && threads_.waiting() + tasks_.table().waiting() > 0;
     HomeTables tables{threads_, tasks_.table(), claims_, suspension_.wanted() ? Reason::suspended : Reason::ok};
@@ -156,8 +159,8 @@ class Home {
       tables.no_slot = Reason::predecessor;
       return tables;
     }
-    tables.no_slot = placement_.why_no_slot(manifest_.content().policy().slots(), environment_.live_peers, claims_);
-    tables.absent = placement_.why_not(tick_at_, environment_.live_peers, claims_);
+    tables.no_slot = slots_.why_no_slot(tick_at_);
+    tables.absent = slots_.why_not(tick_at_);
     return tables;
   }
 
@@ -187,6 +190,19 @@ class Home {
   void promote(Time now, const PeerId& from, std::uint32_t task, Actions& out);
 
   // --- claims
+  bool may_seek() const { return !suspension_.wanted() && !predecessors_.waiting(); }
+  void seek(Time now, Actions& out) {
+    if (!may_seek()) return;
+    slots_.seek(now, out);
+    use_claimed(now, out);
+  }
+  // Gives work to the hosts that were claimed just now.
+  void use_claimed(Time now, Actions& out) {
+    for (const PeerId& host : slots_.take_claimed()) {
+      place_ready(now, out);
+      tasks_.feed(now, host, out);
+    }
+  }
   void lose_claim(Time now, const PeerId& peer, Actions& out);
 
   // --- placing

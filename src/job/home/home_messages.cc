@@ -4,19 +4,11 @@
 
 namespace gw::job {
 
-JobMessage reserve_message(const Charter& charter, std::uint32_t slots, const wire::pb::Manifest::Policy& policy) {
-  JobMessage message;
-  *message.mutable_reserve()->mutable_charter() = charter.signed_charter();
-  message.mutable_reserve()->set_slots(slots);
-  message.mutable_reserve()->set_priority(policy.priority());
-  if (policy.has_needs()) *message.mutable_reserve()->mutable_needs() = policy.needs();
-  return message;
-}
-
-JobMessage claim_message(std::uint64_t claim, bool want_full, std::uint64_t children) {
+JobMessage claim_message(std::uint64_t claim, bool want_full, std::uint32_t slots, std::uint64_t children) {
   JobMessage message;
   message.mutable_claim()->set_claim(claim);
   message.mutable_claim()->set_want_full(want_full);
+  message.mutable_claim()->set_slots(slots);
   message.mutable_claim()->set_children(children);
   return message;
 }

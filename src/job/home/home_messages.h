@@ -2,14 +2,12 @@
 // Builds the messages that the home of a job sends to its hosts and keepers.
 
 #include "job/actions.h"
-#include "job/authority/charter.h"
 #include "job/home/thread_table.h"
 
 namespace gw::job {
 
-JobMessage reserve_message(const Charter& charter, std::uint32_t slots, const wire::pb::Manifest::Policy& policy);
-// `want_full`: to be answered by a full status.
-JobMessage claim_message(std::uint64_t claim, bool want_full, std::uint64_t children);
+// `want_full`: to be answered by a full status. `slots`: how many of the offered ones are taken.
+JobMessage claim_message(std::uint64_t claim, bool want_full, std::uint32_t slots, std::uint64_t children);
 JobMessage release_message(std::uint64_t claim);
 // REQUIRES: the thread is placed and has a keeper.
 JobMessage assign_message(ThreadId id, const HomeThread& thread, wire::pb::SignedGrant grant);

@@ -174,8 +174,7 @@ TEST_F(AtHome, LeavesAHostThatSuspendsEveryThreadUnasked) {
   EXPECT_EQ(times, config_.placement.refusals);
   peers_.free_slots[id_of(kSecond)] = 2;
   tick(seconds(1));
-  for (const auto& [to, message] : take())
-    if (message.has_reserve()) EXPECT_EQ(to, id_of(kSecond)) << "as long as there is somebody else";
+  for (const auto& [to, message] : take()) EXPECT_FALSE(message.has_claim() && to == id_of(kFirst)) << "as long as there is somebody else";
 }
 
 TEST_F(AtHome, AThreadThatComesBackFromASuspensionIsNoRefusal) {
@@ -208,7 +207,7 @@ TEST_F(AtHome, LeavesAHostThatDoesNothingWhileOthersHaveRoom) {
   EXPECT_EQ(home_->snapshot().waiting, 2u);
   tick(seconds(2));
   for (const auto& [to, message] : take())
-    if (message.has_reserve()) EXPECT_EQ(to, id_of(kSecond)) << "not there again, as long as there is somebody else";
+    EXPECT_FALSE(message.has_claim() && to == id_of(kFirst)) << "not there again, as long as there is somebody else";
 }
 
 TEST_F(AtHome, KeepsAHostOfWhichSomethingIsHeard) {
@@ -282,10 +281,11 @@ TEST_F(AtHome, SaysThatAThreadIsBlamedOrItsJobSuspended) {
 // --- children
 
 TEST_F(AtHome, AChildIsPlacedAtTheHostOfItsParentIfThatHasRoom) {
-  begin(1);
+  begin(2);
   peers_.free_slots[id_of(kSecond)] = 4;
   const auto parent = offer(kFirst, 2);
-  ASSERT_EQ(parent.size(), 1u);
+  ASSERT_EQ(parent.size(), 2u);
+  effects(kFirst, {end_of(parent[1], 1)});
   EXPECT_TRUE(offer(kSecond, 2, 8).empty());
   effects(kFirst, {spawn_of(parent[0], 1)});
   const auto child = assigned(kFirst);
@@ -317,8 +317,9 @@ TEST_F(AtHome, AChildIsPlacedElsewhereIfTheHostOfItsParentIsFull) {
 }
 
 TEST_F(AtHome, AReplayedSpawnMakesNoSecondChild) {
-  begin(1);
+  begin(2);
   const auto first = offer(kFirst, 2);
+  effects(kFirst, {end_of(first[1], 1)});
   effects(kFirst, {spawn_of(first[0], 1)});
   const auto child = assigned(kFirst);
   ASSERT_EQ(child.size(), 1u);
@@ -331,7 +332,7 @@ TEST_F(AtHome, AReplayedSpawnMakesNoSecondChild) {
   EXPECT_EQ(wire::marks_of(parent->stored()), (StreamMarks{{kLogStream, 1}}));
   effects(kFirst, {spawn_of(*parent, 1), output_of(*parent, 1)});
   EXPECT_TRUE(assigned(kFirst).empty());
-  EXPECT_EQ(home_->threads(), 2u);
+  EXPECT_EQ(home_->threads(), 3u);
 }
 
 TEST_F(AtHome, AChildThatIsSpawnedDuringASuspensionWaits) {

@@ -51,6 +51,7 @@ class AtHomeWithTasks : public AtHome {
   TaskSet claim(std::uint8_t host, std::uint32_t slots) {
     let_ask(host);
     JobMessage::Offer offer;
+    offer.set_round(round_);
     offer.set_claim(7);
     offer.set_slots(slots);
     home_->on_offer(now_, id_of(host), offer, out_);

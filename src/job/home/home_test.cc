@@ -7,7 +7,7 @@ TEST_F(AtHome, PlacesThreadsAsSoonAsThereAreSlots) {
   tick(milliseconds(500));
   const auto asked = take();
   ASSERT_EQ(asked.size(), 1u);
-  EXPECT_EQ(asked[0].second.reserve().slots(), 2u);
+  EXPECT_EQ(read_query(asked[0].second.search(), charter_.id())->slots(), 2u);
   EXPECT_EQ(offer(kFirst, 2).size(), 2u) << "with the offer, not with a tick";
 }
 
@@ -99,9 +99,14 @@ TEST_F(AtHome, APeerThatIsTooSmallIsNotTakenWhileThereAreOthers) {
   wire::pb::Manifest::Policy policy = manifest_of(1).policy();
   policy.mutable_limits()->set_memory_pages(16);  // a MiB
   begin(2, &policy);
-  EXPECT_TRUE(offer(kFirst, 2, 7, 1000).empty());
+  peers_.free_slots[id_of(kSecond)] = 2;
+  let_ask(kSecond);
+  EXPECT_TRUE(offer_unasked(kFirst, 2, 7, 1000).empty());
   EXPECT_EQ(home_->snapshot().running, 0u);
-  EXPECT_EQ(offer(kSecond, 2, 7, 3u << 19).size(), 1u) << "memory for one of two";
+  EXPECT_EQ(offer_unasked(kSecond, 2, 7, 3u << 19).size(), 1u) << "memory for one of two";
+  tick(seconds(1));
+  EXPECT_TRUE(sent_to<&JobMessage::has_release>(kFirst));
+  EXPECT_EQ(home_->snapshot().running, 1u);
 }
 
 TEST_F(AtHome, AThreadDoesNotGoBackToTheHostWhereItsWorkerDied) {
@@ -112,12 +117,13 @@ TEST_F(AtHome, AThreadDoesNotGoBackToTheHostWhereItsWorkerDied) {
   take();
   status(kFirst, {}, JobMessage::BEGINNING, "out of memory");
   EXPECT_EQ(assigned(kFirst).size(), 1u) << "there is no other claim";
-  begin(3);
+  begin(4);
   status_number_ = 0;
   const auto threads = offer(kFirst, 2);
   status(kFirst, threads, JobMessage::BEGINNING);
   const auto other = offer(kSecond, 2);
-  ASSERT_EQ(other.size(), 1u);
+  ASSERT_EQ(other.size(), 2u);
+  effects(kSecond, {end_of(other[0], 1)});
   take();
   status(kFirst, {threads[1]}, JobMessage::BEGINNING, "out of memory");
   const auto sent = take();

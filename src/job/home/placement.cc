@@ -1,47 +1,11 @@
 #include "job/home/placement.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
 #include "base/planted_bug.h"
 
 namespace gw::job {
-
-std::vector<Placement::Ask> Placement::ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) {
-  const bool unanswered = std::erase_if(asked_, [&](const auto& entry) { return entry.second <= now; }) > 0;
-  const bool answers_due = !asked_.empty();
-  std::erase_if(refused_, [&](const auto& entry) { return entry.second <= now; });
-  std::vector<Ask> list;
-  std::vector<LivePeers::LivePeer> last;
-  const auto add = [&](const LivePeers::LivePeer& peer) {
-    const auto slots = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, peer.free_slots));
-    list.push_back({peer.peer, slots});
-    asked_[peer.peer] = now + config_.offer_wait;
-    wanted -= slots;
-  };
-  for (const LivePeers::LivePeer& peer : live_peers.all_alive()) {
-    if (wanted == 0) return list;
-    if (peer.free_slots == 0 || claims.find(peer.peer) != nullptr || asked_.contains(peer.peer) || refused_.contains(peer.peer)) continue;
-    if (is_distrusted(now, peer.peer) && !GW_BUG(17)) {
-      last.push_back(peer);
-    } else {
-      add(peer);
-    }
-  }
-  // Ask distrusted peers only while the job has no claim and the others do not answer.
-  if (claims.empty() && (unanswered || (list.empty() && !answers_due)))
-    for (const LivePeers::LivePeer& peer : last)
-      if (wanted > 0) add(peer);
-  return list;
-}
-
-bool Placement::on_refused(Time now, const PeerId& peer) {
-  if (!on_answer(peer)) return false;
-  if (refused_.size() < config_.distrusted) refused_[peer] = now + config_.refused_for;
-  return true;
-}
 
 std::uint32_t Placement::usable(std::uint32_t slots, std::uint64_t memory) const {
   if (memory_ == 0 || memory == 0) return slots;
@@ -115,42 +79,6 @@ bool Placement::others_have_room(Time now, const PeerId& peer, const LivePeers& 
 
 bool Placement::others_lend(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const {
   return claims.size() > (claims.find(peer) != nullptr ? 1u : 0u) || others_have_room(now, peer, live_peers, claims);
-}
-
-Explanation Placement::why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const {
-  if (claims.slots() >= wanted)
-    return {Reason::job_limit, fmt::format("the job has {} slots and asked for at most {}", claims.slots(), wanted)};
-  if (!asked_.empty()) return {Reason::slots_asked, fmt::format("{} peers have been asked and have not answered yet", asked_.size())};
-  const auto& alive = live_peers.all_alive();
-  if (claims.empty() && !refused_.empty() &&
-      std::ranges::all_of(alive, [&](const auto& peer) { return peer.free_slots == 0 || refused_.contains(peer.peer); }))
-    return {Reason::lenders_refuse, fmt::format("{} of {} live peers refuse", refused_.size(), alive.size())};
-  std::size_t lenders = 0, free = 0;
-  for (const LivePeers::LivePeer& peer : alive) {
-    lenders += peer.free_slots > 0 || claims.find(peer.peer) != nullptr ? 1 : 0;
-    free += peer.free_slots;
-  }
-  if (alive.size() <= 1 && lenders == 0) return Reason::no_peers;
-  return {Reason::no_free_slots, fmt::format("{} of {} live peers lend slots, {} slots are free, and the job has {} of the {} it wants",
-                                             lenders, alive.size(), free, claims.slots(), wanted)};
-}
-
-std::vector<PeerReason> Placement::why_not(Time now, const LivePeers& live_peers, const ClaimTable& claims) const {
-  std::vector<PeerReason> reasons;
-  for (const LivePeers::LivePeer& peer : live_peers.all_alive()) {
-    if (reasons.size() >= config_.explained) return reasons;
-    if (claims.find(peer.peer) != nullptr) continue;
-    if (peer.free_slots == 0) {
-      reasons.push_back({peer.peer, {Reason::no_free_slots, "it has no free slot"}});
-    } else if (refused_.contains(peer.peer)) {
-      reasons.push_back({peer.peer, {Reason::lenders_refuse, "it does not lend to this job now"}});
-    } else if (asked_.contains(peer.peer)) {
-      reasons.push_back({peer.peer, {Reason::slots_asked, fmt::format("it announced {} free slots and was asked", peer.free_slots)}});
-    } else if (is_distrusted(now, peer.peer)) {
-      reasons.push_back({peer.peer, {Reason::host_blames, "threads of the job made no progress or were refused there"}});
-    }
-  }
-  return reasons;
 }
 
 void Placement::distrust(Time now, const PeerId& peer) {

@@ -1,5 +1,5 @@
 #pragma once
-// Which peers are asked for slots, and which thread goes to which peer.
+// Which peers are trusted with threads, and which thread goes to which peer.
 //
 // The problem. Threads wait, slots come and go, and not every peer that offers slots is good: a peer may have too little memory for the
 // job, lose every worker, take threads and make no progress, report every thread as faulty, or refuse threads. A thread that goes back to
@@ -12,63 +12,39 @@
 // Believing the first host that reports a faulty thread: one bad host could fail every thread of a job (is_proven()).
 //
 // Invariants.
-// 1. An avoided or distrusted peer is asked last, but it is asked: as long as any peer offers slots, every ready thread gets one.
+// 1. An avoided or distrusted peer is used last, but it is used: as long as any peer offers slots, every ready thread gets one.
 // 2. A claim has no more slots than the peer's memory allows for the job's limit per thread; a job that finds no other peer takes one slot.
 // 3. A thread that one host reports as faulty (its accuser) waits for another host. It goes back to the accuser only if no other host takes
 //    it for a while. The thread is failed only after two hosts agree, or after Config::faults reports if there is no other host.
-// 4. At most the wanted number of slots is asked for at a time, and a peer is not asked twice before it answers or Config::offer_wait has
-//    passed. Late offers may bring more than is wanted; SlotAcquisition claims only as many as the manifest wants.
-// 5. A host gets threads beyond its slots only from claims with a measured rate, and at most Config::batch of work (ahead()).
+// 4. A host gets threads beyond its slots only from claims with a measured rate, and at most Config::batch of work (ahead()).
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "base/reason.h"
 #include "job/home/claim_table.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
 
 namespace gw::job {
 
-// Why one peer does not work for a job.
-struct PeerReason {
-  PeerId peer;
-  Explanation why;
-};
-
-// The rules for asking, placing and distrusting of one job. Limits: Config::distrusted; asks at most as many peers as there are slots
-// wanted. A machine without I/O or threads.
+// The rules for placing and distrusting of one job. Limit: Config::distrusted. A machine without I/O or threads.
 class Placement {
  public:
   struct Config {
-    Time offer_wait = std::chrono::seconds(3);
     Time batch = std::chrono::seconds(2);  // work given in advance
     Time stall = std::chrono::minutes(2);  // at least: a claim of which nothing new is heard, while others have room
     std::uint32_t own_word = 8;            // times longer, if the host itself reports progress that no other peer has seen
     Time distrust_for = std::chrono::minutes(10);
-    Time refused_for = std::chrono::seconds(2);  // a lender that refuses the job is not asked again for so long
     std::size_t distrusted = 256;
     std::size_t threads_per_claim = 4096;
-    std::uint32_t faults = 3;     // reports of one host that fail a thread, if no other host can try it
-    std::size_t explained = 256;  // peers, in why_not()
-    std::uint32_t refusals = 8;   // consecutive ones of a host without threads, after which its claim is given back
+    std::uint32_t faults = 3;    // reports of one host that fail a thread, if no other host can try it
+    std::uint32_t refusals = 8;  // consecutive ones of a host without threads, after which its claim is given back
   };
-  struct Ask {
-    PeerId peer;
-    std::uint32_t slots;
-  };
-
   // `memory`: bytes that one thread of the job may use; 0: not known.
   Placement(const Config& config, std::uint64_t memory) : config_(config), memory_(memory) {}
 
-  // The peers to ask for `wanted` more slots, distrusted ones last. They are not asked again before on_answer() or Config::offer_wait.
-  std::vector<Ask> ask(Time now, std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims);
-  // The peer has answered, or will not answer any more. False: it was not asked.
-  bool on_answer(const PeerId& peer) { return asked_.erase(peer) > 0; }
-  // The peer lends nothing to this job now. False: it was not asked.
-  bool on_refused(Time now, const PeerId& peer);
   // How many of the offered slots the job can use.
   std::uint32_t usable(std::uint32_t slots, std::uint64_t memory) const;
 
@@ -102,22 +78,15 @@ class Placement {
   bool others_have_room(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const;
   // Whether another peer lends slots to the job, or could.
   bool others_lend(Time now, const PeerId& peer, const LivePeers& live_peers, const ClaimTable& claims) const;
-  // Why a ready thread has no slot, with numbers. `wanted`: slots that the job wants in all.
-  Explanation why_no_slot(std::size_t wanted, const LivePeers& live_peers, const ClaimTable& claims) const;
-  // Why peers that are alive do not work for the job: those without a claim, at most Config::explained of them. O(live peers): for people.
-  std::vector<PeerReason> why_not(Time now, const LivePeers& live_peers, const ClaimTable& claims) const;
-
-  // Asks the peer last for Config::distrust_for: it made no progress, reported a thread as faulty, refused all or has too little memory.
+  // Uses the peer last for Config::distrust_for: it made no progress, reported a thread as faulty, refused all or has too little memory.
   void distrust(Time now, const PeerId& peer);
   bool is_distrusted(Time now, const PeerId& peer) const;
 
  private:
   const Config config_;
   const std::uint64_t memory_;
-  std::map<PeerId, Time> asked_;  // when a peer may be asked again
   std::map<PeerId, Time> distrusted_;
-  std::map<PeerId, Time> refused_;  // until when they are not asked
-  std::vector<Time> durations_;     // of the threads that ended last
+  std::vector<Time> durations_;  // of the threads that ended last
   std::size_t ended_ = 0;
   std::uint32_t stalls_ = 0;
 };

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "job/test/fake_peers.h"
 #include "job/test/signers.h"
 
 namespace gw::job {
@@ -14,50 +13,15 @@ using test::id_of;
 
 class Placing : public testing::Test {
  protected:
-  Placing() { peers_.free_slots = {{id_of(1), 2}, {id_of(2), 4}}; }
-
-  std::map<PeerId, std::uint32_t> asked(Time now, std::size_t wanted) {
-    std::map<PeerId, std::uint32_t> list;
-    for (const Placement::Ask& ask : placement_.ask(now, wanted, peers_, claims_)) list[ask.peer] = ask.slots;
-    return list;
-  }
-
-  test::FakePeers peers_;
   ClaimTable claims_;
   Placement placement_{{}, 100};
 };
 
-TEST_F(Placing, AsksForNoMoreThanIsWanted) {
-  std::uint64_t sum = 0;
-  for (const auto& [peer, slots] : asked(seconds(1), 5)) sum += slots;
-  EXPECT_EQ(sum, 5u);
-  EXPECT_TRUE(asked(seconds(1), 0).empty());
-}
-
-TEST_F(Placing, AsksNoPeerTwiceBeforeAnAnswerIsDue) {
-  EXPECT_EQ(asked(seconds(1), 6).size(), 2u);
-  EXPECT_TRUE(asked(seconds(2), 6).empty());
-  placement_.on_answer(id_of(1));
-  EXPECT_EQ(asked(seconds(2), 6).size(), 1u);
-  EXPECT_EQ(asked(seconds(9), 6).size(), 2u);
-}
-
-TEST_F(Placing, ALenderThatRefusesIsAskedAgainAfterAWhile) {
-  EXPECT_FALSE(placement_.on_refused(seconds(1), id_of(1))) << "it was not asked";
-  EXPECT_EQ(asked(seconds(1), 6).size(), 2u);
-  EXPECT_TRUE(placement_.on_refused(seconds(1), id_of(1)));
-  EXPECT_TRUE(placement_.on_refused(seconds(1), id_of(2)));
-  EXPECT_EQ(placement_.why_no_slot(6, peers_, claims_).reason, Reason::lenders_refuse);
-  EXPECT_TRUE(asked(seconds(2), 6).empty());
-  EXPECT_EQ(asked(seconds(3), 6).size(), 2u);
-}
-
-TEST_F(Placing, AsksDistrustedPeersOnlyWhenThereIsNoOther) {
+TEST_F(Placing, DistrustsAPeerForAWhile) {
   placement_.distrust(seconds(1), id_of(2));
-  EXPECT_EQ(asked(seconds(1), 6), (std::map<PeerId, std::uint32_t>{{id_of(1), 2}}));
-  peers_.free_slots.erase(id_of(1));
-  EXPECT_EQ(asked(seconds(9), 6), (std::map<PeerId, std::uint32_t>{{id_of(2), 4}}));
-  EXPECT_FALSE(placement_.is_distrusted(minutes(11), id_of(2))) << "for a while";
+  EXPECT_TRUE(placement_.is_distrusted(minutes(10), id_of(2)));
+  EXPECT_FALSE(placement_.is_distrusted(minutes(11), id_of(2)));
+  EXPECT_FALSE(placement_.is_distrusted(seconds(1), id_of(1)));
 }
 
 // Defect 8: a lender with little memory took thread after thread and killed them all.

@@ -24,7 +24,7 @@ class AfterOthers : public AtHome {
     for (int i = 0; i < 4; ++i) {
       now_ += std::chrono::seconds(1);
       home_->on_tick(now_, out_);
-      for (const auto& [to, message] : take()) seeks = seeks || message.has_reserve();
+      for (const auto& [to, message] : take()) seeks = seeks || message.has_search();
     }
     return seeks;
   }

@@ -5,53 +5,136 @@
 #include "base/planted_bug.h"
 #include "base/reached.h"
 #include "job/home/home_messages.h"
+#include "job/placing/search_query.h"
 
 namespace gw::job {
 
-void SlotAcquisition::seek(Time now, Actions& out) {
-  if (now < seek_at_ || none_to_place()) return;
-  seek_at_ = now + config_.retry;
-  const std::size_t most = std::min<std::size_t>(environment_.manifest.content().policy().slots(),
-                                                 environment_.threads.unfinished() + environment_.tasks.unfinished());
-  const std::size_t wanted = most - std::min<std::size_t>(most, environment_.claims.slots());
-  for (const Placement::Ask& ask : environment_.placement.ask(now, wanted, environment_.live_peers, environment_.claims))
-    out.send(ask.peer, environment_.charter.id(),
-             reserve_message(environment_.charter, ask.slots, environment_.manifest.content().policy()));
+// The slots that the job can use and does not have.
+std::uint32_t SlotAcquisition::wanted() const {
+  if (none_to_place()) return 0;
+  const std::uint64_t most = std::min<std::uint64_t>(environment_.manifest.content().policy().slots(),
+                                                     environment_.threads.unfinished() + environment_.tasks.unfinished());
+  return static_cast<std::uint32_t>(most - std::min<std::uint64_t>(most, environment_.claims.slots()));
 }
 
-bool SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
-  Placement& placement = environment_.placement;
-  ClaimTable& claims = environment_.claims;
-  const bool asked = placement.on_answer(from);
-  const Claim* held = claims.find(from);
-  if (held != nullptr && held->claim == offer.claim()) return false;
-  if (!asked) {
-    GW_REACHED("home: an offer came that was not asked for, or too late");
-    out.send(from, environment_.charter.id(), release_message(offer.claim()));
-    return false;
+void SlotAcquisition::seek(Time now, Actions& out) {
+  if (wanted() == 0) {
+    give_back_offers(out);
+    return search_.end();
   }
-  std::uint32_t usable = placement.usable(offer.slots(), offer.memory_bytes());
-  if (usable == 0) {
-    // The peer has too little memory for the job's limit. It is asked again only if there is no other: the job may use less than its limit.
-    if (placement.is_distrusted(now, from) && claims.empty()) usable = 1;
-    placement.distrust(now, from);
+  if (!search_.under_way()) {
+    environment_.live_peers.opened_since(opened_);
+    search_.begin(now);
   }
-  const bool fits = usable > 0 && claims.slots() + usable <= environment_.manifest.content().policy().slots();
-  if (held != nullptr || none_to_place() || !fits || !environment_.roster.add_host(from)) {
-    GW_REACHED("home: an offer was not wanted");
-    out.send(from, environment_.charter.id(), release_message(offer.claim()));
-    return false;
+  choose(now, out);
+  if (!search_.under_way()) return;
+  ask_opened(now, out);
+  if (!search_.is_due(now)) return;
+  if (const auto round = search_.next(now, environment_.live_peers.neighbours())) ask(*round, out);
+}
+
+// Asks the peers that have slots now: the next round may be a minute away.
+void SlotAcquisition::ask_opened(Time now, Actions& out) {
+  std::vector<PeerId> opened = environment_.live_peers.opened_since(opened_);
+  std::erase_if(opened, [this](const PeerId& peer) { return environment_.claims.find(peer) != nullptr || offers_.contains(peer); });
+  if (!opened.empty()) ask(search_.ask(now, opened), out);
+}
+
+void SlotAcquisition::ask(SlotSearch::Round round, Actions& out) {
+  constexpr std::size_t kMost = wire::kMaxAsked;
+  round.ask.resize(std::min(round.ask.size(), kMost));
+  const wire::pb::Manifest::Policy& policy = environment_.manifest.content().policy();
+  JobMessage::Query query;
+  query.set_job(environment_.charter.id().bytes());
+  query.set_round(round.number);
+  query.set_radius_ns(static_cast<std::uint64_t>(round.radius.count()));
+  query.set_slots(wanted());
+  query.set_priority(policy.priority());
+  if (policy.has_needs()) *query.mutable_needs() = policy.needs();
+  for (const PeerId& peer : round.ask) query.add_asked(asked_name(peer));
+  const JobMessage message = search_message(environment_.charter, query, environment_.live_peers.introduction(),
+                                            round.passed_on ? config_.hops : 0, environment_.signer);
+  for (const PeerId& peer : round.ask) {
+    // A host of the job passes the search on, and has nothing to answer.
+    if (environment_.claims.find(peer) == nullptr) search_.expect(peer);
+    out.send(peer, environment_.charter.id(), message);
   }
-  Claim& claim = claims.add(from, {.claim = offer.claim(),
-                                   .slots = usable,
-                                   .since = now,
-                                   .last_seen = now,
-                                   .renew_at = Time(0),
-                                   .idle_since = now,
-                                   .progress_at = now,
-                                   .seen_at = now});
-  send_claim(from, claim, now, out);
+}
+
+void SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out) {
+  const bool asked = search_.on_answer(from, offer.round());
+  const Claim* held = environment_.claims.find(from);
+  if (held != nullptr && held->claim == offer.claim()) return;
+  if (!asked || held != nullptr || wanted() == 0 || (offers_.size() >= config_.offers && !offers_.contains(from))) {
+    GW_REACHED("home: an offer was not asked for, or came too late");
+    return give_back(from, offer.claim(), out);
+  }
+  declines_.remove(from);
+  const std::uint32_t usable = environment_.placement.usable(offer.slots(), offer.memory_bytes());
+  // With too little memory for the job's limit the peer is used only if there is no other: the job may use less than its limit.
+  if (usable == 0) environment_.placement.distrust(now, from);
+  offers_[from] = {.claim = offer.claim(), .slots = std::max(usable, 1u), .since = now};
+  choose(now, out);
+}
+
+bool SlotAcquisition::on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out) {
+  if (!search_.on_answer(from, decline.round())) return false;
+  declines_.add(now, from, decline);
+  choose(now, out);
   return true;
+}
+
+void SlotAcquisition::on_peer_lost(const PeerId& peer) {
+  search_.on_peer_lost(peer);
+  declines_.remove(peer);
+  offers_.erase(peer);
+}
+
+void SlotAcquisition::choose(Time now, Actions& out) {
+  std::erase_if(offers_, [&](const auto& entry) {
+    const bool old = now - entry.second.since > config_.offer_lasts;
+    if (old) give_back(entry.first, entry.second.claim, out);
+    return old;
+  });
+  if (offers_.empty()) return;
+  const bool over = now >= search_.answers_by() || search_.is_due(now);
+  std::vector<PeerId> trusted, others;
+  std::uint64_t offered = 0;
+  for (const auto& [peer, offer] : offers_) {
+    const bool good = !environment_.placement.is_distrusted(now, peer) || GW_BUG(17);
+    offered += good ? offer.slots : 0;
+    (good ? trusted : others).push_back(peer);
+  }
+  if (!search_.has_answers(now) && offered > wanted()) return;
+  // The job is better off with a peer that is not trusted than with none.
+  if (over && trusted.empty() && environment_.claims.empty()) trusted = others;
+  for (const PeerId& peer : trusted)
+    if (wanted() > 0) take(now, peer, offers_.extract(peer).mapped(), out);
+  if (over || wanted() == 0) give_back_offers(out);
+  if (wanted() == 0) search_.end();
+}
+
+void SlotAcquisition::take(Time now, const PeerId& peer, const WaitingOffer& offer, Actions& out) {
+  if (!environment_.roster.add_host(peer)) return give_back(peer, offer.claim, out);
+  Claim& claim = environment_.claims.add(peer, {.claim = offer.claim,
+                                                .slots = std::min(offer.slots, wanted()),
+                                                .since = now,
+                                                .last_seen = now,
+                                                .renew_at = Time(0),
+                                                .idle_since = now,
+                                                .progress_at = now,
+                                                .seen_at = now});
+  claimed_.push_back(peer);
+  send_claim(peer, claim, now, out);
+}
+
+void SlotAcquisition::give_back(const PeerId& peer, std::uint64_t claim, Actions& out) const {
+  out.send(peer, environment_.charter.id(), release_message(claim));
+}
+
+void SlotAcquisition::give_back_offers(Actions& out) {
+  if (!offers_.empty()) GW_REACHED("home: an offer was not wanted");
+  for (const auto& [peer, offer] : std::exchange(offers_, {})) give_back(peer, offer.claim, out);
 }
 
 void SlotAcquisition::on_status(Time now, const PeerId& from, Claim& claim, const JobMessage::Status& status) {
@@ -77,7 +160,7 @@ void SlotAcquisition::on_blame(Time now, const PeerId& from, Actions& out) {
   environment_.placement.distrust(now, from);
   const Claim* claim = environment_.claims.find(from);
   if (claim == nullptr || !claim->idle()) return;
-  out.send(from, environment_.charter.id(), release_message(claim->claim));
+  give_back(from, claim->claim, out);
   environment_.claims.remove(from);
 }
 
@@ -142,10 +225,13 @@ bool SlotAcquisition::is_stalled(Time now, const PeerId& peer, const Claim& clai
 
 void SlotAcquisition::send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const {
   claim.renew_at = now + (claim.status == 0 ? config_.retry : config_.renew);
-  out.send(peer, environment_.charter.id(), claim_message(claim.claim, claim.status == 0, environment_.threads.unfinished_children()));
+  out.send(peer, environment_.charter.id(),
+           claim_message(claim.claim, claim.status == 0, claim.slots, environment_.threads.unfinished_children()));
 }
 
 void SlotAcquisition::release_all(Actions& out) {
+  give_back_offers(out);
+  search_.end();
   for (const auto& [peer, claim] : environment_.claims.all()) out.send(peer, environment_.charter.id(), release_message(claim.claim));
   environment_.claims.clear();
 }

@@ -1,8 +1,10 @@
 #pragma once
 // How a job gets slots at other peers, and gives them back.
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "job/actions.h"
@@ -11,17 +13,25 @@
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
 #include "job/home/placement.h"
+#include "job/home/slot_declines.h"
+#include "job/home/slot_search.h"
 #include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
+#include "wire/signer.h"
 
 namespace gw::job {
 
-// Asks peers for slots while threads wait for them, claims offered slots, renews claims, and gives back claims that are idle, stalled or
-// refuse every thread.
+// Searches for slots while threads wait for them (SlotSearch), claims offered slots, renews claims, and gives back claims that are idle,
+// stalled or refuse every thread.
 //
-// Invariants: at most one claim per peer; claimed slots never exceed what the manifest wants. Costs: O(claims) per tend(). Limits: those of
-// Placement. A machine without I/O or threads: its Home owns and drives it.
+// An offer is claimed at once if no offer that may still come could replace it, because all slots that were offered so far are wanted. Else
+// offers wait until the peers that home has asked itself have answered, half a second at most. An offer of a peer that is not trusted waits
+// for the half second. What is not claimed then is given back.
+//
+// Invariants: at most one claim per peer; claimed slots never exceed what the manifest wants; an offer is claimed or given back. Costs:
+// O(claims) per tend(), O(offers) per answer. Limits: Config::offers, those of its parts. A machine without I/O or threads: its Home owns
+// and drives it.
 class SlotAcquisition {
  public:
   struct Config {
@@ -30,7 +40,12 @@ class SlotAcquisition {
     Time silence = std::chrono::seconds(30);  // of a claim whose peer seems alive
     Time idle = std::chrono::seconds(10);     // a claim with nothing to do
     Time prune_every = std::chrono::minutes(1);
-    Time gone_for_good = std::chrono::minutes(30);  // a peer of the roster that has no part in the job and is not seen
+    Time gone_for_good = std::chrono::minutes(30);       // a peer of the roster that has no part in the job and is not seen
+    Time offer_lasts = std::chrono::milliseconds(2500);  // hosts give up a reservation after three seconds
+    std::size_t offers = 1024;                           // that wait
+    std::uint32_t hops = wire::kMaxSearchHops;           // how often a search is passed on
+    SlotSearch::Config search;
+    SlotDeclines::Config declines;
   };
   struct Environment {  // outlives this object
     const Charter& charter;
@@ -41,16 +56,23 @@ class SlotAcquisition {
     const TaskTable& tasks;
     ClaimTable& claims;
     Placement& placement;
+    const wire::Signer& signer;
+    std::uint64_t boot;
   };
 
-  SlotAcquisition(const Config& config, const Environment& environment) : config_(config), environment_(environment) {}
+  SlotAcquisition(const Config& config, const Environment& environment)
+      : config_(config), environment_(environment), search_(config.search, environment.boot), declines_(config.declines) {}
 
-  // Asks peers with free slots for the slots that the job can use and does not have.
+  // Searches for the slots that the job can use and does not have. Called on each tick of home and at next_deadline(), unless the job must
+  // not begin or go on.
   void seek(Time now, Actions& out);
-  // The next seek() need not wait.
-  void seek_at_once(Time now) { seek_at_ = now; }
-  // True: a claim was added.
-  bool on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
+  Time next_deadline() const { return std::min(search_.next_round(), offers_.empty() ? kNever : search_.answers_by()); }
+  void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
+  // False: the peer was not asked.
+  bool on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out);
+  void on_peer_lost(const PeerId& peer);
+  // The peers whose offers were claimed since the last call: the caller gives them threads and tasks.
+  std::vector<PeerId> take_claimed() { return std::exchange(claimed_, {}); }
   // Handles the part of a status that is about the whole claim.
   void on_status(Time now, const PeerId& from, Claim& claim, const JobMessage::Status& status);
   // A keeper says what it keeps: hosts whose threads it has something new of do something.
@@ -62,11 +84,30 @@ class SlotAcquisition {
   void on_blame(Time now, const PeerId& from, Actions& out);
   // Renews claims. Returns the peers whose claims were lost or given back: the caller has to requeue their threads.
   std::vector<PeerId> tend(Time now, Actions& out);
-  // Gives back all claims. If the message to a host is lost, the host sends a status and home answers it with the release.
+  Explanation why_no_slot(Time now) const { return declines_.why_no_slot(situation(now)); }
+  std::vector<PeerReason> why_not(Time now) const { return declines_.why_not(situation(now)); }
+  const SlotSearch& search() const { return search_; }
+
+  // Gives back all claims and offers. If the message to a host is lost, the host sends a status and home answers it with the release.
   void release_all(Actions& out);
 
  private:
+  struct WaitingOffer {
+    std::uint64_t claim = 0;
+    std::uint32_t slots = 0;  // that the job can use
+    Time since{0};
+  };
   bool none_to_place() const { return environment_.threads.none_to_place() && environment_.tasks.waiting() == 0; }
+  std::uint32_t wanted() const;
+  void ask(SlotSearch::Round round, Actions& out);
+  void ask_opened(Time now, Actions& out);
+  void choose(Time now, Actions& out);
+  void take(Time now, const PeerId& peer, const WaitingOffer& offer, Actions& out);
+  void give_back(const PeerId& peer, std::uint64_t claim, Actions& out) const;
+  void give_back_offers(Actions& out);
+  SlotDeclines::Situation situation(Time now) const {
+    return {now, environment_.manifest.content().policy(), environment_.live_peers, environment_.claims, environment_.placement, search_};
+  }
   void prune_roster(Time now);
   bool is_needed(const PeerId& peer, const Claim& claim) const;
   bool is_stalled(Time now, const PeerId& peer, const Claim& claim) const;
@@ -74,7 +115,11 @@ class SlotAcquisition {
 
   const Config config_;
   const Environment environment_;
-  Time seek_at_{0};
+  SlotSearch search_;
+  SlotDeclines declines_;
+  std::map<PeerId, WaitingOffer> offers_;
+  std::vector<PeerId> claimed_;
+  std::uint64_t opened_ = 0;  // as LivePeers::opened_since() counts
   Time prune_at_{0};
 };
 

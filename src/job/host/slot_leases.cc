@@ -92,9 +92,10 @@ std::optional<SlotLeases::Grant> SlotLeases::make_room(const Wanted& wanted, Tim
   return drained.empty() ? std::nullopt : std::optional(drained.front());
 }
 
-const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
+const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots) {
   const auto found = grants_.find(job);
   if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return nullptr;
+  if (!found->second.claimed && slots > 0) found->second.slots = std::min(found->second.slots, slots);
   found->second.claimed = true;
   found->second.expires = now + config_.lease_for;
   return &found->second;

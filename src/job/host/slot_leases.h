@@ -82,8 +82,8 @@ class SlotLeases {
   void set_sharing(bool sharing) { sharing_ = sharing; }
   // The latest claim of the user that has most beyond its part, if `wanted` should get slots and cannot share any: it is drained.
   std::optional<Grant> make_room(const Wanted& wanted, Time until);
-  // Takes or renews. nullptr: there is no such grant.
-  const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
+  // Takes or renews. nullptr: there is no such grant. `slots`: how many are taken of those that were reserved; 0: all.
+  const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots = 0);
   const Grant* find(const JobId& job) const;
   const std::map<JobId, Grant>& grants() const { return grants_; }
   bool release(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <ranges>
 #include <vector>
 
 namespace gw::job {
@@ -162,6 +163,29 @@ std::optional<std::string> misfit(const Requirements& needs, const Capacity& cap
       return capacity.tags().empty() ? fmt::format("needs the tag {}, this peer has none", tag)
                                      : fmt::format("needs the tag {}, this peer has {}", tag, fmt::join(capacity.tags(), ", "));
   return std::nullopt;
+}
+
+std::string shortfall(const Requirements& needs, std::span<const Capacity> capacities) {
+  const auto most = [&](auto field) { return std::ranges::max(capacities | std::views::transform(field)); };
+  const std::size_t count = capacities.size();
+  const auto unlimited = [](const Capacity& capacity) { return capacity.memory_bytes() == 0; };
+  const std::uint64_t memory = most([](const Capacity& one) { return one.memory_bytes(); });
+  if (std::ranges::none_of(capacities, unlimited) && needs.memory_bytes() > memory)
+    return fmt::format("needs {} of memory per slot, the largest of {} machines lends {}", size_text(needs.memory_bytes()), count,
+                       size_text(memory));
+  const std::uint64_t disk = most([](const Capacity& one) { return one.disk_bytes(); });
+  if (needs.disk_bytes() > disk)
+    return fmt::format("needs {} of disk per slot, the largest of {} machines lends {}", size_text(needs.disk_bytes()), count,
+                       size_text(disk));
+  const std::uint32_t speed = most([](const Capacity& one) { return one.speed(); });
+  if (needs.speed() > speed)
+    return fmt::format("needs a speed of {}, the fastest of {} machines has {}", speed_text(needs.speed()), count, speed_text(speed));
+  if (!needs.arch().empty() && std::ranges::none_of(capacities, [&](const Capacity& one) { return one.arch() == needs.arch(); }))
+    return fmt::format("needs the architecture {}, none of {} machines has it", needs.arch(), count);
+  for (const std::string& tag : needs.tags())
+    if (std::ranges::none_of(capacities, [&](const Capacity& one) { return std::ranges::find(one.tags(), tag) != one.tags().end(); }))
+      return fmt::format("needs the tag {}, none of {} machines has it", tag, count);
+  return fmt::format("each of {} machines lacks a part of {}", count, text_of(needs));
 }
 
 Result<Requirements> parse_requirements(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ Status check(const Capacity& capacity);
 
 // Why a host with this capacity is not good enough, with both numbers; none: it fits.
 std::optional<std::string> misfit(const Requirements& needs, const Capacity& capacity);
+
+// What none of these hosts has, with the most that one of them has: "needs 2.0 GiB of memory per slot, the largest of 3 machines lends
+// 400 MiB". REQUIRES: misfit() has found something at each of them, and there is one at least.
+std::string shortfall(const Requirements& needs, std::span<const Capacity> capacities);
 
 // "memory=2G,disk=1G,speed=0.5,arch=x86_64,tag=gpu". Kind::invalid with the part that is wrong.
 Result<Requirements> parse_requirements(std::string_view text);

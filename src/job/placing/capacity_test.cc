@@ -99,5 +99,21 @@ TEST(Capacity, OfAStrangerIsChecked) {
   EXPECT_FALSE(check(requirements));
 }
 
+TEST(Capacity, AShortfallNamesTheBestThatThereIs) {
+  Capacity small, large;
+  small.set_memory_bytes(100u << 20);
+  small.set_speed(500);
+  large.set_memory_bytes(400u << 20);
+  large.set_arch("x86_64");
+  const std::vector capacities{small, large};
+  EXPECT_EQ(shortfall(parse_requirements("memory=2G").value(), capacities),
+            "needs 2.0 GiB of memory per slot, the largest of 2 machines lends 400 MiB");
+  EXPECT_EQ(shortfall(parse_requirements("speed=0.9").value(), capacities), "needs a speed of 0.9, the fastest of 2 machines has 0.5");
+  EXPECT_EQ(shortfall(parse_requirements("arch=riscv64").value(), capacities), "needs the architecture riscv64, none of 2 machines has it");
+  EXPECT_EQ(shortfall(parse_requirements("tag=gpu").value(), capacities), "needs the tag gpu, none of 2 machines has it");
+  EXPECT_EQ(shortfall(parse_requirements("memory=300M,speed=0.5").value(), capacities),
+            "each of 2 machines lacks a part of memory=300M,speed=0.5");
+}
+
 }  // namespace
 }  // namespace gw::job

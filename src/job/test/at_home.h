@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "job/home/home.h"
+#include "job/placing/search_query.h"
 #include "job/records.h"
 #include "job/test/fake_peers.h"
 #include "job/test/signers.h"
@@ -56,7 +57,10 @@ class AtHome : public testing::Test {
     home_->end_turn(out_);
     for (std::vector<Action>* list : {&out_.now, &out_.later})
       for (Action& action : *list) {
-        if (auto* send = std::get_if<Send>(&action)) sent.emplace_back(send->to, std::move(*send->message.mutable_job()));
+        if (auto* send = std::get_if<Send>(&action)) {
+          note_round(send->message.job());
+          sent.emplace_back(send->to, std::move(*send->message.mutable_job()));
+        }
         if (auto* notify = std::get_if<Notify>(&action)) events_.push_back(std::move(notify->event));
       }
     for (Append& append : out_.appends) appends_.push_back(std::move(append));
@@ -80,23 +84,34 @@ class AtHome : public testing::Test {
     const auto free_slots = peers_.free_slots;
     for (auto& [peer, slots] : peers_.free_slots) slots = 0;
     peers_.free_slots[id_of(host)] = 8;
-    // A host that is not trusted is asked only after the others had time to answer.
+    const std::uint64_t before = round_;
     const auto asked = [&] {
-      return std::ranges::any_of(out_.now, [&](const Action& action) {
+      const auto is_search = [&](const Action& action) {
         const auto* send = std::get_if<Send>(&action);
-        return send != nullptr && send->to == id_of(host) && send->message.job().has_reserve();
-      });
+        return send != nullptr && send->to == id_of(host) && note_round(send->message.job()) > before;
+      };
+      return std::ranges::any_of(out_.now, is_search);
     };
-    for (const Time until = now_ + 2 * config_.placement.offer_wait; now_ < until && !asked() && home_->snapshot().waiting > 0;)
-      tick(config_.slots.retry, milliseconds(400));
+    for (const Time until = now_ + seconds(6); now_ < until && !asked() && home_->snapshot().waiting > 0;)
+      tick(milliseconds(400), milliseconds(400));
     peers_.free_slots = free_slots;
+  }
+  std::uint64_t note_round(const JobMessage& message) {
+    if (!message.has_search()) return 0;
+    const std::uint64_t round = read_query(message.search(), charter_.id()).value().round();
+    round_ = std::max(round_, round);
+    return round;
   }
   std::vector<JobMessage::Assign> offer(std::uint8_t host, std::uint32_t slots, std::uint64_t claim = 7, std::uint64_t memory = 0) {
     let_ask(host);
-    return offer_unasked(host, slots, claim, memory);
+    auto list = offer_unasked(host, slots, claim, memory);
+    if (!list.empty()) return list;
+    tick(config_.slots.search.answer);  // a host that is not trusted gets work when no other has offered slots
+    return assigned(host);
   }
   std::vector<JobMessage::Assign> offer_unasked(std::uint8_t host, std::uint32_t slots, std::uint64_t claim = 7, std::uint64_t memory = 0) {
     JobMessage::Offer offer;
+    offer.set_round(round_);
     offer.set_claim(claim);
     offer.set_slots(slots);
     offer.set_memory_bytes(memory);
@@ -229,6 +244,7 @@ class AtHome : public testing::Test {
   job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_};
   std::unique_ptr<job::Home> home_;
   std::uint64_t status_number_ = 0;
+  std::uint64_t round_ = 0;  // of the last search
   Actions out_;
   std::vector<Event> events_;
   std::map<std::string, std::string> records_;

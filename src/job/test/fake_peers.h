@@ -16,10 +16,28 @@ class FakePeers final : public LivePeers {
     return list_;
   }
 
+  // Peers without free slots are no neighbours, so that a test can say who is asked.
+  std::vector<Neighbour> neighbours() const override {
+    std::vector<Neighbour> list;
+    for (const auto& [peer, slots] : free_slots)
+      if (slots > 0) list.push_back({peer, distances.contains(peer) ? distances.at(peer) : std::chrono::milliseconds(1)});
+    return list;
+  }
+  std::vector<PeerId> opened_since(std::uint64_t&) const override {
+    std::vector<PeerId> opened;
+    for (const auto& [peer, slots] : free_slots)
+      if (slots > (announced_.contains(peer) ? announced_.at(peer) : 0)) opened.push_back(peer);
+    announced_ = free_slots;
+    return opened;
+  }
+  wire::pb::Descriptor introduction() const override { return {}; }
+
   std::map<PeerId, std::uint32_t> free_slots;  // of those that are alive
+  std::map<PeerId, Time> distances;            // of neighbours; a millisecond if there is none
 
  private:
   mutable std::vector<LivePeer> list_;
+  mutable std::map<PeerId, std::uint32_t> announced_;
 };
 
 }  // namespace gw::job::test

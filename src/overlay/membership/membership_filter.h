@@ -37,6 +37,9 @@ class MembershipFilter {
   // Prepares a message for sending: adds the proof of membership, removes what the receiver may not see. False: do not send it.
   bool prepare(Time now, const PeerId& to, Message& message) const;
 
+  // Adds the membership of the descriptor's owner, if it is known.
+  void add_membership(wire::pb::Descriptor& descriptor) const;
+
   bool admits(Time now, const PeerId& peer) const { return known_members_.has(wall(now), peer); }
   const KnownMembers& known_members() const { return known_members_; }
   // Returns who is a member no more. REQUIRES: checked.
@@ -44,7 +47,6 @@ class MembershipFilter {
 
  private:
   WallSeconds wall(Time now) const { return std::chrono::duration_cast<WallSeconds>(now + config_.wall_offset); }
-  void add_membership(wire::pb::Descriptor& descriptor) const;
 
   const Config config_;
   const PublicKey own_key_;

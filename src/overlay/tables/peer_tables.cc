@@ -7,6 +7,7 @@ namespace gw::overlay {
 
 PeerTables::PeerTables(const Config& config, const PeerId& self, Rng& rng)
     : self_(self),
+      most_partners_(config.partners),
       sampler(config.sampler, self, rng),
       ring(config.ring, self, *this, Rng(rng.next())),
       detector(config.detector, self, *this, Rng(rng.next())),
@@ -16,6 +17,12 @@ PeerTables::PeerTables(const Config& config, const PeerId& self, Rng& rng)
       last_seen(config.last_seen) {}
 
 const Descriptor* PeerTables::find(const PeerId& peer) const {
+  const Descriptor* const known = find_in_tables(peer);
+  const Descriptor* const partner = partners_.find(peer);
+  return known == nullptr || (partner != nullptr && newer(*partner, *known)) ? partner : known;
+}
+
+const Descriptor* PeerTables::find_in_tables(const PeerId& peer) const {
   const Descriptor* newest = nullptr;
   for (const Descriptor* found : {sampler.find(peer), ring.leafset().find(peer), ring.table().find(peer), neighbours.find(peer)})
     if (found != nullptr && (newest == nullptr || newer(*found, *newest))) newest = found;
@@ -94,12 +101,22 @@ void PeerTables::remove(const PeerId& peer, Output& out) {
   sampler.remove(peer);
   ring.forget(peer);
   neighbours.remove(peer);
+  partners_.remove(peer);
   coordinates.forget(peer);
   // The link watch reports a loss by itself, once.
   if (links.state(peer) == LinkWatch::State::there) {
     links.on_gone(peer);
   } else if (was_seen && links.state(peer) == LinkWatch::State::not_watched) {
     out.events.push_back(Seen{peer, false});
+  }
+}
+
+void PeerTables::add_partner(const Descriptor& descriptor) {
+  if (partners_.contains(descriptor.id)) {
+    partners_.renew(descriptor);
+  } else {
+    if (partners_.size() >= most_partners_) partners_.remove_at(next_partner_++ % partners_.size());
+    partners_.add(descriptor);
   }
 }
 

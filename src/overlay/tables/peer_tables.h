@@ -10,6 +10,7 @@
 #include "overlay/failures/last_seen.h"
 #include "overlay/failures/link_watch.h"
 #include "overlay/membership/contacts.h"
+#include "overlay/membership/descriptor_set.h"
 #include "overlay/output.h"
 #include "overlay/tables/neighbours.h"
 #include "overlay/tables/ring.h"
@@ -30,6 +31,9 @@ struct KnownPeer {
 // reasons; this class is the one place that looks a peer up in all of them, stores a descriptor wherever it is wanted, and removes a
 // peer from all of them at once.
 //
+// Besides the tables there are *partners*: peers that have offered slots to a job of this one, or asked for some, however far away they
+// are. They can be found here so that messages about the job reach them; the overlay itself does not use them.
+//
 // Invariant: no table holds this peer. The caller has verified every descriptor (DescriptorIntake). Limits: those of the machines. Stays
 // where it was made, since the machines refer to it. No I/O, no threads.
 class PeerTables final : public Contacts {
@@ -42,6 +46,7 @@ class PeerTables final : public Contacts {
     Coordinates::Config coordinates;
     Neighbours::Config neighbours;
     LastSeen::Config last_seen;
+    std::size_t partners = 512;
   };
 
   // `rng` outlives it.
@@ -67,12 +72,22 @@ class PeerTables final : public Contacts {
   // The peer is dead: every table drops it, and its death is reported if it was reported alive before.
   void remove(const PeerId& peer, Output& out);
 
+  // A peer that no table wants has to do with a job of this one: find() knows it from now on, until Config::partners others came after it.
+  void add_partner(const Descriptor& descriptor);
+  // Whether a table of the overlay has it: such a peer is asked now and then whether it is alive.
+  bool is_in_table(const PeerId& peer) const { return find_in_tables(peer) != nullptr; }
+
   // The round trip to it as the coordinates estimate it.
   Time distance_to(const Descriptor& descriptor) const;
   float seconds_to(const Descriptor& descriptor) const;
 
  private:
+  const Descriptor* find_in_tables(const PeerId& peer) const;
+
   PeerId self_;
+  const std::size_t most_partners_;
+  DescriptorSet partners_;
+  std::size_t next_partner_ = 0;  // that is replaced
 
  public:
   // Public, because Overlay hands each message to the machine it is for.

@@ -68,18 +68,25 @@ Status check_few_determinants(const List& list) {
   return check_determinants(list);
 }
 
-Status check(const JobMessage::Reserve& reserve) {
-  GW_TRY_VOID(require(reserve.priority() <= kMaxPriority, "a priority is at most 100"));
-  GW_TRY_VOID(require(reserve.slots() > 0 && reserve.slots() <= kMaxJobSlots, "1 to 65536 slots are reserved"));
-  return check(reserve.charter());
+// job/placing/search_query.h checks the query itself.
+Status check(const JobMessage::Search& search) {
+  GW_TRY_VOID(require(is_signature(search.signature()), "a signature has 64 bytes"));
+  GW_TRY_VOID(require(!search.query().empty() && search.query().size() <= kMaxQueryBytes, "a query has at most 4096 bytes"));
+  GW_TRY_VOID(require(search.hops() <= kMaxSearchHops, "a search makes at most 16 hops"));
+  GW_TRY_VOID(wire::check(search.home()));
+  return check(search.charter());
+}
+
+Status check(const JobMessage::Decline& decline) {
+  GW_TRY_VOID(require(decline.round() != 0, "the rounds of a search begin with 1"));
+  GW_TRY_VOID(require(JobMessage::Decline::Why_IsValid(decline.why()), "slots are declined for one of five reasons"));
+  return require(!decline.sentence().empty() && decline.sentence().size() <= kMaxRefusalBytes, "a refusal has 1 to 512 bytes");
 }
 
 Status check(const JobMessage::Offer& offer) {
-  if (!offer.refused().empty()) {
-    GW_TRY_VOID(require(offer.refused().size() <= kMaxRefusalBytes, "a refusal has at most 512 bytes"));
-    return require(offer.claim() == 0 && offer.slots() == 0, "a refusal offers nothing");
-  }
   GW_TRY_VOID(require(offer.claim() != 0, "claims begin with 1"));
+  GW_TRY_VOID(require(offer.round() != 0, "the rounds of a search begin with 1"));
+  if (offer.has_host()) GW_TRY_VOID(wire::check(offer.host()));
   return require(offer.slots() > 0 && offer.slots() <= kMaxJobSlots, "1 to 65536 slots are offered");
 }
 
@@ -193,7 +200,10 @@ Status check_list(const Message& message) {
   return ok();
 }
 
-Status check_claim(const JobMessage::ClaimName& claim) { return require(claim.claim() != 0, "claims begin with 1"); }
+Status check_claim(const JobMessage::ClaimName& claim) {
+  GW_TRY_VOID(require(claim.slots() <= kMaxJobSlots, "a claim has at most 65536 slots"));
+  return require(claim.claim() != 0, "claims begin with 1");
+}
 
 Status check(const JobMessage::ThreadName& name) {
   GW_TRY_VOID(require(name.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes"));
@@ -207,6 +217,12 @@ Status check(const JobMessage::Blob& blob) {
   return require(blob.bytes().size() <= kMaxBlobBytes, "a blob has at most 1 MiB");
 }
 
+Status check_chunks(const JobMessage& message) {
+  if (message.has_blob()) return check(message.blob());
+  if (message.has_want_blob()) return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
+  return require(message.have().chunks_size() <= kMaxHave, "at most 4096 chunks are announced at once");
+}
+
 Status check(const JobMessage::Roster& message) {
   GW_TRY_VOID(check(message.charter()));
   if (!message.has_roster()) return ok();
@@ -217,8 +233,10 @@ Status check(const JobMessage::Roster& message) {
 
 Status check_kind(const JobMessage& message) {
   switch (message.kind_case()) {
-    case JobMessage::kReserve:
-      return check(message.reserve());
+    case JobMessage::kSearch:
+      return check(message.search());
+    case JobMessage::kDecline:
+      return check(message.decline());
     case JobMessage::kOffer:
       return check(message.offer());
     case JobMessage::kClaim:
@@ -260,11 +278,9 @@ Status check_kind(const JobMessage& message) {
     case JobMessage::kForget:
       return check_list(message.forget());
     case JobMessage::kWantBlob:
-      return require(is_hash(message.want_blob().hash()), "a blob is named by 32 bytes");
     case JobMessage::kBlob:
-      return check(message.blob());
     case JobMessage::kHave:
-      return require(message.have().chunks_size() <= kMaxHave, "at most 4096 chunks are announced at once");
+      return check_chunks(message);
     case JobMessage::kWantInput:
       return check_thread(message.want_input());
     case JobMessage::kInput:
@@ -342,7 +358,7 @@ Status check(const PeerMessage& message) {
 void clean_sentences(JobMessage& message) {
   if (message.has_status() && !message.status().failure().empty()) make_plain(*message.mutable_status()->mutable_failure());
   if (message.has_kept() && !message.kept().refused().empty()) make_plain(*message.mutable_kept()->mutable_refused());
-  if (!message.offer().refused().empty()) make_plain(*message.mutable_offer()->mutable_refused());
+  if (message.has_decline()) make_plain(*message.mutable_decline()->mutable_sentence());
   if (message.has_thread_failed()) make_plain(*message.mutable_thread_failed()->mutable_failure());
   if (!message.has_effects()) return;
   for (pb::Effect& effect : *message.mutable_effects()->mutable_effects())

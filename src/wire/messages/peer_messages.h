@@ -10,7 +10,7 @@
 
 namespace gw::wire {
 
-inline constexpr std::uint32_t kPeerProtocol = 6;
+inline constexpr std::uint32_t kPeerProtocol = 7;
 inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
@@ -22,6 +22,10 @@ inline constexpr int kMaxBlobHolders = 4;       // hosts that are named instead 
 inline constexpr std::uint32_t kMaxJobSlots = 1u << 16;
 inline constexpr std::uint32_t kMaxPriority = 100;
 inline constexpr std::size_t kMaxRefusalBytes = 512;
+inline constexpr std::uint32_t kMaxSearchHops = 16;
+inline constexpr int kMaxAsked = 64;                                  // peers that the home of a search asks itself
+inline constexpr std::uint64_t kWholeGridRadius = 3'600'000'000'000;  // ns: no peer is farther
+inline constexpr std::size_t kMaxQueryBytes = 4096;
 inline constexpr std::uint64_t kMaxEpoch = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxTerm = std::uint64_t{1} << 40;
 inline constexpr std::size_t kMaxRosterMembers = 4096;

@@ -43,7 +43,7 @@ std::optional<Kind> refusal(const PeerMessage& message) {
 
 // Golden: what one version of godwit writes the next one must read.
 TEST(PeerMessages, HaveTheBytesOfTheirProtocol) {
-  EXPECT_EQ(hex(encode(assign()).value()), "0806100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
+  EXPECT_EQ(hex(encode(assign()).value()), "0807100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
                                                "2206" + "0a020802" + "1002" + "3220" + hex(as_bytes(std::string(32, 'k'))) + "3804" +
                                                "5245" + "0a0167" + "1240" + hex(as_bytes(std::string(64, 's'))));
 }
@@ -331,27 +331,46 @@ TEST(PeerMessages, DeterminantsAreSmall) {
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
-TEST(PeerMessages, ARefusalOffersNothing) {
+TEST(PeerMessages, AnOfferAndADeclineNameTheRoundOfASearch) {
   PeerMessage message;
-  JobMessage::Offer& offer = *about_job(message).mutable_offer();
-  offer.set_refused("its owner \x1b[31muses it");
-  EXPECT_EQ(decode_peer_message(encode(message).value())->job().offer().refused(), "its owner  [31muses it");
-  offer.set_slots(1);
+  JobMessage::Decline& decline = *about_job(message).mutable_decline();
+  decline.set_sentence("its owner \x1b[31muses it");
   EXPECT_EQ(refusal(message), Kind::invalid);
+  decline.set_round(1);
+  EXPECT_EQ(decode_peer_message(encode(message).value())->job().decline().sentence(), "its owner  [31muses it");
+  decline.set_sentence(std::string(kMaxRefusalBytes + 1, 'x'));
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  decline.set_sentence("x");
+  decline.set_why(static_cast<JobMessage::Decline::Why>(77));
+  EXPECT_EQ(refusal(message), Kind::invalid);
+  JobMessage::Offer& offer = *about_job(message).mutable_offer();
+  offer.set_slots(1);
   offer.set_claim(1);
   EXPECT_EQ(refusal(message), Kind::invalid);
-  offer.clear_refused();
+  offer.set_round(1);
   EXPECT_EQ(refusal(message), std::nullopt);
-  offer.Clear();
-  offer.set_refused(std::string(kMaxRefusalBytes + 1, 'x'));
+  offer.mutable_host();
+  EXPECT_EQ(refusal(message), Kind::invalid) << "a descriptor has a key";
+}
+
+TEST(PeerMessages, ASearchIsOfBoundedSizeAndWay) {
+  PeerMessage message;
+  JobMessage::Search& search = *about_job(message).mutable_search();
+  search.mutable_charter()->set_charter("c");
+  search.mutable_charter()->set_signature(std::string(64, 's'));
+  search.set_query("q");
+  search.set_signature(std::string(64, 's'));
+  EXPECT_EQ(refusal(message), Kind::invalid) << "nobody to answer";
+  pb::Descriptor& home = *search.mutable_home();
+  home.set_key(std::string(32, 'k'));
+  home.set_signature(std::string(64, 's'));
+  home.set_boot(1);
+  for (int i = 0; i < 4; ++i) home.mutable_coordinate()->add_position(0);
+  EXPECT_EQ(refusal(message), std::nullopt);
+  search.set_hops(kMaxSearchHops + 1);
   EXPECT_EQ(refusal(message), Kind::invalid);
-  JobMessage::Reserve& reserve = *about_job(message).mutable_reserve();
-  reserve.set_slots(1);
-  reserve.mutable_charter()->set_charter("c");
-  reserve.mutable_charter()->set_signature(std::string(64, 's'));
-  reserve.set_priority(kMaxPriority);
-  EXPECT_EQ(refusal(message), std::nullopt);
-  reserve.set_priority(kMaxPriority + 1);
+  search.set_hops(kMaxSearchHops);
+  search.set_query(std::string(kMaxQueryBytes + 1, 'q'));
   EXPECT_EQ(refusal(message), Kind::invalid);
 }
 
@@ -366,7 +385,7 @@ TEST(PeerMessages, SentencesHaveNoEscapeSequences) {
 
 // Every kind without any of its fields, and of every number field at its highest: refused or taken, never the end of the process.
 TEST(PeerMessages, EveryEmptyKindIsJudged) {
-  for (int kind = 11; kind <= 34; ++kind) {
+  for (int kind = 12; kind <= 201; kind = kind == 34 ? 200 : kind + 1) {
     PeerMessage message;
     const std::string empty{static_cast<char>(((kind << 3 | 2) & 0x7f) | 0x80), static_cast<char>(kind >> 4), '\0'};
     ASSERT_TRUE(about_job(message).MergeFromString(empty)) << kind;
