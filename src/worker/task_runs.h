@@ -60,7 +60,7 @@ class TaskRuns {
   job::ThreadId thread_of(std::uint32_t task) const { return job::thread_of_task(task, tasks_); }
   // Kind::invalid: the task has no good configuration.
   Result<isolate::GuestStart> start_of(const Task& task) const;
-  // What the first instance is made of. The inputs are in it, and nowhere else.
+  // The image from which the first instance is made. The inputs are in it, and nowhere else.
   isolate::IsolateConfig config(const isolate::Limits& limits) const;
 
   // --- pool threads
@@ -79,7 +79,7 @@ class TaskRuns {
 
   // Kind::invalid: there is no such task. Kind::overloaded: too many ranges wait.
   Status add(const wire::pb::ToWorker::Tasks& tasks);
-  // So many tasks run at once, at most, from now on; tasks promoted after the first `promoted` ones keep lanes too.
+  // The number of tasks that run at once, at most, from now on; tasks promoted after the first `promoted` ones keep lanes too.
   void set_lanes(std::uint64_t lanes, std::uint64_t promoted);
   // Forgets those that have not been taken.
   void drop(const Ranges& ranges);

@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kPatience{20};
 // A guest is never paused, because it would hold its pool thread: it goes on until it reaches a poll.
 constexpr std::chrono::hours kNoPause{24 * 365};
 
-// What a task can emit before it becomes a thread. Together with what one call may add, the result fits into a frame.
+// The limit of what a task emits before it becomes a thread. Together with what one call may add, the result fits into a frame.
 job::EffectGate gate_of_task(job::ThreadId thread, job::EffectGate::Config config) {
   config.outbox_bytes = 256u << 10;
   config.outbox_effects = 1024;

@@ -7,7 +7,7 @@
 
 extern "C" {
 
-// Those of threads.c take precedence. Without threads only the function that is under way can have come here again.
+// The functions of threads.c take precedence. Without threads only the function that is under way can have come here again.
 [[gnu::weak]] void godwit_once_wait(const void*, const char*) {
   static const char kText[] = "godwit: the initialisation of a static object, or a function that is called once, needs itself\n";
   const ssize_t ignored = write(STDERR_FILENO, kText, sizeof kText - 1);

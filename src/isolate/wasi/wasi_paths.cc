@@ -20,7 +20,7 @@ OrErrno<std::string_view> text_at(GuestMemory memory, std::uint32_t address, std
   return as_text(*bytes);
 }
 
-// A name that is to be taken away must be one.
+// A name to remove has a last component: neither "." nor "..", nor the root.
 Errno check_removable(const ResolvedPath& path) {
   if (path.node == 0) return Errno::noent;
   return path.name.empty() ? Errno::busy : Errno::success;

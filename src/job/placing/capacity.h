@@ -1,5 +1,5 @@
 #pragma once
-// What a job needs of a host, and what a host has; docs/design/016-search.md.
+// The needs of a job, and the capacity of a host; docs/design/016-search.md.
 
 #include <cstdint>
 #include <optional>
