@@ -1,18 +1,12 @@
 """Programs with threads do what they do natively, and can be moved at every poll and into Node; a deadlock is reported."""
 
-import functools
-import os
-import random
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 
-from support.harness import SCALE, EndToEnd, Finished, godwit, mobile, native, run
-from support.journey import Journey, count_polls
+from support.harness import SCALE, godwit, mobile, run
+from support.native_twin import MOVER, SIGABRT_EXIT, NativeTwin
 from support.programs import SOURCE_ROOT, Program
 
-MOVER = os.environ.get("GODWIT_MOVER", str(SOURCE_ROOT / "build/bin/godwit-mover"))
 GUESTS = SOURCE_ROOT / "tests/guests/threads"
-SIGABRT_EXIT = 134
 
 # These do not end natively as they do here.
 OTHER_END = {"deadlock", "self_deadlock", "stack_overflow", "many", "turns"}
@@ -28,50 +22,17 @@ def programs() -> list[Program]:
     return [Program(str(file.relative_to(SOURCE_ROOT))) for file in files if file.stem not in OTHER_END]
 
 
-@functools.cache
-def expected_of(program: Program) -> Finished:
-    done = run([native(program.source)])
-    return Finished(done.command, SIGABRT_EXIT if done.code == -6 else done.code, done.out, done.err)
+def polls_between_moves(program: Program) -> int:
+    name = program.source.stem
+    return POLLS_BETWEEN_MOVES.get(name, 1) if SCALE == 1 or name in NEVER_AT_EVERY_POLL else 1
 
 
-class Threads(EndToEnd):
-    def assert_same(self, done: Finished, expected: Finished, context: str):
-        self.assert_output(done.out, expected.out, f"{context}: {done.err[-500:]}")
-        self.assertEqual(done.code, expected.code, f"{context}: {done}")
-
+class Threads(NativeTwin):
     def test_the_output_is_native_and_stays_so_when_moved(self):
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            ways = {program: pool.submit(self._all_ways, program) for program in programs()}
-            for program, ended in ways.items():
-                with self.subTest(program=program.name):
-                    undisturbed, moved = ended.result()
-                    self.assert_same(undisturbed, expected_of(program), "undisturbed")
-                    self.assert_same(moved, expected_of(program), "moved")
-
-    @staticmethod
-    def _all_ways(program: Program) -> tuple[Finished, Finished]:
-        name = program.source.stem
-        polls = POLLS_BETWEEN_MOVES.get(name, 1) if SCALE == 1 or name in NEVER_AT_EVERY_POLL else 1
-        module = mobile(program.source, "--poll=counter")
-        return godwit("run", module), run([MOVER, module, polls])
+        self.assert_same_undisturbed_and_moved(programs(), polls_between_moves)
 
     def test_images_continue_in_node(self):
-        rng = random.Random(6)
-        moves = 0
-        chosen = [program for program in programs() if expected_of(program).code == 0 and (SCALE > 1 or program.source.stem in IN_NODE)]
-        for program in chosen:
-            with self.subTest(program=program.name):
-                module = mobile(program.source, "--poll=counter")
-                longest = count_polls(self, module, program).polls
-                journey = Journey(self, module, program)
-                journey.leg("--suspend-after-polls", str(rng.randint(0, longest)))
-                if not journey.ended:
-                    journey.leg_in_node("--suspend-after-polls", str(rng.randint(0, longest)))
-                if not journey.ended:
-                    journey.leg()
-                self.assert_output(journey.out, expected_of(program).out, program.name)
-                moves += journey.moves
-        self.assertGreater(moves, len(chosen) // 2)
+        self.assert_images_continue_in_node([program for program in programs() if SCALE > 1 or program.source.stem in IN_NODE], seed=6)
 
     def _ends_with(self, name: str, *words: str):
         done = godwit("run", GUESTS / name)
