@@ -112,7 +112,7 @@ Result<int> rerun(const RerunOptions& options, Invocation& invocation) {
   job.keep_order = options.task.keep_order;
   job.label = options.task.label;
   if (!options.detach)
-    invocation.console.note(fmt::format("job {} runs {} of job {} again", submitted->brief(),
+    invocation.console.note(fmt::format("job {} runs {} of job {} again, with the program and files of then", submitted->brief(),
                                         tasks.size() == 1 ? "1 task" : fmt::format("{} tasks", tasks.size()), id.brief()));
   return follow_on_grid(*submitted, job, options.detach ? Attachment::detached : Attachment::attached, invocation);
 }
