@@ -249,6 +249,14 @@ struct Notify {
 using Action = std::variant<Send, Connect, DialBack, Publish, Disconnect, StartWorker, PauseWorker, KillWorker, FrameToWorker, Persist,
                             DropRecords, DropOutput, StoreBlob, LoadBlob, DropBlob, RetainBlobs, Notify>;
 
+// A key that the overlay is to look up in the grid of the job: the peer that answers for it, or one near it with a free slot. Answered by
+// Home::on_located.
+struct KeyLookup {
+  JobId job;
+  std::uint32_t slot;  // of the job
+  Hash256 key;
+};
+
 // The actions of one turn. The machines fill the lists, Peer empties them.
 //
 // All records and entries of a turn are one batch, which goes to the disk before the other actions of the turn. after_disk() holds an
@@ -259,6 +267,7 @@ struct Actions {
   std::vector<Action> later;
   std::vector<Record> records;
   std::vector<Append> appends;
+  std::vector<KeyLookup> lookups;
   std::vector<PeerId> watched_peers;  // this peer has no connection to them, but a machine must learn soon when they die
 
   void add(Action action) { now.push_back(std::move(action)); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -37,6 +38,10 @@ class LivePeers : public PeerLiveness {
   virtual std::vector<Neighbour> neighbours() const = 0;
   // Peers that have joined or announced more free slots since `mark`, which moves: the most recent ones, each at most once.
   virtual std::vector<PeerId> opened_since(std::uint64_t& mark) const = 0;
+  // The estimated round trip; kNever: not known.
+  virtual Time distance(const PeerId& peer) const = 0;
+  // The part of the internet that a peer is in, by its address; peers of unknown addresses have the same.
+  virtual std::string network(const PeerId& peer) const = 0;
   // How this peer describes itself to peers that do not know it.
   virtual wire::pb::Descriptor introduction() const = 0;
 };

@@ -461,6 +461,8 @@ void Overlay::on_found(Time now, const PeerId& from, const Message::Found& answe
   const Descriptor host = answer.has_host() ? read(answer.host(), signer_) : Descriptor();
   if (answer.has_host() && !intake_.is_genuine(now, host))
     return refuse(from, "it answered a lookup with a descriptor that its owner did not sign", out);
+  // The request was for a job, perhaps: the host must be reached although no table wants it.
+  if (answer.has_host() && host.id != own_.id && !tables_.is_in_table(host.id)) tables_.add_partner(host);
   lookup_.on_found(now, answer, host, out);
 }
 

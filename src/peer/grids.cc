@@ -58,6 +58,15 @@ std::vector<job::LivePeers::Neighbour> Grid::neighbours() const {
   return list;
 }
 
+// The address without port and without its last part: machines of one site mostly differ in that alone.
+std::string Grid::network(const PeerId& peer) const {
+  const overlay::Descriptor* known = peer == overlay.self().id ? &overlay.self() : overlay.find(peer);
+  if (known == nullptr) return "";
+  const std::string host = known->address.substr(0, known->address.rfind(':'));
+  const bool is_version_4 = host.find_first_not_of("0123456789.") == std::string::npos;
+  return host.substr(0, std::min(host.rfind(is_version_4 ? '.' : ':'), host.size()));
+}
+
 // --- all of them
 
 Grids::Grids(const Config& config, const Overlay::Self& self, const overlay::Signer& signer, Rng& rng)
@@ -139,6 +148,8 @@ void Grids::carry_out(const GridId& grid, overlay::Output output, Actions& out) 
       if (!seen->alive) losses_.push_back({grid, seen->peer});
     } else if (const auto* refused = std::get_if<overlay::Refused>(&event)) {
       out.notify(job::PeerRefused{refused->peer, refused->sentence});
+    } else if (const auto* located = std::get_if<overlay::Located>(&event)) {
+      key_answers_.push_back({grid, located->number, located->found ? std::optional(located->host.id) : std::nullopt});
     } else if (const auto* expelled = std::get_if<overlay::Expelled>(&event)) {
       out.add(job::Disconnect{expelled->peer, fmt::format("your membership of grid {} was revoked", grid.brief())});
     }
@@ -293,6 +304,13 @@ void Grids::on_unreachable(Time now, const PeerId& peer, overlay::Failure failur
 
 void Grids::on_reset(Time now, const PeerId& peer, Actions& out) {
   tell_all(out, [&](Overlay& overlay, overlay::Output& output) { overlay.on_reset(now, peer, output); });
+}
+
+std::uint64_t Grids::place(Time now, const GridId& grid, const Hash256& key, Actions& out) {
+  std::uint64_t number = 0;
+  tell(grid, *grids_.at(grid), out,
+       [&](Overlay& overlay, overlay::Output& output) { number = overlay.place(now, key, /*demand=*/1, output); });
+  return number;
 }
 
 bool Grids::introduce(Time now, const GridId& id, const wire::pb::Descriptor& descriptor, Actions& out) {

@@ -31,6 +31,8 @@ class Grid final : public job::LivePeers {
   const std::vector<LivePeer>& all_alive() const override;
   std::vector<Neighbour> neighbours() const override;
   std::vector<PeerId> opened_since(std::uint64_t& mark) const override;
+  Time distance(const PeerId& peer) const override { return peer == overlay.self().id ? Time(0) : overlay.distance(peer); }
+  std::string network(const PeerId& peer) const override;
   wire::pb::Descriptor introduction() const override { return overlay.introduction(); }
   void forget_alive() { alive_.reset(); }
 
@@ -121,6 +123,15 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
 
   // Peers seen for the first time since the last call.
   std::vector<PeerId> take_newly_seen() { return std::exchange(newly_seen_, {}); }
+  // Asks the overlay of that grid for a peer near the key with a free slot. Returns the number of its answer, which may be there already.
+  std::uint64_t place(Time now, const GridId& grid, const Hash256& key, Actions& out);
+  struct KeyAnswer {
+    GridId grid;
+    std::uint64_t number;
+    std::optional<PeerId> peer;  // none: there is none
+  };
+  // Answers to place() since the last call.
+  std::vector<KeyAnswer> take_key_answers() { return std::exchange(key_answers_, {}); }
   // Since the last call.
   std::vector<Lost> take_losses() { return std::exchange(losses_, {}); }
 
@@ -180,6 +191,7 @@ class Grids final : public job::PeerLiveness, public job::GridRules {
   std::map<GridId, std::vector<std::string>> remembered_;  // addresses as they are on disk
   std::vector<Lost> losses_;
   std::vector<PeerId> newly_seen_;
+  std::vector<KeyAnswer> key_answers_;
   Time remember_at_ = job::kNever;
   Time remember_wait_;
 };

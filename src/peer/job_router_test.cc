@@ -25,6 +25,8 @@ class NobodyElse final : public job::LivePeers, public job::GridRules {
     return list;
   }
   std::vector<PeerId> opened_since(std::uint64_t&) const override { return {}; }
+  Time distance(const PeerId&) const override { return Time(1); }
+  std::string network(const PeerId&) const override { return ""; }
   wire::pb::Descriptor introduction() const override { return {}; }
   Status may_run(Time, const PeerId& peer, const std::optional<wire::GridId>&) const override {
     return peer == outside ? Status(fail(Kind::invalid, "it is no member")) : ok();
@@ -194,7 +196,8 @@ TEST_F(Router, AnOfferOfAPeerThatMayNotRunTheJobIsRefused) {
   content.mutable_policy()->set_slots(4);
   const PublicKey key = key_of(kSelf);
   Rng rng{1};
-  const job::Home::Environment environment{id_of(kSelf), 1, Time(0), others_, key, signer_, rng};
+  job::PeerHistory history{{}};
+  const job::Home::Environment environment{id_of(kSelf), 1, Time(0), others_, key, signer_, rng, history};
   homes_[own.id()] =
       std::make_unique<job::Home>(job::Home::Config{}, environment, own, job::Manifest::check(job::Manifest::encode(content)).value());
   JobMessage offer;

@@ -59,6 +59,7 @@ Peer::Peer(const Config& config, const Identity& identity, const overlay::Signer
       disk_queue_(config.disk_queue),
       lender_(config.lender, {identity.self, identity.wall_offset}, {grids_, authorities_, slots_, hosted_jobs_, homes_}),
       measures_(config.measures),
+      history_(config.history),
       searches_(config.searches, {identity.self, signer, grids_}),
       introductions_(config.introductions),
       router_(config.router, {authorities_, slots_, blobs_, swarm_, chunk_uploads_, keeper_, homes_, hosted_jobs_}, router_environment()) {
@@ -103,6 +104,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     apply_peer_changes(now, turn);
     give_up_lost_blobs(now, turn);
     apply_image_changes(now, turn);
+    look_up_keys(now, turn);
     publish(turn);
     apply_job_changes(now, turn);
     lender_.deal(now, turn);
@@ -297,6 +299,27 @@ void Peer::apply_peer_changes(Time now, Actions& out) {
       if (grid_of(home->charter()) != grids_.find(lost.grid)) continue;
       touched_.insert(job);
       home->on_peer_lost(now, lost.peer, out);
+    }
+  }
+}
+
+void Peer::look_up_keys(Time now, Actions& out) {
+  for (;;) {
+    for (const job::KeyLookup& lookup : std::exchange(out.lookups, {})) {
+      const auto home = homes_.find(lookup.job);
+      const Grid* grid = home == homes_.end() ? nullptr : grid_of(home->second->charter());
+      if (grid == nullptr) continue;
+      const GridId id = grid->credentials.id;
+      lookups_[{id, grids_.place(now, id, lookup.key, out)}] = {lookup.job, lookup.slot};
+    }
+    const std::vector<Grids::KeyAnswer> answers = grids_.take_key_answers();
+    if (answers.empty()) return;
+    for (const Grids::KeyAnswer& answer : answers) {
+      const auto lookup = lookups_.extract({answer.grid, answer.number});
+      if (lookup.empty()) continue;
+      const auto& [job, slot] = lookup.mapped();
+      touched_.insert(job);
+      if (const auto home = homes_.find(job); home != homes_.end()) home->second->on_located(now, slot, answer.peer, out);
     }
   }
 }
@@ -533,7 +556,7 @@ Home& Peer::add_home(const Grid& grid, Submission submission, std::string manife
 }
 
 Home::Environment Peer::home_environment(const Grid& grid) {
-  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_, [this](const JobId& job) {
+  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_, history_, [this](const JobId& job) {
             return homes_.contains(job) ? job::JobCourse::unfinished : past_.course_of(job);
           }};
 }

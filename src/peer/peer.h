@@ -197,6 +197,7 @@ class Peer {
     Uploads::Config uploads;
     Reachability::Config reachability;
     PeerMeasures::Config measures;
+    job::PeerHistory::Config history;
     SearchRelay::Config searches;
     overlay::PerPeerRateLimit::Config introductions{.period = std::chrono::seconds(1), .per_peer = 8, .peers = 1024};  // in offers
     Time drain_for = std::chrono::seconds(10);    // a job that has to leave by the owner's rules, or for another user
@@ -264,6 +265,8 @@ class Peer {
   void deliver(Time now, const PeerId& from, const PeerMessage& message, Actions& out);
   void end_life(Time now, const PeerId& peer, Actions& out);
   void apply_peer_changes(Time now, Actions& out);
+  // Starts the lookups of keys that homes want, and hands out the answers.
+  void look_up_keys(Time now, Actions& out);
   std::vector<PeerId> holders_of(const JobId& job);
   void give_up_lost_blobs(Time now, Actions& out);
   void publish(Actions& out) {
@@ -343,6 +346,8 @@ class Peer {
   DiskQueue disk_queue_;
   Lender lender_;
   PeerMeasures measures_;
+  job::PeerHistory history_;
+  std::map<std::pair<GridId, std::uint64_t>, std::pair<JobId, std::uint32_t>> lookups_;  // by their numbers: job and slot
   SearchRelay searches_;
   overlay::PerPeerRateLimit introductions_;
   JobRouter router_;

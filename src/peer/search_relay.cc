@@ -79,7 +79,7 @@ void SearchRelay::pass_on(const PeerId& from, const Grid& grid, const overlay::D
   next.mutable_search()->set_hops(message.search().hops() - 1);
   const Time radius(static_cast<std::int64_t>(query.radius_ns()));
   for (const overlay::Descriptor* neighbour : grid.overlay.search_neighbours()) {
-    const bool was_asked = std::ranges::find(query.asked(), job::asked_name(neighbour->id)) != query.asked().end();
+    const bool was_asked = !GW_BUG(203) && std::ranges::find(query.asked(), job::asked_name(neighbour->id)) != query.asked().end();
     if (neighbour->id == from || neighbour->id == home.id || was_asked || between(home.coordinate, neighbour->coordinate) > radius)
       continue;
     GW_REACHED("search: a search was passed on");

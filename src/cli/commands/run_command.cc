@@ -263,6 +263,7 @@ void add_run_command(CommandTree& tree) {
                     "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
                     "godwit run search.c --tasks 40 --promote-after 200ms",
                     "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
+                    "godwit run serve.c --tasks 40 --workers 8 --place spread",
                     "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
   auto options = std::make_shared<StartOptions>();
   add_start_options(tree, command, *options);

@@ -8,7 +8,7 @@
 namespace gw::cli {
 namespace {
 
-constexpr std::string_view kNeed = "--need", kJobTime = "--job-time";
+constexpr std::string_view kNeed = "--need", kPlace = "--place", kJobTime = "--job-time";
 
 // The same result; an error names the option.
 template <class Value>
@@ -22,6 +22,11 @@ Result<Value> of_option(std::string_view option, Result<Value> parsed) {
 void add_placing_options(Command& command, PlacingOptions& options) {
   command.add_option("--need", options.need,
                      "What each worker needs of its machine, such as memory=2G,disk=1G,speed=0.5,arch=x86_64,tag=gpu", "NEEDS");
+  command.add_option(
+      "--place", options.place,
+      "Choose the fastest machines that are near, machines by a hash of the job, or as many different ones as possible: near, "
+      "hash or spread (default: near)",
+      "PLACE");
   command.add_option("--job-time", options.job_time, "End the job so long after it was accepted (default: never)", "TIME");
 }
 
@@ -29,6 +34,9 @@ Result<JobPlacing> to_placing(const PlacingOptions& options) {
   JobPlacing placing;
   if (!options.need.empty()) {
     GW_TRY(placing.needs, of_option(kNeed, job::parse_requirements(options.need)));
+  }
+  if (!options.place.empty()) {
+    GW_TRY(placing.place, of_option(kPlace, job::parse_placing(options.place)));
   }
   if (!options.job_time.empty()) {
     GW_TRY(placing.job_time, parse_option(kJobTime, options.job_time));
@@ -38,7 +46,8 @@ Result<JobPlacing> to_placing(const PlacingOptions& options) {
 }
 
 Status check_no_placing_options(const PlacingOptions& options, std::string_view needed) {
-  const std::array<std::pair<std::string_view, bool>, 2> given{{{kNeed, !options.need.empty()}, {kJobTime, !options.job_time.empty()}}};
+  const std::array<std::pair<std::string_view, bool>, 3> given{
+      {{kNeed, !options.need.empty()}, {kPlace, !options.place.empty()}, {kJobTime, !options.job_time.empty()}}};
   for (const auto& [option, there] : given)
     if (there) return fail(Kind::invalid, "{} needs {}: without it the program runs on this machine alone", option, needed);
   return ok();
@@ -46,6 +55,7 @@ Status check_no_placing_options(const PlacingOptions& options, std::string_view 
 
 void write(const JobPlacing& placing, wire::pb::Manifest::Policy& policy) {
   if (placing.needs.ByteSizeLong() > 0) *policy.mutable_needs() = placing.needs;
+  policy.set_place(placing.place);
   policy.set_job_time_ns(static_cast<std::uint64_t>(std::chrono::nanoseconds(placing.job_time).count()));
 }
 

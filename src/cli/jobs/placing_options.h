@@ -1,5 +1,5 @@
 #pragma once
-// The options of `run` and `map` that say which machines a job needs, and how long it may last.
+// The options of `run` and `map` that say which machines a job needs, where it runs, and how long it may last.
 
 #include <chrono>
 #include <string>
@@ -7,18 +7,21 @@
 
 #include "cli/command_tree.h"
 #include "job/placing/capacity.h"
+#include "job/placing/placing_names.h"
 
 namespace gw::cli {
 
 // As the user wrote them.
 struct PlacingOptions {
   std::string need;
+  std::string place;
   std::string job_time;
 };
 
 // The same, read: as in pb::Manifest::Policy.
 struct JobPlacing {
   job::Requirements needs;
+  job::Placing place = wire::pb::Manifest::Policy::NEAR;
   std::chrono::milliseconds job_time{0};
 };
 

@@ -13,11 +13,12 @@ std::string refusal(const PlacingOptions& options) {
 }
 
 TEST(PlacingOptions, ReachTheManifest) {
-  const auto placing = to_placing({.need = "memory=2G,tag=gpu", .job_time = "2h"});
+  const auto placing = to_placing({.need = "memory=2G,tag=gpu", .place = "spread", .job_time = "2h"});
   ASSERT_TRUE(placing) << placing.error().detail;
   Policy policy;
   write(*placing, policy);
   EXPECT_EQ(job::text_of(policy.needs()), "memory=2G,tag=gpu");
+  EXPECT_EQ(policy.place(), Policy::SPREAD);
   EXPECT_EQ(policy.job_time_ns(), 7'200'000'000'000u);
 }
 
@@ -29,6 +30,7 @@ TEST(PlacingOptions, NoneLeaveTheManifestAsItWas) {
 
 TEST(PlacingOptions, AWrongOneIsNamedWithWhatToWrite) {
   EXPECT_NE(refusal({.need = "cores=2"}).find("--need: "), std::string::npos);
+  EXPECT_EQ(refusal({.place = "far"}), "--place: 'far' is none of near, hash, spread");
   EXPECT_NE(refusal({.job_time = "2"}).find("--job-time: "), std::string::npos);
   EXPECT_EQ(refusal({.job_time = "0s"}), "--job-time: '0s' is too short");
 }

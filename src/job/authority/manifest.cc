@@ -82,10 +82,10 @@ Status check_selection(const wire::pb::Manifest::TaskArray& array) {
 Status check_placement(const wire::pb::Manifest::Policy& policy) {
   if (const Status needs = job::check(policy.needs()); !needs)
     return fail(Kind::invalid, "the manifest of the job is invalid: {}", needs.error().detail);
-  // The search of docs/design/016-search.md is not built yet: a policy that nothing carries out is refused, not ignored.
-  const bool carried_out = policy.place() == wire::pb::Manifest::Policy::NEAR && policy.min_slots() <= 1 &&
-                           policy.on_failure() == wire::pb::Manifest::Policy::REPLACE;
-  GW_TRY_VOID(require(carried_out, "its placement, gang or policy for a lost host is not known here; update godwit"));
+  GW_TRY_VOID(require(wire::pb::Manifest::Policy::Placing_IsValid(policy.place()), "its placement is not known here; update godwit"));
+  // A policy that nothing carries out is refused, not ignored.
+  const bool carried_out = policy.min_slots() <= 1 && policy.on_failure() == wire::pb::Manifest::Policy::REPLACE;
+  GW_TRY_VOID(require(carried_out, "its gang or policy for a lost host is not known here; update godwit"));
   return require(policy.job_time_ns() <= kMaxCheckpointInterval, "a job lasts at most 13 days");
 }
 

@@ -16,6 +16,7 @@ namespace gw::job {
 struct Claim {
   std::uint64_t claim = 0;
   std::uint32_t slots = 0;
+  double offered_speed = 0;  // of a core, as the peer says; 0: it does not
   std::uint64_t status = 0;  // statuses up to this number are old
   Time since{0};
   Time last_seen{0};

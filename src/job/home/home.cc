@@ -29,7 +29,7 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
       slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_,
-                            environment.signer, environment.boot}),
+                            environment.signer, environment.boot, environment.history}),
       suspension_(charter_.id()),
       policy_(manifest_),
       predecessors_(manifest_, environment.course_of),
@@ -66,6 +66,7 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out, std:
   records_.end(now + environment_.wall_offset, state, std::move(failure), out);
   if (input_) input_->clear(out);
   slots_.release_all(out);
+  for (const auto& [peer, counts] : counters_.peers()) environment_.history.note_work(peer, counts.finished, counts.lost);
   over_ = true;
 }
 
@@ -184,6 +185,7 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   for (const ThreadId id : threads) lose(now, id, {}, out);
   if (claims_.find(peer) == nullptr) return;
   tasks_.lose(peer);
+  slots_.on_claim_lost(peer);
   claims_.remove(peer);
   if (!suspension_.wanted()) tasks_.feed_all(now, out);
 }

@@ -32,6 +32,7 @@
 #include "job/home/task_reports.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
+#include "job/placing/peer_history.h"
 #include "wire/records.pb.h"
 
 namespace gw::job {
@@ -67,6 +68,7 @@ class Home {
     const PublicKey& key;  // of this peer
     const wire::Signer& signer;
     Rng& rng;
+    PeerHistory& history;
     CourseOfJob course_of = {};  // needed by jobs that follow others
   };
 
@@ -101,6 +103,10 @@ class Home {
     if (!may_seek() || !slots_.on_decline(now, from, decline, out)) return;
     counters_.on_refused(from, decline.sentence());
     use_claimed(now, out);
+  }
+  // The answer to a KeyLookup: a peer near the key that has a free slot; none: there is none.
+  void on_located(Time now, std::uint32_t slot, const std::optional<PeerId>& peer, Actions& out) {
+    if (may_seek()) slots_.on_located(now, slot, peer, out);
   }
   void on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out);
   void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);

@@ -1,6 +1,8 @@
 #include "job/home/slot_acquisition.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/planted_bug.h"
 #include "base/reached.h"
@@ -22,25 +24,40 @@ void SlotAcquisition::seek(Time now, Actions& out) {
     give_back_offers(out);
     return search_.end();
   }
-  if (!search_.under_way()) {
-    environment_.live_peers.opened_since(opened_);
-    search_.begin(now);
-  }
+  if (!search_.under_way()) environment_.live_peers.opened_since(opened_);
+  if (places_) seek_places(now, out);
+  if (wanted_near() > 0) search_.begin(now, spreads() ? SlotSearch::Reach::whole_grid : SlotSearch::Reach::near);
   choose(now, out);
   if (!search_.under_way()) return;
+  if (wanted_near() == 0) return search_.stop_rounds();
   ask_opened(now, out);
   if (!search_.is_due(now)) return;
-  if (const auto round = search_.next(now, environment_.live_peers.neighbours())) ask(*round, out);
+  if (const auto round = search_.next(now, environment_.live_peers.neighbours())) ask(*round, wanted_near(), out);
+}
+
+// Looks up the keys of slots, and asks the peers that were found for them.
+void SlotAcquisition::seek_places(Time now, Actions& out) {
+  search_.begin_without_rounds();
+  if (places_->waits_for_answers() && search_.has_answers(now)) places_->give_up_silent();
+  for (const auto& [peer, slots] : places_->take_located(now)) ask(search_.ask(now, {&peer, 1}), slots, out);
+  for (const HashPlaces::Lookup& lookup : places_->next_lookups(wanted()))
+    out.lookups.push_back({environment_.charter.id(), lookup.slot, lookup.key});
+}
+
+void SlotAcquisition::on_located(Time now, std::uint32_t slot, const std::optional<PeerId>& peer, Actions& out) {
+  if (!places_) return;
+  places_->on_located(now, slot, peer, peer && environment_.claims.find(*peer) == nullptr);
+  if (wanted() > 0) seek_places(now, out);
 }
 
 // Asks the peers that have slots now: the next round may be a minute away.
 void SlotAcquisition::ask_opened(Time now, Actions& out) {
   std::vector<PeerId> opened = environment_.live_peers.opened_since(opened_);
   std::erase_if(opened, [this](const PeerId& peer) { return environment_.claims.find(peer) != nullptr || offers_.contains(peer); });
-  if (!opened.empty()) ask(search_.ask(now, opened), out);
+  if (!opened.empty()) ask(search_.ask(now, opened), wanted_near(), out);
 }
 
-void SlotAcquisition::ask(SlotSearch::Round round, Actions& out) {
+void SlotAcquisition::ask(SlotSearch::Round round, std::uint32_t slots, Actions& out) {
   constexpr std::size_t kMost = wire::kMaxAsked;
   round.ask.resize(std::min(round.ask.size(), kMost));
   const wire::pb::Manifest::Policy& policy = environment_.manifest.content().policy();
@@ -48,7 +65,7 @@ void SlotAcquisition::ask(SlotSearch::Round round, Actions& out) {
   query.set_job(environment_.charter.id().bytes());
   query.set_round(round.number);
   query.set_radius_ns(static_cast<std::uint64_t>(round.radius.count()));
-  query.set_slots(wanted());
+  query.set_slots(slots);
   query.set_priority(policy.priority());
   if (policy.has_needs()) *query.mutable_needs() = policy.needs();
   for (const PeerId& peer : round.ask) query.add_asked(asked_name(peer));
@@ -73,13 +90,14 @@ void SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::O
   const std::uint32_t usable = environment_.placement.usable(offer.slots(), offer.memory_bytes());
   // With too little memory for the job's limit the peer is used only if there is no other: the job may use less than its limit.
   if (usable == 0) environment_.placement.distrust(now, from);
-  offers_[from] = {.claim = offer.claim(), .slots = std::max(usable, 1u), .since = now};
+  offers_[from] = {.claim = offer.claim(), .slots = std::max(usable, 1u), .since = now, .capacity = offer.capacity()};
   choose(now, out);
 }
 
 bool SlotAcquisition::on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out) {
   if (!search_.on_answer(from, decline.round())) return false;
   declines_.add(now, from, decline);
+  if (places_) places_->on_answer(from, 0);
   choose(now, out);
   return true;
 }
@@ -88,6 +106,17 @@ void SlotAcquisition::on_peer_lost(const PeerId& peer) {
   search_.on_peer_lost(peer);
   declines_.remove(peer);
   offers_.erase(peer);
+  if (places_) places_->on_answer(peer, 0);
+}
+
+std::uint64_t SlotAcquisition::may_be_offered() const {
+  const std::vector<LivePeers::LivePeer>& alive = environment_.live_peers.all_alive();
+  std::uint64_t slots = 0;
+  for (const PeerId& peer : search_.expected()) {
+    const auto known = std::ranges::lower_bound(alive, peer, {}, &LivePeers::LivePeer::peer);
+    slots += known != alive.end() && known->peer == peer ? known->free_slots : 0;
+  }
+  return slots;
 }
 
 void SlotAcquisition::choose(Time now, Actions& out) {
@@ -105,19 +134,45 @@ void SlotAcquisition::choose(Time now, Actions& out) {
     offered += good ? offer.slots : 0;
     (good ? trusted : others).push_back(peer);
   }
-  if (!search_.has_answers(now) && offered > wanted()) return;
+  // Peers that were named by the keys of slots are no choice.
+  const bool has_choice = search_.next_round() != kNever;
+  if (has_choice && (spreads() ? !over : !search_.has_answers(now) && offered + may_be_offered() > wanted())) return;
   // The job is better off with a peer that is not trusted than with none.
   if (over && trusted.empty() && environment_.claims.empty()) trusted = others;
-  for (const PeerId& peer : trusted)
-    if (wanted() > 0) take(now, peer, offers_.extract(peer).mapped(), out);
+  for (const SlotShare& share : best_of(trusted)) take(now, share, out);
   if (over || wanted() == 0) give_back_offers(out);
   if (wanted() == 0) search_.end();
 }
 
-void SlotAcquisition::take(Time now, const PeerId& peer, const WaitingOffer& offer, Actions& out) {
+std::vector<SlotShare> SlotAcquisition::best_of(const std::vector<PeerId>& peers) const {
+  const LivePeers& live_peers = environment_.live_peers;
+  std::vector<RatedOffer> offers;
+  for (const PeerId& peer : peers) {
+    const WaitingOffer& offer = offers_.at(peer);
+    const double measured = environment_.history.speed_of(peer);
+    offers.push_back({.peer = peer,
+                      .slots = offer.slots,
+                      .speed = measured > 0 ? measured : offer.capacity.speed() / 1000.0,
+                      .load = offer.capacity.load() / 1000.0,
+                      .distance = live_peers.distance(peer),
+                      .success = environment_.history.success_of(peer),
+                      .uptime_s = offer.capacity.uptime_s(),
+                      .network = spreads() ? live_peers.network(peer) : ""});
+  }
+  offers = best_first(std::move(offers));
+  if (!spreads()) return fill(offers, wanted());
+  std::set<std::string> used;
+  for (const auto& [peer, claim] : environment_.claims.all()) used.insert(live_peers.network(peer));
+  return spread(offers, wanted(), used);
+}
+
+void SlotAcquisition::take(Time now, const SlotShare& share, Actions& out) {
+  const PeerId& peer = share.peer;
+  const WaitingOffer offer = offers_.extract(peer).mapped();
   if (!environment_.roster.add_host(peer)) return give_back(peer, offer.claim, out);
   Claim& claim = environment_.claims.add(peer, {.claim = offer.claim,
-                                                .slots = std::min(offer.slots, wanted()),
+                                                .slots = share.slots,
+                                                .offered_speed = offer.capacity.speed() / 1000.0,
                                                 .since = now,
                                                 .last_seen = now,
                                                 .renew_at = Time(0),
@@ -125,6 +180,7 @@ void SlotAcquisition::take(Time now, const PeerId& peer, const WaitingOffer& off
                                                 .progress_at = now,
                                                 .seen_at = now});
   claimed_.push_back(peer);
+  if (places_) places_->on_answer(peer, share.slots);
   send_claim(peer, claim, now, out);
 }
 
@@ -161,6 +217,7 @@ void SlotAcquisition::on_blame(Time now, const PeerId& from, Actions& out) {
   const Claim* claim = environment_.claims.find(from);
   if (claim == nullptr || !claim->idle()) return;
   give_back(from, claim->claim, out);
+  on_claim_lost(from);
   environment_.claims.remove(from);
 }
 
@@ -177,6 +234,7 @@ void SlotAcquisition::prune_roster(Time now) {
 std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
   std::vector<PeerId> lost;
   prune_roster(now);
+  note_speeds();
   for (auto& [peer, claim] : environment_.claims.all()) {
     if (is_needed(peer, claim)) claim.idle_since = now;
     const bool idle = now - claim.idle_since > config_.idle;
@@ -203,6 +261,22 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
     }
   }
   return lost;
+}
+
+// Compares the hosts that work at the same tasks now. One alone says nothing: its tasks may be long or short.
+void SlotAcquisition::note_speeds() {
+  const auto rate_of = [](const Claim& claim) { return claim.slots > 0 && claim.offered_speed > 0 ? claim.tasks.rate() / claim.slots : 0; };
+  double rates = 0, speeds = 0;
+  std::size_t hosts = 0;
+  for (const auto& [peer, claim] : environment_.claims.all()) {
+    if (rate_of(claim) == 0) continue;
+    rates += rate_of(claim);
+    speeds += claim.offered_speed;
+    ++hosts;
+  }
+  if (hosts < 2) return;
+  for (const auto& [peer, claim] : environment_.claims.all())
+    if (const double rate = rate_of(claim); rate > 0) environment_.history.note_speed(peer, rate / rates * speeds);
 }
 
 // Whether the claim runs a thread, or could run one that waits.

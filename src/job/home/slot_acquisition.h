@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,15 @@
 #include "job/authority/charter.h"
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
+#include "job/home/hash_places.h"
 #include "job/home/placement.h"
 #include "job/home/slot_declines.h"
 #include "job/home/slot_search.h"
 #include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "job/live_peers.h"
+#include "job/placing/offer_order.h"
+#include "job/placing/peer_history.h"
 #include "wire/signer.h"
 
 namespace gw::job {
@@ -25,9 +29,11 @@ namespace gw::job {
 // Searches for slots while threads wait for them (SlotSearch), claims offered slots, renews claims, and gives back claims that are idle,
 // stalled or refuse every thread.
 //
-// An offer is claimed at once if no offer that may still come could replace it, because all slots that were offered so far are wanted. Else
-// offers wait until the peers that home has asked itself have answered, half a second at most. An offer of a peer that is not trusted waits
-// for the half second. What is not claimed then is given back.
+// A job that is to be spread over many machines searches the whole grid at once, and waits for the offers of all.
+//
+// Else an offer is claimed at once if no better one could replace it: if all slots are wanted that were offered so far, and that the peers
+// which have not answered yet have announced. If not, offers wait until the peers that home has asked itself have answered, half a second
+// at most. An offer of a peer that is not trusted waits for the half second. What is not claimed then is given back.
 //
 // Invariants: at most one claim per peer; claimed slots never exceed what the manifest wants; an offer is claimed or given back. Costs:
 // O(claims) per tend(), O(offers) per answer. Limits: Config::offers, those of its parts. A machine without I/O or threads: its Home owns
@@ -46,6 +52,7 @@ class SlotAcquisition {
     std::uint32_t hops = wire::kMaxSearchHops;           // how often a search is passed on
     SlotSearch::Config search;
     SlotDeclines::Config declines;
+    HashPlaces::Config places;
   };
   struct Environment {  // outlives this object
     const Charter& charter;
@@ -58,10 +65,14 @@ class SlotAcquisition {
     Placement& placement;
     const wire::Signer& signer;
     std::uint64_t boot;
+    PeerHistory& history;
   };
 
   SlotAcquisition(const Config& config, const Environment& environment)
-      : config_(config), environment_(environment), search_(config.search, environment.boot), declines_(config.declines) {}
+      : config_(config), environment_(environment), search_(config.search, environment.boot), declines_(config.declines) {
+    const wire::pb::Manifest::Policy& policy = environment.manifest.content().policy();
+    if (policy.place() == wire::pb::Manifest::Policy::HASH) places_.emplace(config.places, environment.charter.manifest(), policy.slots());
+  }
 
   // Searches for the slots that the job can use and does not have. Called on each tick of home and at next_deadline(), unless the job must
   // not begin or go on.
@@ -70,7 +81,13 @@ class SlotAcquisition {
   void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
   // False: the peer was not asked.
   bool on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out);
+  // The answer to a KeyLookup: the peer that was found.
+  void on_located(Time now, std::uint32_t slot, const std::optional<PeerId>& peer, Actions& out);
   void on_peer_lost(const PeerId& peer);
+  // The claim at the peer has ended.
+  void on_claim_lost(const PeerId& peer) {
+    if (places_) places_->on_lost(peer);
+  }
   // The peers whose offers were claimed since the last call: the caller gives them threads and tasks.
   std::vector<PeerId> take_claimed() { return std::exchange(claimed_, {}); }
   // Handles the part of a status that is about the whole claim.
@@ -96,13 +113,26 @@ class SlotAcquisition {
     std::uint64_t claim = 0;
     std::uint32_t slots = 0;  // that the job can use
     Time since{0};
+    Capacity capacity = {};
   };
   bool none_to_place() const { return environment_.threads.none_to_place() && environment_.tasks.waiting() == 0; }
   std::uint32_t wanted() const;
-  void ask(SlotSearch::Round round, Actions& out);
+  // The slots that are wanted near home, and not placed by hash.
+  std::uint32_t wanted_near() const {
+    const std::uint32_t all = wanted();
+    return all - std::min(all, places_ ? places_->pending() : 0);
+  }
+  void seek_places(Time now, Actions& out);
+  void ask(SlotSearch::Round round, std::uint32_t slots, Actions& out);
   void ask_opened(Time now, Actions& out);
+  bool spreads() const { return environment_.manifest.content().policy().place() == wire::pb::Manifest::Policy::SPREAD; }
+  // The slots that the peers which have not answered yet have announced.
+  std::uint64_t may_be_offered() const;
   void choose(Time now, Actions& out);
-  void take(Time now, const PeerId& peer, const WaitingOffer& offer, Actions& out);
+  // The slots to claim of these offers, the best first.
+  std::vector<SlotShare> best_of(const std::vector<PeerId>& peers) const;
+  void take(Time now, const SlotShare& share, Actions& out);
+  void note_speeds();
   void give_back(const PeerId& peer, std::uint64_t claim, Actions& out) const;
   void give_back_offers(Actions& out);
   SlotDeclines::Situation situation(Time now) const {
@@ -117,6 +147,7 @@ class SlotAcquisition {
   const Environment environment_;
   SlotSearch search_;
   SlotDeclines declines_;
+  std::optional<HashPlaces> places_;  // of a job that is placed by hash
   std::map<PeerId, WaitingOffer> offers_;
   std::vector<PeerId> claimed_;
   std::uint64_t opened_ = 0;  // as LivePeers::opened_since() counts

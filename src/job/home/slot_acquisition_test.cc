@@ -10,17 +10,20 @@ class AcquiringSlots : public AtHome {
  protected:
   static constexpr std::uint8_t kThird = 5;
 
-  void begin_with(std::uint32_t tasks, std::uint32_t slots) {
-    wire::pb::Manifest::Policy policy = manifest_of(1).policy();
+  using Policy = wire::pb::Manifest::Policy;
+  void begin_with(std::uint32_t tasks, std::uint32_t slots, Policy::Placing place = Policy::NEAR) {
+    Policy policy = manifest_of(1).policy();
     policy.set_slots(slots);
+    policy.set_place(place);
     peers_.free_slots = {{id_of(kFirst), 2}, {id_of(kSecond), 2}, {id_of(kThird), 2}};
     begin(tasks, &policy);
     tick(milliseconds(100), milliseconds(100));
     for (const Action& action : out_.now)
       if (const auto* send = std::get_if<Send>(&action)) note_round(send->message.job());
   }
-  void on_offer(std::uint8_t from, std::uint32_t slots, std::uint64_t claim) {
+  void on_offer(std::uint8_t from, std::uint32_t slots, std::uint64_t claim, std::uint32_t speed = 0) {
     JobMessage::Offer offer;
+    offer.mutable_capacity()->set_speed(speed);
     offer.set_round(round_);
     offer.set_claim(claim);
     offer.set_slots(slots);
@@ -72,6 +75,79 @@ TEST_F(AcquiringSlots, TheChoiceWaitsForThePeersThatWereAskedAndReleasesTheRest)
   EXPECT_EQ(claimed_.size(), 1u);
   EXPECT_EQ(claimed_.begin()->second, 1u) << "no more than is wanted";
   EXPECT_EQ(released_.size(), 1u);
+}
+
+TEST_F(AcquiringSlots, TheFasterMachineIsChosenAndOfEqualOnesTheNearer) {
+  peers_.distances[id_of(kThird)] = milliseconds(1);
+  begin_with(2, 2);
+  on_offer(kSecond, 2, 8, 500);
+  on_offer(kThird, 2, 9, 1000);
+  on_offer(kFirst, 2, 7, 400);
+  look();
+  EXPECT_EQ(claimed_, (std::map<PeerId, std::uint32_t>{{id_of(kThird), 2}}));
+  peers_.distances = {{id_of(kFirst), Time(300'000)}, {id_of(kSecond), Time(200'000)}, {id_of(kThird), Time(900'000)}};
+  begin_with(2, 2);
+  on_offer(kFirst, 2, 17, 1000);
+  on_offer(kSecond, 2, 18, 990);
+  on_offer(kThird, 2, 19, 1010);
+  look();
+  EXPECT_EQ(claimed_, (std::map<PeerId, std::uint32_t>{{id_of(kSecond), 2}}));
+}
+
+TEST_F(AcquiringSlots, ASpeedThatThisHomeHasMeasuredCountsMoreThanWhatAPeerSays) {
+  history_.note_speed(id_of(kFirst), 0.1);
+  begin_with(2, 2);
+  on_offer(kFirst, 2, 7, 3000);
+  on_offer(kSecond, 2, 8, 500);
+  on_decline(kThird, JobMessage::Decline::BUSY, "its 2 slots are taken");
+  look();
+  EXPECT_EQ(claimed_, (std::map<PeerId, std::uint32_t>{{id_of(kSecond), 2}}));
+}
+
+TEST_F(AcquiringSlots, AJobThatIsSpreadTakesASlotOfEachMachine) {
+  peers_.distances[id_of(kThird)] = milliseconds(200);
+  begin_with(4, 4, Policy::SPREAD);
+  on_offer(kFirst, 2, 7, 1000);
+  on_offer(kSecond, 2, 8, 1000);
+  on_offer(kThird, 2, 9, 100);
+  look();
+  EXPECT_TRUE(claimed_.empty()) << "there may be more machines";
+  tick(milliseconds(400), milliseconds(100));
+  look();
+  EXPECT_EQ(claimed_.size(), 3u);
+  EXPECT_EQ(claimed_[id_of(kThird)], 1u);
+}
+
+TEST_F(AcquiringSlots, AJobThatIsPlacedByHashAsksThePeersThatTheOverlayNames) {
+  begin_with(2, 2, Policy::HASH);
+  ASSERT_EQ(out_.lookups.size(), 2u);
+  const auto lookups = out_.lookups;
+  for (const auto& [to, message] : take()) EXPECT_FALSE(message.has_search()) << "not yet";
+  home_->on_located(now_, lookups[0].slot, id_of(kThird), out_);
+  home_->on_located(now_, lookups[1].slot, id_of(kFirst), out_);
+  std::map<PeerId, std::uint32_t> asked;
+  for (const auto& [to, message] : take()) {
+    if (!message.has_search()) continue;
+    const auto query = read_query(message.search(), charter_.id()).value();
+    asked[to] = query.slots();
+    EXPECT_EQ(message.search().hops(), 0u);
+  }
+  EXPECT_EQ(asked, (std::map<PeerId, std::uint32_t>{{id_of(kThird), 1}, {id_of(kFirst), 1}}));
+  on_offer(kThird, 1, 7);
+  look();
+  EXPECT_EQ(claimed_, (std::map<PeerId, std::uint32_t>{{id_of(kThird), 1}}));
+  on_decline(kFirst, JobMessage::Decline::RULES, "its owner uses it");
+  tick(milliseconds(500));
+  ASSERT_EQ(out_.lookups.size(), 1u);
+  EXPECT_EQ(out_.lookups[0].slot, lookups[1].slot);
+  EXPECT_NE(out_.lookups[0].key, lookups[1].key) << "with another salt";
+  take();
+  home_->on_located(now_, lookups[1].slot, std::nullopt, out_);
+  tick(milliseconds(500));
+  std::set<PeerId> near;
+  for (const auto& [to, message] : take())
+    if (message.has_search()) near.insert(to);
+  EXPECT_EQ(near.size(), 3u) << "the grid has no room near the key: searched near home";
 }
 
 TEST_F(AcquiringSlots, APeerThatDoesNotAnswerDelaysTheChoiceBriefly) {

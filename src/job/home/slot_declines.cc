@@ -63,8 +63,8 @@ std::string SlotDeclines::lacking(const Requirements& needs) const {
 Explanation SlotDeclines::why_no_slot(const Situation& situation) const {
   const std::uint64_t wanted = situation.policy.slots(), has = situation.claims.slots();
   if (has >= wanted) return {Reason::job_limit, fmt::format("the job has {} slots and asked for at most {}", has, wanted)};
-  if (situation.search.expected() > 0 && !situation.search.has_answers(situation.now))
-    return {Reason::slots_asked, fmt::format("{} peers have been asked and have not answered yet", situation.search.expected())};
+  if (!situation.search.has_answers(situation.now))
+    return {Reason::slots_asked, fmt::format("{} peers have been asked and have not answered yet", situation.search.expected().size())};
   const Counts counts = count();
   const std::size_t refused = counts.of(Decline::RULES) + counts.of(Decline::DISK_FULL) + counts.of(Decline::WORKERS_FAIL);
   const std::size_t alive = situation.live_peers.all_alive().size();

@@ -1,6 +1,7 @@
 #include "job/home/slot_search.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/reached.h"
 #include "job/placing/search_query.h"
@@ -12,22 +13,31 @@ constexpr std::uint32_t kMostDoublings = 22;  // from a millisecond to more than
 
 }  // namespace
 
-void SlotSearch::begin(Time now) {
-  if (under_way()) return;
+void SlotSearch::begin(Time now, Reach reach) {
+  if (next_at_ != kNever) return;
+  begin_without_rounds();
   level_ -= level_ > 0 ? 1 : 0;
-  first_ = number_ + 1;
-  whole_grid_ = false;
+  whole_grid_ = reach == Reach::whole_grid;
   fruitless_ = 0;
   heard_new_ = true;
   wait_ = config_.wait;
   next_at_ = std::max(now, earliest_);
+}
+
+void SlotSearch::begin_without_rounds() {
+  if (std::exchange(under_way_, true)) return;
+  first_ = number_ + 1;
   heard_.clear();
 }
 
-void SlotSearch::end() {
-  if (!under_way()) return;
-  level_ -= level_ > 0 ? 1 : 0;  // next() has counted the last round
+void SlotSearch::stop_rounds() {
+  if (next_at_ != kNever) level_ -= level_ > 0 ? 1 : 0;  // next() has counted the last round
   next_at_ = kNever;
+}
+
+void SlotSearch::end() {
+  stop_rounds();
+  under_way_ = false;
   expected_.clear();
 }
 

@@ -47,11 +47,17 @@ class SlotSearch {
 
   SlotSearch(const Config& config, std::uint64_t boot) : config_(config), number_(boot << 32) {}
 
-  // The job lacks slots. A new search begins one round below the last round of the search before it, unless one is under way.
-  void begin(Time now);
+  // The job lacks slots. A new search begins one round below the last round of the search before it, or with the whole grid, unless one is
+  // under way.
+  enum class Reach : std::uint8_t { near, whole_grid };
+  void begin(Time now, Reach reach = Reach::near);
+  // The same without rounds: only ask() is used, until begin() is called.
+  void begin_without_rounds();
+  // Nothing is lacking that rounds could find: ask() goes on.
+  void stop_rounds();
   // The job lacks nothing any more.
   void end();
-  bool under_way() const { return next_at_ != kNever; }
+  bool under_way() const { return under_way_; }
 
   // The next round, if it is due.
   std::optional<Round> next(Time now, const std::vector<LivePeers::Neighbour>& neighbours);
@@ -65,7 +71,7 @@ class SlotSearch {
   void on_peer_lost(const PeerId& peer) { expected_.erase(peer); }
 
   // Peers whose answer is expected.
-  std::size_t expected() const { return expected_.size(); }
+  const std::set<PeerId>& expected() const { return expected_; }
   // All peers that home has asked itself have answered, or have had the time to.
   bool has_answers(Time now) const { return expected_.empty() || now >= answers_by_; }
   // The time by which answers of other peers have come too.
@@ -77,6 +83,7 @@ class SlotSearch {
 
   const Config config_;
   std::uint64_t number_;
+  bool under_way_ = false;
   std::uint64_t first_ = 0;  // round of this search
   std::uint32_t level_ = 0;  // of the next round: how often the radius was doubled
   bool whole_grid_ = false;  // is searched from now on
@@ -84,7 +91,7 @@ class SlotSearch {
   bool heard_new_ = false;  // since the last round
   Time wait_{0};            // after the next round
   Time earliest_{0};        // of the next round, of this search or another
-  Time next_at_ = kNever;   // kNever: nothing is searched
+  Time next_at_ = kNever;   // kNever: there are no rounds
   Time answers_by_{0};
   std::set<PeerId> expected_;
   std::set<PeerId> heard_;  // that have answered this search

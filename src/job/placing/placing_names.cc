@@ -1,5 +1,8 @@
 #include "job/placing/placing_names.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 namespace gw::job {
@@ -17,5 +20,11 @@ std::string_view word_of(const std::array<std::string_view, N>& words, int value
 
 std::string_view name(Placing place) { return word_of(kPlacings, place); }
 std::string_view name(OnFailure on_failure) { return word_of(kOnFailures, on_failure); }
+
+Result<Placing> parse_placing(std::string_view word) {
+  const auto found = std::ranges::find(kPlacings, word);
+  if (found != kPlacings.end()) return static_cast<Placing>(found - kPlacings.begin());
+  return fail(Kind::invalid, "'{}' is none of {}", word, fmt::join(kPlacings, ", "));
+}
 
 }  // namespace gw::job

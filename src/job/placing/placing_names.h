@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/result.h"
 #include "wire/peer.pb.h"
 
 namespace gw::job {
@@ -14,5 +15,8 @@ using OnFailure = wire::pb::Manifest::Policy::OnFailure;
 std::string_view name(Placing place);
 // "replace", "ignore", "cancel".
 std::string_view name(OnFailure on_failure);
+
+// Kind::invalid with the words that are known.
+Result<Placing> parse_placing(std::string_view word);
 
 }  // namespace gw::job

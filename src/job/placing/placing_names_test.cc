@@ -14,6 +14,11 @@ TEST(PlacingNames, EveryValueHasTheWordThatUsersKnow) {
   EXPECT_EQ(name(Policy::CANCEL), "cancel");
 }
 
+TEST(PlacingNames, AWrongWordIsToldTheRightOnes) {
+  for (const Placing place : {Policy::NEAR, Policy::HASH, Policy::SPREAD}) EXPECT_EQ(parse_placing(name(place)).value(), place);
+  EXPECT_EQ(parse_placing("far").error().detail, "'far' is none of near, hash, spread");
+}
+
 TEST(PlacingNames, AValueOfANewerVersionHasNoName) { EXPECT_EQ(name(static_cast<Placing>(77)), ""); }
 
 }  // namespace

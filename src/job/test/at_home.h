@@ -240,8 +240,9 @@ class AtHome : public testing::Test {
   const test::TestSigner signer_{kHomePeer};
   test::FakePeers peers_;
   Rng rng_{1};
+  PeerHistory history_{{}};
   job::Home::Config config_;
-  job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_};
+  job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_, history_};
   std::unique_ptr<job::Home> home_;
   std::uint64_t status_number_ = 0;
   std::uint64_t round_ = 0;  // of the last search

@@ -20,7 +20,7 @@ class FakePeers final : public LivePeers {
   std::vector<Neighbour> neighbours() const override {
     std::vector<Neighbour> list;
     for (const auto& [peer, slots] : free_slots)
-      if (slots > 0) list.push_back({peer, distances.contains(peer) ? distances.at(peer) : std::chrono::milliseconds(1)});
+      if (slots > 0) list.push_back({peer, distance(peer)});
     return list;
   }
   std::vector<PeerId> opened_since(std::uint64_t&) const override {
@@ -30,10 +30,13 @@ class FakePeers final : public LivePeers {
     announced_ = free_slots;
     return opened;
   }
+  Time distance(const PeerId& peer) const override { return distances.contains(peer) ? distances.at(peer) : std::chrono::milliseconds(1); }
+  std::string network(const PeerId& peer) const override { return networks.contains(peer) ? networks.at(peer) : ""; }
   wire::pb::Descriptor introduction() const override { return {}; }
 
   std::map<PeerId, std::uint32_t> free_slots;  // of those that are alive
-  std::map<PeerId, Time> distances;            // of neighbours; a millisecond if there is none
+  std::map<PeerId, Time> distances;            // a millisecond if there is none
+  std::map<PeerId, std::string> networks;
 
  private:
   mutable std::vector<LivePeer> list_;
