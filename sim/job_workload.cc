@@ -76,6 +76,7 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   }
   manifest.set_standard_input(scenario_.input);
   manifest.mutable_policy()->set_slots(scenario_.wanted_slots);
+  if (scenario_.places) manifest.mutable_policy()->set_place(static_cast<wire::pb::Manifest::Policy::Placing>(jobs_.size() % 3));
   manifest.mutable_policy()->set_retries(scenario_.retries);
   manifest.mutable_policy()->set_stop_after_failures(scenario_.stop_after);
   manifest.mutable_policy()->set_promote_after_ns(static_cast<std::uint64_t>(scenario_.promote_after.count()));

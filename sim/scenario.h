@@ -39,6 +39,9 @@ struct Scenario {
   bool only_keepers = false;    // saboteurs fail as keepers only
   bool only_idlers = false;     // saboteurs take threads and do nothing for them
   bool only_seeders = false;    // saboteurs fail as senders of code and inputs only
+  bool only_relays = false;     // saboteurs fail in searches only: as relays, and as peers that answer
+  bool narrow = false;          // peers have few neighbours, so that searches take several hops
+  bool places = false;          // the jobs are placed near, by hash and spread in turn
   std::uint32_t inputs = 0;     // files of each job, which every worker reads
   std::uint32_t graves = 0;     // peers that die permanently, none of them a home
   bool cancelled = false;       // the jobs are cancelled while they run

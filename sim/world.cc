@@ -74,6 +74,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const FaultScript* sc
       saboteurs_.emplace(i, Saboteur(Rng(byzantine_rng_.next()), scenario.only_keepers   ? Saboteur::Part::keeper
                                                                  : scenario.only_idlers  ? Saboteur::Part::idler
                                                                  : scenario.only_seeders ? Saboteur::Part::seeder
+                                                                 : scenario.only_relays  ? Saboteur::Part::relay
                                                                                          : Saboteur::Part::any));
   }
   std::vector<Stranger::Victim> victims;
@@ -96,6 +97,10 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
   config.grids.overlay.address = address_of(node);
   const std::size_t door = scenario_.walled == 0 ? 0 : scenario_.peers - 2;  // that can be dialled, as is the next
   config.grids.overlay.known = {address_of(door), address_of(door + 1)};
+  if (scenario_.narrow) {
+    config.grids.overlay.neighbours.near = 3;
+    config.grids.overlay.neighbours.random = 2;
+  }
   config.reachability.address = address_of(node);
   config.slots.slots = scenario_.slots;
   config.uploads.keep = seconds(20);
@@ -313,6 +318,7 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
     tell(to, answers);
     if (stranger->second.owns(send.message.job().job())) return;
   }
+  log_.complain(Verdict::safety, searches_.on_sent(nodes_[from]->id(), send));
   if (!byzantine_.contains(from)) budget_.on_sent(send.message, encoded.size());
   for (const std::size_t node : {from, to})
     if (const auto liar = byzantine_.find(node); liar != byzantine_.end()) liar->second.learn(encoded);

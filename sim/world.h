@@ -86,6 +86,7 @@ class World final : public NodeEnvironment {
   BudgetChecker budget_;
   LendingChecker lending_;
   CopiesChecker copies_;
+  SearchChecker searches_;
 };
 
 }  // namespace gw::sim

@@ -1,9 +1,11 @@
-"""Requirements of a job (--need), as lenders answer them, and what peers know of each other's strength."""
+"""Where jobs run: requirements (--need), places (--place), near machines before far ones, and what peers know of each other's strength."""
 
 import json
+import tempfile
 import unittest
+from pathlib import Path
 
-from support.grid import Grid, wait_until
+from support.grid import FarNetwork, Grid, Peer, wait_until
 from support.harness import EndToEnd, mobile, run
 from support.programs import SOURCE_ROOT
 
@@ -43,13 +45,36 @@ class PlacementTest(EndToEnd):
             wait_until("every machine has refused", lambda peer=peer: any(
                 one["peer"] == peer.node()["id"] and "needs 900 GiB of memory per slot, this peer lends " in one["sentence"]
                 for one in json.loads(told())["failures"]), lambda: f"{told()}\n{self.grid.logs()}")
+        wait_until("the reason of the job has the best of all machines", lambda: any(
+            wait["reason"] == "needs_not_met" and "the largest of 3 machines lends" in wait["detail"]
+            for wait in json.loads(told())["waits"]), lambda: f"{told()}\n{self.grid.logs()}")
         self.assertEqual(self.home.job(job)["running"], 0)
         self.assertEqual(self.home.ask("job", "cancel", job).code, 0)
 
     def test_a_wrong_option_is_refused_with_what_to_write(self):
-        done = self.home.ask("run", mobile(TASK), "--workers", 2, "--need", "cores=2")
-        self.assertEqual(done.code, 2, done)
-        self.assertIn("memory, disk, speed, arch and tag are known", done.err)
+        for words, told in ((("--need", "cores=2"), "memory, disk, speed, arch and tag are known"),
+                            (("--place", "far"), "near, hash, spread")):
+            done = self.home.ask("run", mobile(TASK), "--workers", 2, *words)
+            self.assertEqual(done.code, 2, done)
+            self.assertIn(told, done.err)
+
+    def slots_of(self, job: str) -> dict:
+        return {peer["id"]: peer["slots"] for peer in self.home.job(job)["peers"] if peer["slots"] > 0}
+
+    def test_a_job_is_spread_over_all_machines(self):
+        for peer in self.grid.peers:
+            self.assertEqual(peer.ask("share", "--cores", 2).code, 0)
+        everywhere = {peer.node()["id"]: 1 for peer in self.grid.peers}
+        wait_until("two slots of each are known", lambda: all(
+            row["slots"] == 2 for peer in self.grid.peers for row in peer.peers()), self.grid.logs)
+        job = self.submit("--tasks", 2000, "--workers", 3, "--place", "spread")
+        wait_until("each machine has lent one slot", lambda: self.slots_of(job) == everywhere,
+                   lambda: f"{self.home.job(job)}\n{self.grid.logs()}")
+        self.assertEqual(self.home.ask("job", "cancel", job).code, 0)
+
+    def test_a_job_is_placed_by_hash(self):
+        shown = self.ended(self.submit("--tasks", 30, "--workers", 2, "--place", "hash"))
+        self.assertEqual((shown["state"], shown["ended"], shown["place"]), ("done", 30, "hash"), shown)
 
     def test_peers_know_each_others_strength(self):
         data = self.folder / "data"
@@ -63,6 +88,46 @@ class PlacementTest(EndToEnd):
             self.assertEqual(speeds[own["id"]]["arch"], own["capacity"]["arch"])
             shown = self.home.ask("peer", "show", own["id"][:12])
             self.assertIn("speed ", shown.out.decode(), shown)
+
+
+class FarPlacementTest(EndToEnd):
+    """A home that lends nothing, a machine near it, and two far away."""
+
+    NEAR_MS, FAR_MS = 1, 80
+    MACHINES = 4
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="gw-far-")
+        self.addCleanup(folder.cleanup)
+        network = FarNetwork(self.MACHINES)
+        self.addCleanup(network.close)
+        network.link("*", "*", self.FAR_MS)
+        network.link(1, 2, self.NEAR_MS)
+        self.peers = []
+        for number in range(1, self.MACHINES + 1):
+            peer = Peer(network, Path(folder.name), number, 1, join=None if number == 1 else 1)
+            self.peers.append(peer)
+            self.addCleanup(peer.stop)
+            peer.start()
+        self.home, self.near = self.peers[:2]
+        self.assertEqual(self.home.ask("share", "--cores", 0).code, 0)
+
+    def logs(self) -> str:
+        return "\n".join(peer.last_words() for peer in self.peers)
+
+    def distances_are_known(self) -> bool:
+        rows = {row["id"]: row["distance_us"] for row in self.home.peers()}
+        near = rows.pop(self.near.node()["id"], None)
+        return near is not None and all(rows.values()) and len(rows) >= self.MACHINES - 2 and near < 250 * self.FAR_MS and min(rows.values()) > 1000 * self.FAR_MS
+
+    def test_the_near_machine_is_taken_before_the_far_ones(self):
+        wait_until("home knows who is near", self.distances_are_known, self.logs)
+        command = self.home.command("run", mobile(TASK), "--detach", "-o", "quiet", "--tasks", 6, "--workers", 1, "--", TASK_MS)
+        job = run(command, check=True).out.decode().strip()
+        wait_until("the job is over", lambda: self.home.job(job)["state"] != "running", self.logs)
+        worked = [peer["id"] for peer in self.home.job(job)["peers"] if peer["finished"] > 0]
+        self.assertEqual(worked, [self.near.node()["id"]], self.home.job(job))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits) 
   if (shared > limits.slots.shared) return fmt::format("{} claims share slots, and {} may", shared, limits.slots.shared);
   if (lent > limits.slots.slots) return fmt::format("{} slots of {} are lent", lent, limits.slots.slots);
   for (const auto& [job, home] : peer.homes()) {
+    if (home->claims().slots() > home->manifest().content().policy().slots()) return "a job has claimed more slots than it wants";
     if (home->threads() > limits.home.children + home->manifest().tasks()) return "home has more threads than allowed";
   }
   if (peer.budget().used().threads > limits.budget.all.threads) return "more threads of other peers are stored than allowed";

@@ -128,6 +128,21 @@ class CopiesChecker {
   std::size_t chunks_ = 0;  // that were sent
 };
 
+// Searches: no peer handles the same round of a search twice, passes it on to more peers than it has neighbours, or to its home or a peer
+// that home asks itself.
+class SearchChecker {
+ public:
+  // Called for each message that a peer sends.
+  Complaint on_sent(const job::PeerId& from, const job::Send& send);
+
+ private:
+  // A peer in one of its boots, and a round of a search.
+  using Handling = std::tuple<job::PeerId, std::uint64_t, std::string, std::uint64_t>;
+
+  std::map<Handling, std::set<job::PeerId>> passed_on_;
+  std::set<Handling> answered_;
+};
+
 // Leaks: some time after the end of all jobs no node has a claim, worker, image, blob or pending operation of them,
 // but for the code and inputs in its cache.
 Complaint check_leaks(const SimulatedNode& node);

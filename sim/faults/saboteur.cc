@@ -18,6 +18,12 @@ void set_thread(const JobMessage::Effects& effects, JobMessage::ThreadName& name
   name.set_epoch(effects.epoch());
 }
 
+// Says something about the threads or tasks under a claim.
+bool is_of_host(const JobMessage& job) {
+  return job.has_status() || job.has_no_claim() || job.has_effects() || job.has_task_report() || job.has_thread_failed() ||
+         job.has_suspended();
+}
+
 }  // namespace
 
 Saboteur::Saboteur(Rng rng, Part part) : habit_(Habit::idles) {
@@ -25,6 +31,11 @@ Saboteur::Saboteur(Rng rng, Part part) : habit_(Habit::idles) {
   constexpr std::array kOfKeepers{Habit::never_keeps, Habit::forgets};
   constexpr std::array kOfHosts{Habit::idles, Habit::blames, Habit::refuses, Habit::suspends, Habit::ends_twice};
   constexpr std::array kOfSeeders{Habit::forges, Habit::withholds, Habit::lacks};
+  constexpr std::array kOfRelays{Habit::stops_searches, Habit::repeats_searches, Habit::declines, Habit::falls_silent};
+  if (part == Part::relay) {
+    habit_ = kOfRelays.at(rng.below(kOfRelays.size()));
+    return;
+  }
   if (part == Part::seeder) {
     habit_ = kOfSeeders.at(rng.below(kOfSeeders.size()));
     return;
@@ -43,9 +54,16 @@ std::vector<Bytes> Saboteur::replace(const PeerMessage& message, Bytes encoded) 
   if (habit_ == Habit::idles && (job.has_effects() || job.task_report().number() > 0)) return {};
   if (habit_ == Habit::never_keeps && job.has_kept()) return {};
   if (habit_ == Habit::withholds && brings_announced_chunk(job)) return {};
+  if (habit_ == Habit::stops_searches && job.has_search()) return {};
+  if (habit_ == Habit::repeats_searches && job.has_search()) return {encoded, encoded};
+  if (habit_ == Habit::falls_silent && is_of_host(job)) return {};
   PeerMessage changed = message;
   if (habit_ == Habit::forges && brings_announced_chunk(job) && !job.blob().bytes().empty()) {
     changed.mutable_job()->mutable_blob()->mutable_bytes()->front() ^= 1;
+  } else if (habit_ == Habit::declines && job.has_offer()) {
+    JobMessage::Decline& decline = *changed.mutable_job()->mutable_decline();
+    decline.set_round(job.offer().round());
+    decline.set_sentence("its slots are taken");
   } else if (habit_ == Habit::lacks && brings_announced_chunk(job)) {
     changed.mutable_job()->mutable_blob()->clear_bytes();
     changed.mutable_job()->mutable_blob()->set_missing(true);

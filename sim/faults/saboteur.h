@@ -16,19 +16,23 @@ namespace gw::sim {
 class Saboteur {
  public:
   enum class Habit : std::uint8_t {
-    idles,        // takes threads and tasks, sends nothing of what they do, and says that they go on
-    never_keeps,  // takes images and determinants and acknowledges nothing
-    forgets,      // and says each time that it has nothing
-    blames,       // says of every thread that it cannot run
-    refuses,      // says of every thread that it does not take it
-    suspends,     // takes every thread, and gives it back at once
-    ends_twice,   // says of every thread that ends that it ends once more
-    forges,       // sends code and inputs with wrong bytes
-    withholds,    // announces code and inputs, and sends nothing
-    lacks         // announces them, and says that it lacks them
+    idles,             // takes threads and tasks, sends nothing of what they do, and says that they go on
+    never_keeps,       // takes images and determinants and acknowledges nothing
+    forgets,           // and says each time that it has nothing
+    blames,            // says of every thread that it cannot run
+    refuses,           // says of every thread that it does not take it
+    suspends,          // takes every thread, and gives it back at once
+    ends_twice,        // says of every thread that ends that it ends once more
+    forges,            // sends code and inputs with wrong bytes
+    withholds,         // announces code and inputs, and sends nothing
+    lacks,             // announces them, and says that it lacks them
+    stops_searches,    // passes no search on
+    repeats_searches,  // passes each on twice
+    declines,          // offers no slots, although it has some
+    falls_silent       // offers slots, and says nothing when they are claimed
   };
 
-  enum class Part : std::uint8_t { any, keeper, idler, seeder };
+  enum class Part : std::uint8_t { any, keeper, idler, seeder, relay };
 
   Saboteur(Rng rng, Part part);
 
