@@ -217,7 +217,10 @@ void World::on_crash_point(SimulatedNode& node) {
 BudgetChecker::Run World::budget() const {
   const std::size_t permanent = scenario_.graves + scenario_.liars + scenario_.byzantine + scenario_.saboteurs + scenario_.strangers +
                                 scenario_.walled + (scenario_.rigid ? 2 : 0) + scenario_.retries;
-  return {.faults = faults_.done().size() + permanent, .tasks = scenario_.tasks * workload_.jobs().size(), .steps = scenario_.steps};
+  return {.faults = faults_.done().size() + permanent,
+          .owner_returns = owner_returns_,
+          .tasks = scenario_.tasks * workload_.jobs().size(),
+          .steps = scenario_.steps};
 }
 
 void World::check_end() {
@@ -342,6 +345,7 @@ void World::on_turn(SimulatedNode& node) {
 // Owners come and go until everything is healed; then all machines are idle.
 void World::let_owner_act(SimulatedNode& node) {
   const bool idle = faults_.healed() || byzantine_rng_.below(3) > 0;
+  if (!idle) ++owner_returns_;
   const job::LendingConditions conditions{.owner_idle = idle ? Time(std::chrono::hours(1)) : Time(0), .known = true};
   if (node.up())
     node.call([conditions](peer::Peer& peer, Time now, std::vector<job::Action>& out) {

@@ -75,6 +75,7 @@ class World final : public NodeEnvironment {
   PrivateGrid private_grid_;
   JobWorkload workload_;
   Rng byzantine_rng_;
+  std::size_t owner_returns_ = 0;
   std::map<std::size_t, ByzantineNode> byzantine_;
   std::map<std::size_t, Saboteur> saboteurs_;
   std::map<std::size_t, Stranger> strangers_;  // empty when all jobs are over

@@ -22,9 +22,10 @@ Complaint BudgetChecker::check(const Run& run) const {
   for (const auto& [thread, epochs] : epochs_) {
     const auto resumed = resumed_.find(thread.first);
     const std::size_t resumptions = resumed == resumed_.end() ? 0 : resumed->second;
-    if (epochs.size() > run.faults + resumptions + kEpochsWithoutFault)
-      return fmt::format("thread {} began {} times in a run with {} faults, in which its job was resumed {} times", thread.second.value(),
-                         epochs.size(), run.faults, resumptions);
+    if (epochs.size() > run.faults + run.owner_returns + resumptions + kEpochsWithoutFault)
+      return fmt::format(
+          "thread {} began {} times in a run with {} faults, in which owners came back {} times and its job was resumed {} times",
+          thread.second.value(), epochs.size(), run.faults, run.owner_returns, resumptions);
   }
   const double messages = static_cast<double>(run.tasks) * (kMessagesPerTask + kMessagesPerStep * static_cast<double>(run.steps)) *
                           (1 + kMorePerFault * static_cast<double>(run.faults));

@@ -104,6 +104,7 @@ class BudgetChecker {
   void on_resumed(const job::JobId& job) { ++resumed_[job]; }
   struct Run {
     std::size_t faults = 0;
+    std::size_t owner_returns = 0;  // threads leave the machine of the owner
     std::size_t tasks = 0;
     std::size_t steps = 0;  // of each task, at most
   };
