@@ -114,10 +114,15 @@ void PeerTables::remove(const PeerId& peer, Output& out) {
 void PeerTables::add_partner(const Descriptor& descriptor) {
   if (partners_.contains(descriptor.id)) {
     partners_.renew(descriptor);
-  } else {
-    if (partners_.size() >= most_partners_) partners_.remove_at(next_partner_++ % partners_.size());
-    partners_.add(descriptor);
+    return;
   }
+  if (partners_.size() >= most_partners_) {
+    const auto shares_a_job = [&](const Descriptor& partner) { return links.state(partner.id) != LinkWatch::State::not_watched; };
+    for (std::size_t tries = 0; shares_a_job(partners_[next_partner_ % partners_.size()]); ++next_partner_)
+      if (++tries == partners_.size()) return;
+    partners_.remove_at(next_partner_++ % partners_.size());
+  }
+  partners_.add(descriptor);
 }
 
 Time PeerTables::distance_to(const Descriptor& descriptor) const {

@@ -55,6 +55,27 @@ TEST_F(PeerTablesTest, ReportsNoDeathOfAPeerThatNeverSpoke) {
   EXPECT_TRUE(seen().empty());
 }
 
+// In a large grid the homes of passing searches displaced the hosts of this peer's own jobs, which were then taken for lost.
+TEST_F(PeerTablesTest, APartnerThatSharesAJobStays) {
+  PeerTables few({.partners = 4}, test_id(1), rng_);
+  const auto partners = [&] {
+    std::size_t count = 0;
+    for (std::uint64_t number = 2; number < 100; ++number) count += few.find(test_id(number)) != nullptr ? 1 : 0;
+    return count;
+  };
+  few.add_partner(test_peer(2));
+  few.links.watch_peer(kTablesTime, test_id(2));
+  for (std::uint64_t number = 3; number < 50; ++number) few.add_partner(test_peer(number));
+  EXPECT_NE(few.find(test_id(2)), nullptr);
+  EXPECT_NE(few.find(test_id(49)), nullptr) << "the others make room";
+  EXPECT_EQ(partners(), 4u);
+  for (std::uint64_t number = 3; number < 50; ++number)
+    if (few.find(test_id(number)) != nullptr) few.links.watch_peer(kTablesTime, test_id(number));
+  few.add_partner(test_peer(50));
+  EXPECT_EQ(few.find(test_id(50)), nullptr);
+  EXPECT_EQ(partners(), 4u);
+}
+
 TEST_F(PeerTablesTest, ItselfIsAliveAndUnknownPeersAreNot) {
   EXPECT_TRUE(tables_.is_alive(test_id(1)));
   EXPECT_FALSE(tables_.is_alive(test_id(9)));
