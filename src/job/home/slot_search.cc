@@ -60,6 +60,7 @@ std::optional<SlotSearch::Round> SlotSearch::next(Time now, const std::vector<Li
     if (neighbour.distance <= round.radius) round.ask.push_back(neighbour.peer);
   level_ += whole_grid_ ? 0 : 1;
   expected_.clear();
+  answers_since_ = now;
   answers_by_ = now + std::min(wait_, config_.answer);
   earliest_ = now + config_.wait;
   next_at_ = now + wait_;
@@ -69,8 +70,11 @@ std::optional<SlotSearch::Round> SlotSearch::next(Time now, const std::vector<Li
 
 SlotSearch::Round SlotSearch::ask(Time now, std::span<const PeerId> peers) {
   GW_REACHED("home: a peer that has slots now was asked");
-  if (now >= answers_by_) expected_.clear();  // they will not answer any more
-  answers_by_ = now + config_.answer;
+  if (now >= answers_by_) {
+    expected_.clear();  // they will not answer any more
+    answers_since_ = now;
+  }
+  answers_by_ = std::max(answers_by_, std::min(now + config_.answer, answers_since_ + 2 * config_.answer));
   return {.number = ++number_, .radius = kWholeGrid, .passed_on = false, .ask = {peers.begin(), peers.end()}};
 }
 

@@ -33,7 +33,9 @@ class SlotSearch {
   struct Config {
     Time wait = std::chrono::milliseconds(300);  // after the first round
     Time longest = std::chrono::minutes(1);
-    Time answer = std::chrono::milliseconds(500);      // so long, at most, the first answers wait for better ones
+    // So long, at most, the first answers wait for better ones; twice as long, if more peers are asked meanwhile. Without a limit peers
+    // that announce slots again and again would keep a job from choosing.
+    Time answer = std::chrono::milliseconds(500);
     Time least_radius = std::chrono::milliseconds(1);  // a local network is searched at once
     std::uint32_t fruitless = 2;
     std::size_t heard = 4096;
@@ -92,6 +94,7 @@ class SlotSearch {
   Time wait_{0};            // after the next round
   Time earliest_{0};        // of the next round, of this search or another
   Time next_at_ = kNever;   // kNever: there are no rounds
+  Time answers_since_{0};   // the first peers whose answers are awaited were asked
   Time answers_by_{0};
   std::set<PeerId> expected_;
   std::set<PeerId> heard_;  // that have answered this search

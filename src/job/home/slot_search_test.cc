@@ -116,6 +116,20 @@ TEST_F(Searching, APeerThatHasSlotsNowIsAskedAlone) {
   EXPECT_TRUE(search_.on_answer(id_of(4), round.number));
 }
 
+// A peer that announced slots all the time and answered nothing put off the choice among the offers of all others, until they had lapsed.
+TEST_F(Searching, PeersThatAreAskedAloneDoNotPutOffTheChoice) {
+  for (int i = 0; i < 6; ++i) due();  // the next round is far away
+  search_.expect(id_of(2));
+  for (const Time until = now_ + seconds(1); now_ < until; now_ += milliseconds(100)) {
+    search_.ask(now_, std::vector{id_of(9)});
+    search_.expect(id_of(9));
+  }
+  EXPECT_TRUE(search_.has_answers(now_));
+  search_.ask(now_, std::vector{id_of(9)});
+  search_.expect(id_of(9));
+  EXPECT_FALSE(search_.has_answers(now_)) << "it is waited for, once the others had their time";
+}
+
 TEST(SlotSearch, ALocalNetworkIsSearchedAtOnce) {
   SlotSearch search({}, 1);
   search.begin(Time(0));
