@@ -5,13 +5,18 @@
 #include "job/effects/stored_effect.h"
 
 namespace gw::job {
+namespace {
+
+constexpr std::size_t kMostBytes = 300;  // of a sentence: it is stored with each change, for each peer
+
+}  // namespace
 
 RecoveryCounters::RecoveryCounters(const wire::pb::RecoveryCountersRecord& record)
     : peers_lost_(record.peers_lost()), lost_(record.lost()), resumed_(record.resumed()), restarted_(record.restarted()) {
   for (const wire::pb::RecoveryCountersRecord::Peer& peer : record.peers())
     if (peers_.size() < kMostPeers)
       peers_[PeerId::from(peer.peer())] = {
-          .finished = peer.finished(), .lost = peer.lost(), .taken = peer.taken(), .failure = peer.failure()};
+          .finished = peer.finished(), .lost = peer.lost(), .taken = peer.taken(), .failure = peer.failure(), .changed = ++changes_};
 }
 
 wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
@@ -35,16 +40,19 @@ wire::pb::RecoveryCountersRecord RecoveryCounters::record() const {
 RecoveryCounters::Peer& RecoveryCounters::change(const PeerId& host) {
   if (peers_.size() >= kMostPeers && !peers_.contains(host))
     peers_.erase(std::ranges::min_element(peers_, {}, [](const auto& entry) { return entry.second.changed; }));
-  const auto [found, fresh] = peers_.try_emplace(host);
-  changed_ = changed_ || fresh;
-  Peer& peer = found->second;
+  Peer& peer = peers_[host];
+  changed_ = changed_ || peer.changed == 0;
   peer.changed = ++changes_;
   return peer;
 }
 
+void RecoveryCounters::on_refused(const PeerId& host, std::string_view why) {
+  if (peers_.size() >= kMostRefusing && !peers_.contains(host)) return;
+  peers_[host].failure = why.substr(0, kMostBytes);
+}
+
 void RecoveryCounters::on_lost(const PeerId& host, std::string_view failure) {
   changed_ = true;
-  constexpr std::size_t kMostBytes = 300;  // it is stored with each change, for each peer
   ++lost_;
   Peer& peer = change(host);
   ++peer.lost;

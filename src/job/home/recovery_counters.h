@@ -21,10 +21,11 @@ class RecoveryCounters {
     std::uint64_t lost = 0;
     std::uint64_t taken = 0;
     std::string failure = {};   // what it said last of a worker that died or did not start, or why it lends nothing to the job
-    std::uint64_t changed = 0;  // rises with each change of a peer
+    std::uint64_t changed = 0;  // rises with each change of a peer; 0: it has only refused
   };
   enum class From : std::uint8_t { image, beginning };
   static constexpr std::size_t kMostPeers = 4096;
+  static constexpr std::size_t kMostRefusing = 256;
 
   RecoveryCounters() = default;
   explicit RecoveryCounters(const wire::pb::RecoveryCountersRecord& record);
@@ -33,8 +34,9 @@ class RecoveryCounters {
   void on_finished(const PeerId& host) { ++change(host).finished; }
   // `failure`: what the host said; empty: nothing.
   void on_lost(const PeerId& host, std::string_view failure);
-  // This is not recorded: the host is asked again, and says it again.
-  void on_refused(const PeerId& host, std::string_view why) { change(host).failure = why; }
+  // This is not recorded by itself: the host is asked again, and says it again. A search is answered by any number of peers, so that only
+  // so many are remembered for a refusal alone, and they make room for those that work.
+  void on_refused(const PeerId& host, std::string_view why);
   void on_peer_lost() {
     ++peers_lost_;
     changed_ = true;

@@ -22,5 +22,19 @@ TEST(RecoveryCounters, RemembersThePeersThatChangedLast) {
   EXPECT_EQ(RecoveryCounters(counters.record()).peers().size(), RecoveryCounters::kMostPeers);
 }
 
+// Each peer of a large grid that had no slot for the job was written to the disk with all others, and displaced one that worked.
+TEST(RecoveryCounters, PeersThatOnlyRefuseAreFewAndNotWritten) {
+  RecoveryCounters counters;
+  counters.on_finished(peer_of(0));
+  EXPECT_TRUE(counters.take_changed());
+  for (std::size_t i = 0; i < 2 * RecoveryCounters::kMostPeers; ++i) counters.on_refused(peer_of(i), std::string(512, 'x'));
+  EXPECT_FALSE(counters.take_changed());
+  EXPECT_EQ(counters.peers().size(), RecoveryCounters::kMostRefusing);
+  EXPECT_EQ(counters.peers().at(peer_of(0)).finished, 1u);
+  EXPECT_EQ(counters.peers().at(peer_of(1)).failure.size(), 300u);
+  counters.on_finished(peer_of(1));
+  EXPECT_TRUE(counters.take_changed()) << "it is known after a restart, when what has finished is counted again";
+}
+
 }  // namespace
 }  // namespace gw::job
