@@ -190,9 +190,10 @@ void Peer::on_message(Time now, const PeerId& from, const PeerMessage& message, 
   finish_turn(now, turn, out);
 }
 
-// A peer that offers slots may be farther away than any peer that this one knows.
+// A peer that offers slots may be farther away than any peer that this one knows. It describes itself and nobody else: with descriptors of
+// ever new peers it would displace the partners that are needed.
 void Peer::introduce_host(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
-  if (!message.offer().has_host()) return;
+  if (!message.offer().has_host() || overlay::read(message.offer().host(), signer_).id != from) return;
   const auto home = homes_.find(JobId::from(message.job()));
   if (home == homes_.end() || !introductions_.admit(now, from)) return;
   if (const Grid* grid = grid_of(home->second->charter())) grids_.introduce(now, grid->credentials.id, message.offer().host(), out);

@@ -319,6 +319,25 @@ TEST_F(PeerWithUsers, AJobLeavesWhenTheOwnerComesBack) {
   EXPECT_EQ(peer_->slots().find(job_), nullptr);
 }
 
+// A peer that offered slots in the name of any others displaced the partners of a home.
+TEST_F(LonelyPeer, APeerThatOffersSlotsIntroducesItselfOnly) {
+  const JobId job = submit(4, "one");
+  const auto offer = [&](std::uint8_t from, std::uint8_t described) {
+    const overlay::TestSigner signer(overlay::test_key(described));
+    JobMessage message;
+    message.mutable_offer()->set_claim(1);
+    message.mutable_offer()->set_slots(1);
+    message.mutable_offer()->set_round(1);
+    *message.mutable_offer()->mutable_host() = test::Searcher{signer, overlay::test_key(described)}.descriptor();
+    hear(from, about(job, message));
+  };
+  const auto knows = [&](std::uint8_t peer) { return peer_->grids().find(wire::open_grid("one"))->overlay.find(peer_id(peer)) != nullptr; };
+  offer(7, 8);
+  EXPECT_FALSE(knows(8));
+  offer(7, 7);
+  EXPECT_TRUE(knows(7));
+}
+
 TEST_F(LonelyPeer, KnowsAfterARestartHowThreadsHaveEnded) {
   const JobId job = submit(2);
   tick(milliseconds(2000));
