@@ -132,25 +132,20 @@ void JobRouter::refuse(Time now, const PeerId& from, const std::string& sentence
 
 // --- charters and rosters
 
-// False: it was refused.
-bool JobRouter::add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& bytes, Actions& out) {
-  if (machines_.authorities.find(id) != nullptr) return true;
-  if (!charters_.admit(now, from)) {
-    refuse(now, from, "it speaks of more new jobs than can be checked", out);
-    return false;
-  }
-  auto charter = job::Charter::check(as_bytes(bytes.SerializeAsString()));
-  if (!charter || charter->id() != id) {
-    refuse(now, from, charter ? "it showed the charter of another job" : charter.error().detail, out);
-    return false;
-  }
-  machines_.authorities.add(std::move(*charter));
-  return true;
+// Kind::overloaded: the sender speaks of many new jobs. Kind::invalid: its charter is wrong.
+Status JobRouter::add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& bytes) {
+  if (machines_.authorities.find(id) != nullptr) return ok();
+  if (!charters_.admit(now, from)) return fail(gw::Kind::overloaded, "it speaks of more new jobs than can be checked");
+  GW_TRY(job::Charter charter, job::Charter::check(as_bytes(bytes.SerializeAsString())));
+  if (charter.id() != id) return fail(gw::Kind::invalid, "it showed the charter of another job");
+  machines_.authorities.add(std::move(charter));
+  return ok();
 }
 
 void JobRouter::on_roster(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
-  if (!add_authority(now, from, job, message.roster().charter(), out)) return;
+  if (const Status known = add_authority(now, from, job, message.roster().charter()); !known)
+    return refuse(now, from, known.error().detail, out);
   if (!message.roster().has_roster()) return;
   const Status taken = machines_.authorities.take_roster(job, message.roster().roster(), environment_.signer);
   if (!taken) refuse(now, from, taken.error().detail, out);
@@ -259,12 +254,17 @@ void JobRouter::on_search(Time now, const PeerId& from, const JobMessage& messag
     return;
   }
   const JobId job = JobId::from(message.job());
-  if (!add_authority(now, from, job, message.search().charter(), out)) return;
+  if (const Status known = add_authority(now, from, job, message.search().charter()); !known) {
+    // Whoever passes on the searches of many homes does what it should.
+    if (known.error().kind == gw::Kind::invalid) refuse(now, from, known.error().detail, out);
+    return;
+  }
   const job::Charter charter = machines_.authorities.find(job)->charter();
   // Whoever passed on a search that its home has not sent need not know it.
   if (from != environment_.self && !environment_.searches.is_genuine(now, charter, message.search(), out)) return;
-  // The home may not have shown its membership yet; it searches again.
-  if (!environment_.grids.may_run(now, charter.first_home(), charter.grid())) return;
+  // They may not have shown their membership yet; home searches again.
+  for (const PeerId& peer : {from, charter.first_home()})
+    if (!environment_.grids.may_run(now, peer, charter.grid())) return;
   if (environment_.searches.handle(now, from, charter, *query, message, out)) answer_search(now, charter, *query, out);
 }
 

@@ -102,7 +102,7 @@ class JobRouter {
   std::optional<std::string> refusal(Time now, const job::Authority& authority, const PeerId& from, const JobMessage& message,
                                      Right right) const;
   void refuse(Time now, const PeerId& from, const std::string& sentence, Actions& out);
-  bool add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& charter, Actions& out);
+  Status add_authority(Time now, const PeerId& from, const JobId& id, const wire::pb::SignedCharter& charter);
   void ask_roster(Time now, const PeerId& from, const JobId& job, Actions& out);
   void sign_roster(const JobId& job);
   std::uint64_t note_version(const PeerId& peer, const JobId& job, std::uint64_t version);

@@ -409,6 +409,27 @@ TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   EXPECT_EQ(sent()->offer().memory_bytes(), 1000u);
 }
 
+// Whoever had left a private grid could send the old searches of its members again.
+TEST_F(Router, ASearchIsTakenFromMembersOfItsGridOnly) {
+  others_.outside = id_of(kStranger);
+  hear(kStranger, search(1));
+  EXPECT_EQ(sent(), nullptr);
+  EXPECT_EQ(slots_.free_slots(), 2u);
+}
+
+// A relay was reported to its neighbours' users because the grid had many jobs.
+TEST_F(Router, ARelayIsNotBlamedForTheNumberOfJobs) {
+  for (std::uint64_t nonce = 1; nonce <= 100; ++nonce) {
+    JobMessage message = search(1, nonce);
+    message.set_job(charter_of(kHome, nonce).id().bytes());
+    message.set_term(1);
+    out_ = {};
+    router_.on_message(now_, id_of(kHost), message, out_);
+    EXPECT_EQ(refusal(), "") << nonce;
+  }
+  EXPECT_EQ(authorities_.size(), 1 + JobRouter::Config().charters_per_second);
+}
+
 TEST_F(Router, ASearchThatCameOnAnotherWayIsAnsweredToItsHome) {
   hear(kHost, search(1));
   const auto* send = std::get_if<job::Send>(&out_.now.back());
