@@ -76,7 +76,7 @@ std::vector<JobId> Lender::set_conditions(const job::LendingConditions& conditio
   return refused_jobs();
 }
 
-std::uint32_t Lender::announced_slots() const { return lending_.closed_by_owner() ? 0 : machines_.slots.open_slots(); }
+std::uint32_t Lender::announced_slots() const { return lending_.closed_by_owner() ? 0 : machines_.slots.free_slots(); }
 
 void Lender::refresh(Time now, const JobId& job) {
   const auto hosted_job = machines_.hosted_jobs.find(job);

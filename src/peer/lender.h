@@ -87,8 +87,9 @@ class Lender {
   // The jobs that have to leave after the change.
   std::vector<JobId> set_rules(Time now, job::LendingRules rules, Time idle_after);
   std::vector<JobId> set_conditions(const job::LendingConditions& conditions);
-  // Slots that other peers are told of. None while the owner's rules give none to jobs of other peers. A peer whose disk is full or whose
-  // workers cannot start is asked all the same, because its refusal says why: job::Home shows that to the user.
+  // Slots that other peers are told of: those that are free, and none that a new user would share with others, since jobs that wait notice
+  // a free slot by the rise of this number. None while the owner's rules give none to jobs of other peers. A peer whose disk is full or
+  // whose workers cannot start is asked all the same, because its refusal says why: job::Home shows that to the user.
   std::uint32_t announced_slots() const;
 
   // The demand of the job may have changed.

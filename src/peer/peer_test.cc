@@ -276,7 +276,19 @@ class PeerWithUsers : public LonelyPeer {
 TEST_F(PeerWithUsers, TheSecondUserSharesTheSlotsThatTheFirstHolds) {
   EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
   EXPECT_EQ(ask(2, 2).offer().slots(), 1u);
-  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 1u) << "what a third user would share";
+  EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "a third user would share them all the same";
+}
+
+// A lender of one slot that users could share announced one slot at all times, so that nobody noticed when it became free.
+TEST_F(PeerWithUsers, ASlotThatBecomesFreeIsAnnounced) {
+  give([&](Peer& peer, std::vector<Action>& out) { peer.on_local(now_, SetSlots{.slots = 1, .vacate = {}}, out); });
+  const auto announced = [&] { return peer_->grids().main()->overlay.self().free_slots; };
+  const JobMessage offer = ask(1, 1);
+  EXPECT_EQ(announced(), 0u);
+  JobMessage release;
+  release.mutable_release()->set_claim(offer.offer().claim());
+  hear(1, about(job_, release));
+  EXPECT_EQ(announced(), 1u);
 }
 
 TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {

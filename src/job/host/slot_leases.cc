@@ -14,12 +14,6 @@ std::uint32_t SlotLeases::free_slots() const {
   return config_.slots - std::min(used, config_.slots);
 }
 
-std::uint32_t SlotLeases::open_slots() const {
-  const std::uint32_t free = free_slots();
-  if (free > 0 || !sharing_ || config_.slots == 0 || shared_grants() >= config_.shared) return free;
-  return part_of(1, weights_with({}, 1));
-}
-
 std::size_t SlotLeases::shared_grants() const {
   return static_cast<std::size_t>(std::ranges::count_if(grants_, [](const auto& entry) { return entry.second.shared; }));
 }

@@ -62,8 +62,6 @@ class SlotLeases {
 
   std::uint32_t slots() const { return config_.slots; }
   std::uint32_t free_slots() const;
-  // Free slots, and those that a new user would share with others.
-  std::uint32_t open_slots() const;
   struct Wanted {
     PeerId home;
     JobId job;
