@@ -36,8 +36,11 @@ class LivePeers : public PeerLiveness {
   virtual const std::vector<LivePeer>& all_alive() const = 0;
   // The peers that a search asks first: this one, and a few dozen live neighbours, near and random.
   virtual std::vector<Neighbour> neighbours() const = 0;
-  // Peers that have joined or announced more free slots since `mark`, which moves: the most recent ones, each at most once.
+  // Peers that have joined or announced more free slots since `mark`, which moves: the most recent ones, each at most once. So many jobs
+  // are told of a peer as it may have slots for, and some more: not each of a thousand jobs that wait.
   virtual std::vector<PeerId> opened_since(std::uint64_t& mark) const = 0;
+  // A job of this peer has given back slots of that one, which count as announced: its other jobs may wait for them.
+  virtual void on_given_back(const PeerId& peer, std::uint32_t slots) const = 0;
   // The estimated round trip; kNever: not known.
   virtual Time distance(const PeerId& peer) const = 0;
   // The part of the internet that a peer is in, by its address; peers of unknown addresses have the same.

@@ -5,6 +5,7 @@
 #include "base/reached.h"
 #include "job/records.h"
 #include "wire/grid_name.h"
+#include "wire/messages/peer_messages.h"
 #include "wire/records.pb.h"
 
 namespace gw::peer {
@@ -28,27 +29,34 @@ const std::vector<job::LivePeers::LivePeer>& Grid::all_alive() const {
     list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
   }
   std::ranges::sort(list, {}, &LivePeer::peer);
-  note_opened(std::move(announced));
+  note_announced(std::move(announced));
   return list;
 }
 
-void Grid::note_opened(std::map<PeerId, std::uint32_t> announced) const {
+void Grid::note_announced(std::map<PeerId, std::uint32_t> announced) const {
   for (const auto& [peer, free] : announced) {
     const auto before = announced_.find(peer);
-    if (before != announced_.end() && before->second >= free) continue;
-    std::erase(opened_, peer);
-    opened_.push_back(peer);
-    if (opened_.size() > kOpened) opened_.pop_front();
-    ++openings_;
+    if (before == announced_.end() || before->second < free) note_opened(peer, free);
   }
   announced_ = std::move(announced);
 }
 
+void Grid::note_opened(const PeerId& peer, std::uint32_t slots) const {
+  std::erase_if(opened_, [&](const Opening& opening) { return opening.peer == peer; });
+  opened_.push_back({peer, ++openings_, std::min(slots, wire::kMaxJobSlots) + kToldBeside});
+  if (opened_.size() > kOpened) opened_.pop_front();
+}
+
 std::vector<PeerId> Grid::opened_since(std::uint64_t& mark) const {
   all_alive();
-  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(openings_ - std::min(mark, openings_), opened_.size()));
+  std::vector<PeerId> peers;
+  for (Opening& opening : opened_) {
+    if (opening.number <= mark || opening.told == 0) continue;
+    --opening.told;
+    peers.push_back(opening.peer);
+  }
   mark = openings_;
-  return {opened_.end() - count, opened_.end()};
+  return peers;
 }
 
 std::vector<job::LivePeers::Neighbour> Grid::neighbours() const {

@@ -31,6 +31,7 @@ class Grid final : public job::LivePeers {
   const std::vector<LivePeer>& all_alive() const override;
   std::vector<Neighbour> neighbours() const override;
   std::vector<PeerId> opened_since(std::uint64_t& mark) const override;
+  void on_given_back(const PeerId& peer, std::uint32_t slots) const override { note_opened(peer, slots); }
   Time distance(const PeerId& peer) const override { return peer == overlay.self().id ? Time(0) : overlay.distance(peer); }
   std::string network(const PeerId& peer) const override;
   wire::pb::Descriptor introduction() const override { return overlay.introduction(); }
@@ -41,12 +42,19 @@ class Grid final : public job::LivePeers {
 
  private:
   static constexpr std::size_t kOpened = 64;
+  static constexpr std::uint32_t kToldBeside = 16;  // jobs that are told of a peer, beside one for each slot
+  struct Opening {
+    PeerId peer;
+    std::uint64_t number;
+    std::uint32_t told;  // how many more jobs are
+  };
 
-  void note_opened(std::map<PeerId, std::uint32_t> announced) const;
+  void note_announced(std::map<PeerId, std::uint32_t> announced) const;
+  void note_opened(const PeerId& peer, std::uint32_t slots) const;
 
   mutable std::optional<std::vector<LivePeer>> alive_;
   mutable std::map<PeerId, std::uint32_t> announced_;  // free slots of the live peers
-  mutable std::deque<PeerId> opened_;                  // that joined, or announced more free slots, last
+  mutable std::deque<Opening> opened_;                 // peers that joined, announced more free slots or got some back, last
   mutable std::uint64_t openings_ = 0;
 };
 

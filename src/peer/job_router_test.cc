@@ -25,6 +25,7 @@ class NobodyElse final : public job::LivePeers, public job::GridRules {
     return list;
   }
   std::vector<PeerId> opened_since(std::uint64_t&) const override { return {}; }
+  void on_given_back(const PeerId&, std::uint32_t) const override {}
   Time distance(const PeerId&) const override { return Time(1); }
   std::string network(const PeerId&) const override { return ""; }
   wire::pb::Descriptor introduction() const override { return {}; }

@@ -291,6 +291,21 @@ TEST_F(PeerWithUsers, ASlotThatBecomesFreeIsAnnounced) {
   EXPECT_EQ(announced(), 1u);
 }
 
+// A thousand jobs that wait would all search for the one slot that another one gave back, or that a peer announces.
+TEST_F(LonelyPeer, TellsOfSlotsAsManyJobsAsMayGetThem) {
+  const Grid& grid = *peer_->grids().main();
+  std::vector<std::uint64_t> marks(1000);
+  for (std::uint64_t& mark : marks) grid.opened_since(mark);
+  grid.on_given_back(peer_id(7), 2);
+  std::size_t told = 0;
+  for (std::uint64_t& mark : marks) told += grid.opened_since(mark) == std::vector{peer_id(7)} ? 1 : 0;
+  EXPECT_GT(told, 2u);
+  EXPECT_LT(told, 100u);
+  grid.on_given_back(peer_id(7), 2);
+  EXPECT_EQ(grid.opened_since(marks[0]), std::vector{peer_id(7)}) << "there are slots again";
+  EXPECT_TRUE(grid.opened_since(marks[0]).empty());
+}
+
 TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {
   set_rules({});
   EXPECT_EQ(ask(1, 2).decline().sentence(), "it lends only to jobs of its owner and to its private grids");

@@ -188,6 +188,11 @@ void SlotAcquisition::give_back(const PeerId& peer, std::uint64_t claim, Actions
   out.send(peer, environment_.charter.id(), release_message(claim));
 }
 
+void SlotAcquisition::end_claim(const PeerId& peer, const Claim& claim, Actions& out) const {
+  give_back(peer, claim.claim, out);
+  environment_.live_peers.on_given_back(peer, claim.slots);
+}
+
 void SlotAcquisition::give_back_offers(Actions& out) {
   if (!offers_.empty()) GW_REACHED("home: an offer was not wanted");
   for (const auto& [peer, offer] : std::exchange(offers_, {})) give_back(peer, offer.claim, out);
@@ -216,7 +221,7 @@ void SlotAcquisition::on_blame(Time now, const PeerId& from, Actions& out) {
   environment_.placement.distrust(now, from);
   const Claim* claim = environment_.claims.find(from);
   if (claim == nullptr || !claim->idle()) return;
-  give_back(from, claim->claim, out);
+  end_claim(from, *claim, out);
   on_claim_lost(from);
   environment_.claims.remove(from);
 }
@@ -253,7 +258,7 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
         GW_REACHED("home: a host that refuses all threads was left");
         environment_.placement.distrust(now, peer);
       }
-      out.send(peer, environment_.charter.id(), release_message(claim.claim));
+      end_claim(peer, claim, out);
       lost.push_back(peer);
     } else if (now >= claim.renew_at) {
       environment_.claims.unlimit(peer);
@@ -306,7 +311,7 @@ void SlotAcquisition::send_claim(const PeerId& peer, Claim& claim, Time now, Act
 void SlotAcquisition::release_all(Actions& out) {
   give_back_offers(out);
   search_.end();
-  for (const auto& [peer, claim] : environment_.claims.all()) out.send(peer, environment_.charter.id(), release_message(claim.claim));
+  for (const auto& [peer, claim] : environment_.claims.all()) end_claim(peer, claim, out);
   environment_.claims.clear();
 }
 

@@ -134,6 +134,7 @@ class SlotAcquisition {
   void take(Time now, const SlotShare& share, Actions& out);
   void note_speeds();
   void give_back(const PeerId& peer, std::uint64_t claim, Actions& out) const;
+  void end_claim(const PeerId& peer, const Claim& claim, Actions& out) const;
   void give_back_offers(Actions& out);
   SlotDeclines::Situation situation(Time now) const {
     return {now, environment_.manifest.content().policy(), environment_.live_peers, environment_.claims, environment_.placement, search_};

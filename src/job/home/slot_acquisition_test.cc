@@ -194,6 +194,19 @@ TEST_F(AcquiringSlots, AJobThatWaitsAsksAPeerAsSoonAsItHasSlots) {
   EXPECT_EQ(asked, (std::set{id_of(kSecond)})) << "and nobody else";
 }
 
+// The other jobs of a home learned of slots that one of them gave back when the lender announced them, seconds later.
+TEST_F(AcquiringSlots, SlotsThatAJobGivesBackAreKnownToTheOthers) {
+  begin_with(2, 2);
+  on_offer(kFirst, 2, 7);
+  on_offer(kSecond, 2, 8);
+  on_decline(kThird, JobMessage::Decline::BUSY, "its 2 slots are taken");
+  look();
+  ASSERT_EQ(claimed_.size(), 1u);
+  EXPECT_TRUE(peers_.given_back.empty()) << "an offer that was not claimed is no news";
+  home_->cancel(now_, out_);
+  EXPECT_EQ(peers_.given_back, claimed_);
+}
+
 TEST_F(AcquiringSlots, TheReasonIsThatOfThePeersThatWereAsked) {
   begin_with(4, 4);
   EXPECT_EQ(home_->snapshot().waits.at(0).why.reason, Reason::slots_asked);

@@ -30,6 +30,7 @@ class FakePeers final : public LivePeers {
     announced_ = free_slots;
     return opened;
   }
+  void on_given_back(const PeerId& peer, std::uint32_t slots) const override { given_back[peer] = slots; }
   Time distance(const PeerId& peer) const override { return distances.contains(peer) ? distances.at(peer) : std::chrono::milliseconds(1); }
   std::string network(const PeerId& peer) const override { return networks.contains(peer) ? networks.at(peer) : ""; }
   wire::pb::Descriptor introduction() const override { return {}; }
@@ -37,6 +38,7 @@ class FakePeers final : public LivePeers {
   std::map<PeerId, std::uint32_t> free_slots;  // of those that are alive
   std::map<PeerId, Time> distances;            // a millisecond if there is none
   std::map<PeerId, std::string> networks;
+  mutable std::map<PeerId, std::uint32_t> given_back;
 
  private:
   mutable std::vector<LivePeer> list_;
