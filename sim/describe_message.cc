@@ -27,6 +27,11 @@ std::string of_spawn(const Message& message) {
 }
 
 template <class Message>
+std::string of_round(const Message& message) {
+  return message.round() == 0 ? "" : fmt::format(" round {}{}", message.round(), message.held() ? " held" : "");
+}
+
+template <class Message>
 std::string kept_thread_of(const Message& message) {
   return fmt::format("{} generation {}", thread_of(message), message.keeper_generation() & 0xffff);
 }
@@ -81,10 +86,13 @@ std::string describe_determinants(const auto& list) {
 }
 
 std::string describe_claim(const JobMessage& job) {
-  const auto name = [](const JobMessage::ClaimName& claim) { return claim.claim() & 0xffff; };
-  if (job.has_claim()) return fmt::format("claim {}", name(job.claim()));
-  if (job.has_release()) return fmt::format("release {}", name(job.release()));
-  if (job.has_no_claim()) return fmt::format("no claim {}", name(job.no_claim()));
+  const auto text = [](std::string_view what, const auto& claim) { return fmt::format("{} {}", what, claim.claim() & 0xffff); };
+  if (job.has_claim()) return text("claim", job.claim()) + of_round(job.claim());
+  if (job.has_claim_state()) return text("claim state", job.claim_state()) + of_round(job.claim_state());
+  if (job.has_wounded()) return text("wounded", job.wounded());
+  if (job.has_release()) return text("release", job.release());
+  if (job.has_no_claim()) return text("no claim", job.no_claim());
+  if (job.has_decline()) return fmt::format("decline round {}: {}", job.decline().round() & 0xffff, job.decline().sentence());
   return fmt::format("offer {} of {} for round {}", job.offer().claim() & 0xffff, job.offer().slots(), job.offer().round() & 0xffff);
 }
 
@@ -102,9 +110,10 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kSearch:
       return describe_search(job.search());
     case JobMessage::kDecline:
-      return fmt::format("decline round {}: {}", job.decline().round() & 0xffff, job.decline().sentence());
     case JobMessage::kOffer:
     case JobMessage::kClaim:
+    case JobMessage::kClaimState:
+    case JobMessage::kWounded:
     case JobMessage::kRelease:
     case JobMessage::kNoClaim:
       return describe_claim(job);

@@ -76,6 +76,13 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   }
   manifest.set_standard_input(scenario_.input);
   manifest.mutable_policy()->set_slots(scenario_.wanted_slots);
+  const bool too_large = scenario_.too_large && home + 1 == scenario_.jobs;
+  manifest.mutable_policy()->set_min_slots(scenario_.min_slots);
+  if (too_large) {
+    manifest.mutable_policy()->set_min_slots(scenario_.peers * scenario_.slots + 1);
+    manifest.mutable_policy()->set_slots(manifest.policy().min_slots());
+  }
+  if (scenario_.loss_policies) manifest.mutable_policy()->set_on_failure(static_cast<wire::pb::Manifest::Policy::OnFailure>(home % 3));
   if (scenario_.places) manifest.mutable_policy()->set_place(static_cast<wire::pb::Manifest::Policy::Placing>(jobs_.size() % 3));
   manifest.mutable_policy()->set_retries(scenario_.retries);
   manifest.mutable_policy()->set_stop_after_failures(scenario_.stop_after);
@@ -92,7 +99,8 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
     manifest.mutable_config()->add_args("{}");
     segments = add_segments(rows, *manifest.mutable_array());
   }
-  Job job{.home = home, .honest = honest, .manifest = job::Manifest::encode(manifest), .segments = std::move(segments)};
+  Job job{
+      .home = home, .honest = honest, .too_large = too_large, .manifest = job::Manifest::encode(manifest), .segments = std::move(segments)};
   wire::pb::JobCharter charter;
   charter.set_nonce(seed_ * 1000 + home);
   charter.set_first_home(wire::bytes_of(sha256(key_of(home).public_key())));
@@ -110,7 +118,11 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
 }
 
 void JobWorkload::submit_all(Time at) {
-  for (const Job& job : jobs_) timeline_.schedule(at, [this, &job] { submit(job); });
+  for (const Job& job : jobs_) {
+    // Gangs differ in age.
+    const Time later = scenario_.min_slots > 0 ? Time(rng_.below(4'000'000'000)) : Time(0);
+    timeline_.schedule(at + later, [this, &job] { submit(job); });
+  }
 }
 
 void JobWorkload::cancel_all(Time at) {
@@ -134,6 +146,11 @@ std::uint64_t JobWorkload::steps() const {
 void JobWorkload::cancel_dishonest() {
   for (const Job& job : jobs_)
     if (!job.honest) cancel(job);
+}
+
+void JobWorkload::cancel_too_large() {
+  for (const Job& job : jobs_)
+    if (job.too_large) cancel(job);
 }
 
 void JobWorkload::give_up(std::size_t home) { without_home_.insert(home); }
@@ -223,11 +240,31 @@ bool JobWorkload::was_given_up(const Job& job) const {
   return true;
 }
 
+// A job that lost a host, and may not replace it.
+bool JobWorkload::was_stopped(const Job& job) const {
+  const auto record = record_of(job);
+  if (!scenario_.loss_policies || !record || record->sentence().empty()) return false;
+  GW_REACHED("sim: a job has ended because a host was lost");
+  return true;
+}
+
 bool JobWorkload::all_over() const {
-  return std::ranges::all_of(jobs_, [&](const Job& job) { return over(job) || !job.honest; });
+  return std::ranges::all_of(jobs_, [&](const Job& job) { return over(job) || !job.honest || job.too_large; });
 }
 
 bool JobWorkload::must_be_right(const Job& job) const { return !without_home_.contains(job.home) && job.honest && !was_given_up(job); }
+
+Complaint JobWorkload::check_stopped(const Job& job) const {
+  using Policy = wire::pb::Manifest::Policy;
+  const auto record = record_of(job);
+  if (job.too_large && record && record->ended() + record->failed() > 0) return "a gang that needs more slots than there are has begun";
+  if (!scenario_.loss_policies || !record) return "";
+  const bool has_words = record->on_failure() == Policy::CANCEL   ? record->sentence().find("--on-failure is cancel") != std::string::npos
+                         : record->on_failure() == Policy::IGNORE ? record->sentence().find("--on-failure ignore") != std::string::npos
+                                                                  : false;
+  if (record->sentence().empty() || has_words) return "";
+  return fmt::format("a job whose policy is {} ended with '{}'", static_cast<int>(record->on_failure()), record->sentence());
+}
 
 std::vector<job::ThreadFailed> JobWorkload::failed_threads() const {
   std::vector<job::ThreadFailed> failed;
@@ -242,7 +279,9 @@ Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
   for (const Job& job : jobs_) {
     if (!must_be_right(job)) continue;
     // A job that stopped has tasks that never ran.
-    const auto excused = [&](ThreadId thread) { return scenario_.stop_after > 0 || tainted.contains(job.id, thread); };
+    const bool stopped = scenario_.stop_after > 0 || was_stopped(job) || job.too_large;
+    const auto excused = [&](ThreadId thread) { return stopped || tainted.contains(job.id, thread); };
+    if (Complaint wrong = check_stopped(job); !wrong.empty()) return wrong;
     const std::vector<job::EffectEntry>& output = nodes_[job.home]->disk().output(job.id);
     if (Complaint wrong = sim::check_results(output, job.expected, excused); !wrong.empty()) return wrong;
     if (Complaint wrong = check_failures(output, {scenario_.retries, scenario_.stop_after}); !wrong.empty()) return wrong;

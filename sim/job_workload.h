@@ -21,6 +21,7 @@ class JobWorkload {
   struct Job {
     std::size_t home = 0;
     bool honest = true;  // its home is
+    bool too_large = false;
     Bytes charter;
     Bytes manifest;
     std::vector<std::string> segments;  // of rows
@@ -54,6 +55,8 @@ class JobWorkload {
   bool is_honest(const job::JobId& job) const;
   // Cancels the jobs of Byzantine homes, so that the other peers forget them.
   void cancel_dishonest();
+  // Cancels the gang that cannot begin.
+  void cancel_too_large();
   // The home is permanently dead, so its job never ends.
   void give_up(std::size_t home);
 
@@ -68,11 +71,13 @@ class JobWorkload {
   GuestState make_program();
   void submit(const Job& job);
   void cancel(const Job& job);
+  Complaint check_stopped(const Job& job) const;
   void suspend_or_resume(const Job& job, Time until);
   bool over(const Job& job) const;
   std::optional<wire::pb::JobRecord> record_of(const Job& job) const;
   bool is_recorded_as_over(const Job& job) const;
   bool was_given_up(const Job& job) const;
+  bool was_stopped(const Job& job) const;
   bool must_be_right(const Job& job) const;
 
   const Scenario scenario_;

@@ -16,7 +16,10 @@ struct Scenario {
   std::uint32_t jobs = 1;   // each at another home
   std::uint32_t tasks = 8;  // of each job
   std::uint32_t wanted_slots = 6;
-  std::uint32_t steps = 40;  // of each task, at most
+  std::uint32_t min_slots = 0;  // a job begins when it has so many at once
+  bool too_large = false;       // the last job needs more slots at once than there are: it never begins, and no other waits for it
+  bool loss_policies = false;   // job n replaces hosts that are lost, ignores the loss, or is cancelled, as n % 3 says
+  std::uint32_t steps = 40;     // of each task, at most
   Time step{std::chrono::milliseconds(100)};
   Time promote_after{0};  // tasks are threads from their start; else a task becomes one after as many steps as this has milliseconds
   Time checkpoint_every{std::chrono::milliseconds(1000)};

@@ -180,6 +180,10 @@ Outcome World::run() {
   if (scenario_.end_by > Time(0) && timeline_.now() > scenario_.end_by)
     log_.complain(Verdict::liveness, "the jobs took longer than their slots need: threads have waited while slots were free");
   if (!workload_.all_over()) log_.complain(Verdict::liveness, "a job has not ended although everything is healed");
+  if (scenario_.too_large) {
+    workload_.cancel_too_large();
+    timeline_.run_until(timeline_.now() + seconds(10), [this] { return running(); });
+  }
   workload_.stop();
   strangers_.clear();
   timeline_.run_until(timeline_.now() + seconds(90), [this] { return running(); });
@@ -326,6 +330,7 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
   for (const std::size_t node : {from, to})
     if (const auto liar = byzantine_.find(node); liar != byzantine_.end()) liar->second.learn(encoded);
   if (byzantine_.contains(from)) return;
+  if (send.message.job().has_wounded()) watch_wounded(from, to, send.message.job());
   if (byzantine_.contains(to)) tainted_.on_sent(send.message);
   const auto job = std::ranges::find(workload_.jobs(), job::JobId::from(send.message.job().job()), &JobWorkload::Job::id);
   if (job != workload_.jobs().end() && job->honest)
@@ -336,10 +341,20 @@ void World::watch(std::size_t from, std::size_t to, const job::Send& send, const
     log_.complain(Verdict::safety, fmt::format("peer {} speaks of a job of a private grid to peer {}, who is not in it", from, to));
 }
 
+void World::watch_wounded(std::size_t from, std::size_t to, const job::JobMessage& message) {
+  GW_REACHED("sim: held slots were taken away");
+  if (is_honest(*nodes_[to])) log_.complain(Verdict::safety, GangChecker::on_wounded(*nodes_[to], *nodes_[from], message));
+}
+
 void World::on_turn(SimulatedNode& node) {
   log_.complain(Verdict::safety, check_slots(node.peer(), node.config()));
   log_.complain(Verdict::safety, check_storage(node));
   log_.complain(Verdict::safety, lending_.on_turn(timeline_.now(), node));
+  if (scenario_.min_slots > 0 && is_honest(node))
+    log_.complain(Verdict::safety, gangs_.on_turn(node, [this](const job::PeerId& peer) {
+      const auto found = std::ranges::find_if(nodes_, [&](const auto& other) { return other->id() == peer; });
+      return is_honest(**found) ? found->get() : nullptr;
+    }));
 }
 
 // Owners come and go until everything is healed; then all machines are idle.

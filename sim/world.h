@@ -48,6 +48,7 @@ class World final : public NodeEnvironment {
   // Whether the thread must have the right result.
   bool is_trusted(const job::JobId& job, ThreadId thread) const;
   std::vector<Bytes> distort(std::size_t from, const wire::pb::PeerMessage& message, Bytes encoded);
+  void watch_wounded(std::size_t from, std::size_t to, const job::JobMessage& message);
   void watch(std::size_t from, std::size_t to, const job::Send& send, const Bytes& encoded);
 
   void on_send(SimulatedNode& node, job::Send send) override { transport_.send(node, send); }
@@ -86,6 +87,7 @@ class World final : public NodeEnvironment {
   NoticeChecker notices_;
   BudgetChecker budget_;
   LendingChecker lending_;
+  GangChecker gangs_;
   CopiesChecker copies_;
   SearchChecker searches_;
 };

@@ -21,6 +21,10 @@ Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits) 
   if (lanes > limits.slots.slots) return fmt::format("{} lanes run on {} slots", lanes, limits.slots.slots);
   if (shared > limits.slots.shared) return fmt::format("{} claims share slots, and {} may", shared, limits.slots.shared);
   if (lent > limits.slots.slots) return fmt::format("{} slots of {} are lent", lent, limits.slots.slots);
+  std::uint64_t granted = 0;
+  for (const auto& [job, grant] : peer.slots().grants())
+    if (grant.draining_until == job::kNever && !grant.shared) granted += grant.slots;
+  if (granted > limits.slots.slots) return fmt::format("{} slots of {} are granted", granted, limits.slots.slots);
   for (const auto& [job, home] : peer.homes()) {
     if (home->claims().slots() > home->manifest().content().policy().slots()) return "a job has claimed more slots than it wants";
     if (home->threads() > limits.home.children + home->manifest().tasks()) return "home has more threads than allowed";

@@ -91,6 +91,20 @@ class LendingChecker {
   std::map<std::size_t, Window> windows_;
 };
 
+// Gangs: a job begins only when hosts have confirmed as many slots as it needs, and from then on no host takes slots away from it for
+// another job. A host that has died since, or misbehaves, counts as if it had them.
+class GangChecker {
+ public:
+  using NodeOf = std::function<const SimulatedNode*(const job::PeerId&)>;  // nullptr: it misbehaves
+
+  Complaint on_turn(const SimulatedNode& node, const NodeOf& node_of);
+  // An honest host has said to the home of an honest job that it took slots away.
+  static Complaint on_wounded(const SimulatedNode& home, const SimulatedNode& host, const job::JobMessage& message);
+
+ private:
+  std::map<std::size_t, std::set<std::pair<std::uint64_t, job::JobId>>> waiting_;  // gangs that have not begun, by boot, at their homes
+};
+
 // Storage: a peer stores for others no more than the limits of its owner allow, for all of them together and for each, as it counts itself
 // and as its disk shows.
 Complaint check_storage(const SimulatedNode& node);

@@ -100,13 +100,19 @@ std::vector<Bytes> ByzantineNode::distort(const PeerMessage& message, Bytes enco
   return sent;
 }
 
-// A home that assigns a task which the job does not have, and a keeper that has determinants and not the image before them.
+// A home that assigns a task which the job does not have or says that its gang is the oldest of all, and a keeper that has determinants and
+// not the image before them.
 bool ByzantineNode::craft(PeerMessage& message) {
   JobMessage& job = *message.mutable_job();
   if (job.has_assign() && !job.assign().restore() && rng_.below(2) == 0) {
     job.mutable_assign()->set_task(static_cast<std::uint32_t>(rng_.below(wire::kMaxTasks)));
   } else if (job.image_is().determinants_size() > 0 && !job.image_is().image_root().empty()) {
     job.mutable_image_is()->clear_image_root();
+  } else if (JobMessage::Query query; query.ParseFromString(job.search().query()) && query.held() && rng_.below(2) == 0) {
+    query.set_submitted_at_ns(1);
+    JobMessage::Search& search = *job.mutable_search();
+    sign(signer_, key_, job::kSearchTitle, std::exchange(*search.mutable_query(), query.SerializeAsString()), search.query(),
+         *search.mutable_signature());
   } else {
     return false;
   }

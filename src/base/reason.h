@@ -28,6 +28,9 @@ enum class Reason : std::uint8_t {
   next_at_host,
   runs_again,
   predecessor,
+  not_replaced,
+  gang_waits,
+  gang_too_large,
   // findings of `godwit doctor`
   no_daemon,
   not_listening,

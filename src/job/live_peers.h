@@ -24,6 +24,7 @@ class LivePeers : public PeerLiveness {
   struct LivePeer {
     PeerId peer;
     std::uint32_t free_slots;  // as the peer last announced
+    std::uint32_t slots = 0;   // that it lends in all; likewise
   };
 
   struct Neighbour {

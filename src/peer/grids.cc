@@ -21,12 +21,12 @@ const std::vector<job::LivePeers::LivePeer>& Grid::all_alive() const {
   if (alive_) return *alive_;
   std::vector<LivePeer>& list = alive_.emplace();
   std::map<PeerId, std::uint32_t> announced{{overlay.self().id, overlay.self().free_slots}};
-  list.push_back({overlay.self().id, overlay.self().free_slots});
+  list.push_back({overlay.self().id, overlay.self().free_slots, overlay.self().slots});
   for (const auto& [descriptor, state, last_seen, distance] : overlay.all()) {
     if (!alive(descriptor.id)) continue;
     announced[descriptor.id] = descriptor.free_slots;
     // A descriptor may be some rounds old: a peer that lends slots may have a free one by now, and asking costs one message.
-    list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u))});
+    list.push_back({descriptor.id, std::max(descriptor.free_slots, std::min(descriptor.slots, 1u)), descriptor.slots});
   }
   std::ranges::sort(list, {}, &LivePeer::peer);
   note_announced(std::move(announced));

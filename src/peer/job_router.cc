@@ -44,6 +44,8 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kHave, {Right::host, &JobRouter::on_have}},
       {JobMessage::kStatus, {Right::host, &JobRouter::on_status}},
       {JobMessage::kNoClaim, {Right::host, &JobRouter::on_no_claim}},
+      {JobMessage::kWounded, {Right::host, &JobRouter::on_wounded}},
+      {JobMessage::kClaimState, {Right::host, &JobRouter::on_claim_state}},
       {JobMessage::kEffects, {Right::host, &JobRouter::on_effects}},
       {JobMessage::kTaskReport, {Right::host, &JobRouter::on_task_report}},
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
@@ -231,6 +233,8 @@ void JobRouter::on_unknown(Time now, const PeerId& from, const JobMessage& messa
     answer.mutable_release()->set_claim(message.status().claim());
   } else if (message.has_task_report()) {
     answer.mutable_release()->set_claim(message.task_report().claim());
+  } else if (message.has_claim_state()) {
+    answer.mutable_release()->set_claim(message.claim_state().claim());
   } else if (message.has_claim()) {
     *answer.mutable_no_claim() = message.claim();
   } else if (message.has_ask_kept()) {
@@ -272,7 +276,7 @@ void JobRouter::on_search(Time now, const PeerId& from, const JobMessage& messag
 std::variant<job::SlotLeases::Grant, Refusal, std::monostate> JobRouter::reserve(Time now, const job::Charter& charter,
                                                                                  const JobMessage::Query& query, Actions& out) {
   if (environment_.disk_is_full()) return Refusal{JobMessage::Decline::DISK_FULL, "its disk is full"};
-  const auto terms = environment_.terms(charter, query);
+  const auto terms = environment_.terms(now, charter, query);
   if (const auto* refusal = std::get_if<Refusal>(&terms)) return *refusal;
   const auto& wanted = std::get<job::SlotLeases::Wanted>(terms);
   if (const job::SlotLeases::Grant* grant = machines_.slots.reserve(now, wanted)) return *grant;
@@ -306,12 +310,21 @@ void JobRouter::answer_search(Time now, const job::Charter& charter, const JobMe
 
 void JobRouter::on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const JobId job = JobId::from(message.job());
-  const job::SlotLeases::Grant* grant = machines_.slots.claim(now, from, job, message.claim().claim(), message.claim().slots());
+  const JobMessage::ClaimName& claim = message.claim();
+  const job::SlotLeases::Grant* grant = machines_.slots.claim(now, from, job, claim.claim(), claim.slots(), {claim.held(), claim.round()});
   if (grant == nullptr) {
     JobMessage answer;
     *answer.mutable_no_claim() = message.claim();
     return out.send(from, job, std::move(answer));
   }
+  if (claim.round() > 0) {
+    JobMessage answer;
+    answer.mutable_claim_state()->set_claim(grant->claim);
+    answer.mutable_claim_state()->set_round(grant->round);
+    answer.mutable_claim_state()->set_held(grant->held);
+    out.send(from, job, std::move(answer));
+  }
+  if (grant->held) return close_hosted_job(job, out);  // nothing is fetched for a job that may never run here
   auto& hosted_job = machines_.hosted_jobs[job];
   if (hosted_job == nullptr) {
     machines_.authorities.hold(job);
@@ -379,6 +392,15 @@ void JobRouter::on_status(Time now, const PeerId& from, const JobMessage& messag
 void JobRouter::on_no_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   const auto found = machines_.homes.find(JobId::from(message.job()));
   if (found != machines_.homes.end()) found->second->on_no_claim(now, from, message.no_claim(), out);
+}
+
+void JobRouter::on_wounded(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  const auto found = machines_.homes.find(JobId::from(message.job()));
+  if (found != machines_.homes.end()) found->second->on_wounded(now, from, message.wounded(), out);
+}
+
+void JobRouter::on_claim_state(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_claim_state(now, from, message.claim_state(), out);
 }
 
 void JobRouter::on_effects(Time now, const PeerId& from, const JobMessage& message, Actions& out) {

@@ -68,7 +68,7 @@ class JobRouter {
     std::function<bool()> disk_is_full;    // nothing is reserved or kept then
     SearchRelay& searches;
     // The terms of a reservation, or why this machine does not lend to the job.
-    std::function<std::variant<job::SlotLeases::Wanted, Refusal>(const job::Charter&, const JobMessage::Query&)> terms;
+    std::function<std::variant<job::SlotLeases::Wanted, Refusal>(Time, const job::Charter&, const JobMessage::Query&)> terms;
     // There is no slot for the job: lets claims of others leave, if it is due some, and says who holds the slots.
     std::function<Refusal(Time, const job::SlotLeases::Wanted&, Actions&)> on_no_slot;
     std::function<wire::pb::Descriptor(const job::Charter&)> introduction;              // of this peer, in the grid of the job
@@ -123,6 +123,8 @@ class JobRouter {
   void on_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_release(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_no_claim(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_wounded(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_claim_state(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_status(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_assign(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_drop(Time now, const PeerId& from, const JobMessage& message, Actions& out);

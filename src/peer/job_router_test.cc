@@ -122,9 +122,14 @@ class Router : public testing::Test {
        .disk_is_behind = [this] { return disk_behind_; },
        .disk_is_full = [this] { return disk_full_; },
        .searches = searches_,
-       .terms = [this](const job::Charter& charter, const JobMessage::Query& query) -> std::variant<job::SlotLeases::Wanted, Refusal> {
+       .terms = [this](Time, const job::Charter& charter,
+                       const JobMessage::Query& query) -> std::variant<job::SlotLeases::Wanted, Refusal> {
          if (!lends_) return Refusal{JobMessage::Decline::RULES, "it does not lend"};
-         return job::SlotLeases::Wanted{charter.first_home(), charter.id(), query.slots(), charter.submitter()};
+         return job::SlotLeases::Wanted{.home = charter.first_home(),
+                                        .job = charter.id(),
+                                        .slots = query.slots(),
+                                        .consumer = charter.submitter(),
+                                        .held = query.held()};
        },
        .on_no_slot = [](Time, const job::SlotLeases::Wanted&, Actions&) { return Refusal{JobMessage::Decline::BUSY, "all are taken"}; },
        .introduction = [](const job::Charter&) { return wire::pb::Descriptor(); },
@@ -283,7 +288,8 @@ TEST_F(Router, AMemberOfTheJobHasOnlyItsOwnRights) {
       hear(member, of_kind(kind));
       EXPECT_EQ(refusal(), "it gave orders for a job whose home it is not") << kind;
     }
-  for (const int kind : {JobMessage::kStatus, JobMessage::kEffects, JobMessage::kNoClaim, JobMessage::kThreadFailed, JobMessage::kHave}) {
+  for (const int kind : {JobMessage::kStatus, JobMessage::kEffects, JobMessage::kNoClaim, JobMessage::kThreadFailed, JobMessage::kHave,
+                         JobMessage::kWounded, JobMessage::kClaimState}) {
     hear(kKeeper, of_kind(kind));
     EXPECT_EQ(refusal(), "it speaks for threads of a job of which it is no host") << kind;
   }
@@ -437,6 +443,32 @@ TEST_F(Router, ASearchThatCameOnAnotherWayIsAnsweredToItsHome) {
   ASSERT_NE(send, nullptr);
   EXPECT_EQ(send->to, id_of(kHome));
   EXPECT_TRUE(send->message.job().has_offer());
+}
+
+// Nothing is fetched for slots that may go to another job.
+TEST_F(Router, HeldSlotsRunNothingUntilTheirHomeKeepsThem) {
+  JobMessage::Query query;
+  query.set_held(true);
+  hear(kHome, test::Searcher{home_signer_, key_of(kHome)}.search(charter_, ++round_, 2, query));
+  ASSERT_NE(sent(), nullptr);
+  JobMessage claim;
+  claim.mutable_claim()->set_claim(sent()->offer().claim());
+  const auto claims_as = [&](bool held, std::uint64_t round) {
+    claim.mutable_claim()->set_held(held);
+    claim.mutable_claim()->set_round(round);
+    hear(kHome, claim);
+    return std::ranges::any_of(out_.now, [&](const job::Action& action) {
+      const auto* send = std::get_if<job::Send>(&action);
+      if (send == nullptr || !send->message.job().has_claim_state()) return false;
+      return send->message.job().claim_state().held() == held && send->message.job().claim_state().round() == round;
+    });
+  };
+  EXPECT_TRUE(claims_as(true, 1));
+  EXPECT_TRUE(hosted_jobs_.empty());
+  EXPECT_TRUE(claims_as(false, 2));
+  EXPECT_EQ(hosted_jobs_.size(), 1u);
+  EXPECT_TRUE(claims_as(true, 3));
+  EXPECT_TRUE(hosted_jobs_.empty());
 }
 
 TEST_F(Router, ACharterMustBeTheJobs) {

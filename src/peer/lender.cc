@@ -18,7 +18,7 @@ job::LendingAsker Lender::asker_of(const PeerId& home, const job::Charter& chart
   return asker;
 }
 
-std::variant<job::SlotLeases::Wanted, Refusal> Lender::terms(const job::Charter& charter, const job::JobMessage::Query& query) const {
+std::variant<job::SlotLeases::Wanted, Refusal> Lender::terms(Time now, const job::Charter& charter, const job::JobMessage::Query& query) {
   using Decline = job::JobMessage::Decline;
   if (auto why = lending_.refusal(asker_of(charter.first_home(), charter)))
     return Refusal{lending_.workers_fail().empty() ? Decline::RULES : Decline::WORKERS_FAIL, *std::move(why)};
@@ -28,7 +28,10 @@ std::variant<job::SlotLeases::Wanted, Refusal> Lender::terms(const job::Charter&
                                  .slots = query.slots(),
                                  .consumer = charter.submitter(),
                                  .weight = lending_.weight_of(charter.submitter()),
-                                 .priority = query.priority()};
+                                 .priority = query.priority(),
+                                 .submitted = ages_.believed(now + self_.wall_offset, charter.first_home(), charter.id(),
+                                                             Time(static_cast<std::int64_t>(query.submitted_at_ns()))),
+                                 .held = query.held()};
 }
 
 Refusal Lender::who_holds_slots(const job::SlotLeases::Wanted& wanted) const {
@@ -37,11 +40,12 @@ Refusal Lender::who_holds_slots(const job::SlotLeases::Wanted& wanted) const {
   if (machines_.slots.slots() == 0) return {Decline::RULES, "it lends no cores"};
   const auto own = std::ranges::find_if(grants, [&](const auto& entry) { return entry.second.consumer == wanted.consumer; });
   const auto other = std::ranges::find_if(grants, [&](const auto& entry) { return entry.second.consumer != wanted.consumer; });
+  const auto how = [](const auto& entry) { return entry->second.held ? "held for the older" : "taken by"; };
   if (own != grants.end())
-    return {Decline::BUSY, fmt::format("its {} slots are taken by job {} of the same user{}", machines_.slots.slots(), own->first.brief(),
-                                       other == grants.end() ? "" : " and by other users")};
+    return {Decline::BUSY, fmt::format("its {} slots are {} job {} of the same user{}", machines_.slots.slots(), how(own),
+                                       own->first.brief(), other == grants.end() ? "" : " and by other users")};
   if (other != grants.end())
-    return {Decline::BUSY, fmt::format("its {} slots are taken by job {} of user {}", machines_.slots.slots(), other->first.brief(),
+    return {Decline::BUSY, fmt::format("its {} slots are {} job {} of user {}", machines_.slots.slots(), how(other), other->first.brief(),
                                        other->second.consumer.hex().substr(0, 8))};
   return {Decline::BUSY, "jobs of this peer have held slots and not used them: it has to wait"};
 }

@@ -13,6 +13,7 @@
 #include "job/authority/authority.h"
 #include "job/home/home.h"
 #include "job/host/hosted_job.h"
+#include "job/host/job_ages.h"
 #include "job/host/slot_leases.h"
 #include "job/lending/balance.h"
 #include "job/lending/fair_turns.h"
@@ -71,7 +72,7 @@ class Lender {
   void on_message(Time now, const PeerId& peer, const job::JobMessage& message);
 
   // The terms of a reservation for the search of a home, or why this machine does not lend to the job. REQUIRES: a query that was checked.
-  std::variant<job::SlotLeases::Wanted, Refusal> terms(const job::Charter& charter, const job::JobMessage::Query& query) const;
+  std::variant<job::SlotLeases::Wanted, Refusal> terms(Time now, const job::Charter& charter, const job::JobMessage::Query& query);
   // Why there are no slots for a job that has the right to them: who holds them.
   Refusal who_holds_slots(const job::SlotLeases::Wanted& wanted) const;
   // Why the job asks for more than the owner allows.
@@ -116,6 +117,7 @@ class Lender {
   job::Balance balance_;
   const Machines machines_;
   job::Capacity capacity_;
+  job::JobAges ages_;
   bool changed_ = false;  // since the lanes were dealt out
   Time sampled_{0};
   Time sample_at_ = job::kNever;  // never: this peer has no job, and runs none

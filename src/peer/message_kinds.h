@@ -17,7 +17,7 @@ inline bool is_for_everybody(const job::PeerMessage& message) { return !message.
 inline bool is_of_job(const job::PeerMessage& message) {
   if (!message.has_job()) return false;
   const wire::pb::JobMessage& job = message.job();
-  return !job.has_search() && !job.has_decline() && !job.has_release() && !job.has_no_claim() && !job.has_forget() &&
+  return !job.has_search() && !job.has_decline() && !job.has_release() && !job.has_no_claim() && !job.has_wounded() && !job.has_forget() &&
          !job.has_want_roster();
 }
 

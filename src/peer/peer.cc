@@ -106,6 +106,7 @@ void Peer::finish_turn(Time now, Actions& turn, std::vector<Action>& out) {
     apply_image_changes(now, turn);
     look_up_keys(now, turn);
     publish(turn);
+    tell_wounded(turn);
     apply_job_changes(now, turn);
     lender_.deal(now, turn);
     grids_.set_slots(slots_.slots(), lender_.announced_slots());
@@ -485,6 +486,17 @@ void Peer::end_claim(const job::SlotLeases::Grant& grant, Actions& out) {
   JobMessage message;
   message.mutable_no_claim()->set_claim(grant.claim);
   out.send(grant.home, grant.job, std::move(message));
+}
+
+// An older job has taken the slots of gangs that had not begun.
+void Peer::tell_wounded(Actions& out) {
+  for (const job::SlotLeases::Grant& grant : slots_.take_wounded()) {
+    touched_.insert(grant.job);
+    router_.close_hosted_job(grant.job, out);
+    JobMessage message;
+    message.mutable_wounded()->set_claim(grant.claim);
+    out.send(grant.home, grant.job, std::move(message));
+  }
 }
 
 // A home that claims slots and runs nothing on them would keep other homes from using them.

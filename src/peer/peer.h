@@ -304,6 +304,7 @@ class Peer {
   template <class JobRequest>
   void change_job(const JobRequest& request, Status (job::Home::*change)(Time, Actions&), Time now, Actions& out);
   void end_claim(const job::SlotLeases::Grant& grant, Actions& out);
+  void tell_wounded(Actions& out);
   void end_unused_claim(Time now, const JobId& job, Actions& out);
   void apply_job_changes(Time now, Actions& out);
   void end_home(const JobId& job, Actions& out);

@@ -238,13 +238,18 @@ TEST_F(LonelyPeer, LendsLessAtOnceAndSaysWhyThreadsWait) {
 // Another home asks for slots for a job of that user.
 class PeerWithUsers : public LonelyPeer {
  protected:
-  JobMessage ask(std::uint8_t user, std::uint32_t slots, std::string_view needs = {}) {
+  enum class Held : std::uint8_t { no, yes };
+  JobMessage ask(std::uint8_t user, std::uint32_t slots, std::string_view needs = {}, Held held = Held::no,
+                 std::uint64_t submitted_at = 1) {
     wire::pb::JobCharter charter;
+    charter.set_nonce(submitted_at);
     charter.set_first_home(peer_id(1).bytes());
     charter.set_manifest(std::string(32, 'm'));
     const Bytes bytes = job::Charter::sign(charter, SigningKey(sha256(std::array{user}).bytes));
     job_ = {sha256(bytes)};
     JobMessage::Query query;
+    query.set_held(held == Held::yes);
+    query.set_submitted_at_ns(static_cast<std::uint64_t>(now_.count()) + submitted_at);
     if (!needs.empty()) *query.mutable_needs() = job::parse_requirements(needs).value();
     const overlay::TestSigner signer(overlay::test_key(1));
     const test::Searcher searcher{signer, overlay::test_key(1)};
@@ -315,6 +320,25 @@ TEST_F(PeerWithUsers, AJobThatTheRulesForbidGetsTheReason) {
   EXPECT_EQ(peer_->grids().main()->overlay.self().free_slots, 0u) << "nobody need ask";
   set_idle(std::chrono::hours(1));
   EXPECT_EQ(ask(1, 2).offer().slots(), 2u);
+}
+
+TEST_F(PeerWithUsers, AnOlderJobGetsTheSlotsThatAYoungerOneHolds) {
+  const JobMessage younger = ask(1, 2, {}, Held::yes, 9);
+  const JobId job = job_;
+  JobMessage claim;
+  claim.mutable_claim()->set_claim(younger.offer().claim());
+  claim.mutable_claim()->set_held(true);
+  claim.mutable_claim()->set_round(1);
+  hear(1, about(job, claim));
+  EXPECT_TRUE(peer_->hosted_jobs().empty());
+  EXPECT_EQ(ask(1, 2, {}, Held::yes, 10).decline().why(), JobMessage::Decline::BUSY);
+  EXPECT_EQ(ask(1, 2, {}, Held::yes, 8).offer().slots(), 2u);
+  const bool told = std::ranges::any_of(others_, [&](const Action& action) {
+    const auto* send = std::get_if<job::Send>(&action);
+    return send != nullptr && send->message.job().wounded().claim() == younger.offer().claim() &&
+           JobId::from(send->message.job().job()) == job;
+  });
+  EXPECT_TRUE(told);
 }
 
 TEST_F(PeerWithUsers, AJobThatNeedsMoreThanThisMachineHasGetsBothNumbersAndNoSlot) {

@@ -38,7 +38,7 @@ Status check_grid_run_options(const RunOptions& run, const GridRunOptions& grid)
   if (!grid.grid.empty()) GW_TRY_VOID(wire::check_grid_name(grid.grid));
   if (grid.priority > wire::kMaxPriority) return fail(Kind::invalid, "--priority is 0 to {}", wire::kMaxPriority);
   if (grid.workers == 0u) return fail(Kind::invalid, "--workers is at least 1");
-  return ok();
+  return check_min_workers(grid.placing, grid.workers);
 }
 
 Status check_local_options(const GridRunOptions& grid, std::string_view needed) {

@@ -1,7 +1,10 @@
 #pragma once
-// The options of `run` and `map` that say which machines a job needs, where it runs, and how long it may last.
+// The options of `run` and `map` that say which machines a job needs, where it runs, what it does without them, and how long it may
+// last.
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,8 @@ namespace gw::cli {
 struct PlacingOptions {
   std::string need;
   std::string place;
+  std::optional<std::uint32_t> min_workers;
+  std::string on_failure;
   std::string job_time;
 };
 
@@ -22,6 +27,8 @@ struct PlacingOptions {
 struct JobPlacing {
   job::Requirements needs;
   job::Placing place = wire::pb::Manifest::Policy::NEAR;
+  std::uint32_t min_slots = 0;
+  job::OnFailure on_failure = wire::pb::Manifest::Policy::REPLACE;
   std::chrono::milliseconds job_time{0};
 };
 
@@ -29,6 +36,7 @@ void add_placing_options(Command& command, PlacingOptions& options);
 
 // Kind::invalid, naming the option and what to write instead.
 Result<JobPlacing> to_placing(const PlacingOptions& options);
+Status check_min_workers(const PlacingOptions& options, std::optional<std::uint32_t> workers);
 // Options that mean a job, without what makes one (`needed`).
 Status check_no_placing_options(const PlacingOptions& options, std::string_view needed);
 

@@ -13,12 +13,15 @@ std::string refusal(const PlacingOptions& options) {
 }
 
 TEST(PlacingOptions, ReachTheManifest) {
-  const auto placing = to_placing({.need = "memory=2G,tag=gpu", .place = "spread", .job_time = "2h"});
+  const auto placing =
+      to_placing({.need = "memory=2G,tag=gpu", .place = "spread", .min_workers = 3, .on_failure = "cancel", .job_time = "2h"});
   ASSERT_TRUE(placing) << placing.error().detail;
   Policy policy;
   write(*placing, policy);
   EXPECT_EQ(job::text_of(policy.needs()), "memory=2G,tag=gpu");
   EXPECT_EQ(policy.place(), Policy::SPREAD);
+  EXPECT_EQ(policy.min_slots(), 3u);
+  EXPECT_EQ(policy.on_failure(), Policy::CANCEL);
   EXPECT_EQ(policy.job_time_ns(), 7'200'000'000'000u);
 }
 
@@ -30,9 +33,16 @@ TEST(PlacingOptions, NoneLeaveTheManifestAsItWas) {
 
 TEST(PlacingOptions, AWrongOneIsNamedWithWhatToWrite) {
   EXPECT_NE(refusal({.need = "cores=2"}).find("--need: "), std::string::npos);
+  EXPECT_EQ(refusal({.on_failure = "retry"}), "--on-failure: 'retry' is none of replace, ignore, cancel");
   EXPECT_EQ(refusal({.place = "far"}), "--place: 'far' is none of near, hash, spread");
   EXPECT_NE(refusal({.job_time = "2"}).find("--job-time: "), std::string::npos);
   EXPECT_EQ(refusal({.job_time = "0s"}), "--job-time: '0s' is too short");
+}
+
+TEST(PlacingOptions, AGangIsNotLargerThanItsJob) {
+  EXPECT_TRUE(check_min_workers({.min_workers = 4}, 4));
+  EXPECT_TRUE(check_min_workers({.min_workers = 4}, std::nullopt));
+  EXPECT_EQ(check_min_workers({.min_workers = 5}, 4).error().detail, "--min-workers 5 is more than --workers 4: the job would never begin");
 }
 
 TEST(PlacingOptions, MeanAJob) {

@@ -78,14 +78,14 @@ Status check_selection(const wire::pb::Manifest::TaskArray& array) {
   return ok();
 }
 
-// Requirements of the job for its hosts, and its limit of time.
+// Where the job runs, and what becomes of it when a host is lost.
 Status check_placement(const wire::pb::Manifest::Policy& policy) {
   if (const Status needs = job::check(policy.needs()); !needs)
     return fail(Kind::invalid, "the manifest of the job is invalid: {}", needs.error().detail);
   GW_TRY_VOID(require(wire::pb::Manifest::Policy::Placing_IsValid(policy.place()), "its placement is not known here; update godwit"));
-  // A policy that nothing carries out is refused, not ignored.
-  const bool carried_out = policy.min_slots() <= 1 && policy.on_failure() == wire::pb::Manifest::Policy::REPLACE;
-  GW_TRY_VOID(require(carried_out, "its gang or policy for a lost host is not known here; update godwit"));
+  GW_TRY_VOID(require(policy.min_slots() <= policy.slots(), "a job cannot begin with more slots than it wants"));
+  GW_TRY_VOID(require(wire::pb::Manifest::Policy::OnFailure_IsValid(policy.on_failure()),
+                      "its policy for a lost host is not known here; update godwit"));
   return require(policy.job_time_ns() <= kMaxCheckpointInterval, "a job lasts at most 13 days");
 }
 

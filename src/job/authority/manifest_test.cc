@@ -79,6 +79,8 @@ TEST(Manifest, OfAPlacementOutOfRangeIsRefused) {
   EXPECT_EQ(refusal([](Policy& policy) {
               policy.mutable_needs()->set_memory_bytes(2u << 30);
               policy.mutable_needs()->add_tags("gpu");
+              policy.set_min_slots(2);
+              policy.set_on_failure(Policy::CANCEL);
               policy.set_job_time_ns(600'000'000'000);
             }),
             "");
@@ -86,8 +88,8 @@ TEST(Manifest, OfAPlacementOutOfRangeIsRefused) {
   EXPECT_NE(refusal([](Policy& policy) { policy.mutable_needs()->set_disk_bytes(~0ull); }).find("disk"), std::string::npos);
   EXPECT_EQ(refusal([](Policy& policy) { policy.set_place(Policy::SPREAD); }), "");
   EXPECT_NE(refusal([](Policy& policy) { policy.set_place(static_cast<Policy::Placing>(3)); }).find("update godwit"), std::string::npos);
-  EXPECT_NE(refusal([](Policy& policy) { policy.set_on_failure(Policy::CANCEL); }).find("lost host"), std::string::npos);
-  EXPECT_NE(refusal([](Policy& policy) { policy.set_min_slots(2); }).find("gang"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_on_failure(static_cast<Policy::OnFailure>(9)); }).find("lost host"), std::string::npos);
+  EXPECT_NE(refusal([](Policy& policy) { policy.set_min_slots(3); }).find("more slots"), std::string::npos);
   EXPECT_NE(refusal([](Policy& policy) { policy.set_job_time_ns(~0ull); }).find("13 days"), std::string::npos);
 }
 

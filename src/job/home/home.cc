@@ -28,13 +28,15 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       tasks_(config_.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
-      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_,
-                            environment.signer, environment.boot, environment.history}),
+      losses_(manifest_),
+      gang_(config.gang, manifest_.content().policy().min_slots()),
       suspension_(charter_.id()),
       policy_(manifest_),
       predecessors_(manifest_, environment.course_of),
       run_time_(manifest_),
-      records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_}),
+      records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_, losses_}),
+      slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_,
+                            environment.signer, environment.boot, environment.history, losses_, gang_, records_, environment.rng}),
       reports_({charter_.id(), environment.wall_offset, manifest_, tasks_, claims_, placement_, counters_, records_.output(),
                 [this](EffectEntry entry, Actions& out) { records_.append(std::move(entry), out); }}) {
   const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
@@ -55,8 +57,12 @@ Status Home::recover(Time now, const HomeRecords& records) {
   records_.recover(Time(static_cast<std::int64_t>(records.job.submitted_at_ns())), records.effects);
   const Time alive_at(static_cast<std::int64_t>(records.counters.alive_at_ns()));
   run_time_.recover(now + environment_.wall_offset, alive_at, environment_.self, threads_);
+  losses_.recover(records.counters.most_slots(), claims_.slots());
   tick_at_ = now;
-  if (!records.threads.empty() || !records.effects.empty()) predecessors_.clear();
+  if (!records.threads.empty() || !records.effects.empty()) {  // it has begun
+    predecessors_.clear();
+    gang_.recover_begun();
+  }
   if (records.suspended) suspension_.recover(threads_.placed());
   return ok();
 }
@@ -93,22 +99,6 @@ void Home::end_overdue(Time now, Actions& out) {
 
 // --- suspension
 
-Status Home::suspend(Time now, Actions& out) {
-  GW_TRY_VOID(suspension_.begin(out));
-  for (const auto& [id, thread] : threads_.all())
-    if (thread.placed() != nullptr) threads_.set_due(id, now);
-  tasks_.recall_all(now, out);
-  check_suspended(out);
-  return ok();
-}
-
-Status Home::resume(Time now, Actions& out) {
-  GW_TRY_VOID(suspension_.end(out));
-  tick_at_ = now;
-  place_ready(now, out);
-  return ok();
-}
-
 // The thread's last image is stable, and its effects are stored: nothing is repeated when it goes on from there.
 void Home::on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out) {
   const ThreadId id{name.thread()};
@@ -142,10 +132,12 @@ void Home::on_tick(Time now, Actions& out) {
   if (over_) return;
   // All claims end before the first thread is placed again: the next host may be one whose claim ends too.
   for (const PeerId& peer : slots_.tend(now, out)) lose_claim(now, peer, out);
+  if (over_) return;
   keepers_.unpark_returned();
   place_ready(now, out);
   if (const Status follows = predecessors_.look(); !follows) return finish(now, wire::pb::JobRecord::DONE, out, follows.error().detail);
-  if (may_seek()) tasks_.on_tick(now, out);
+  if (may_seek()) advance_gang(now, out);
+  if (may_seek() && gang_.begun()) tasks_.on_tick(now, out);
   seek(now, out);
 }
 
@@ -161,6 +153,7 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
   const Claim* held = claims_.find(from);
   if (held == nullptr || held->claim != name.claim()) return;
   GW_REACHED("home: a host had lost its claim");
+  losses_.on_lost(from, *held);
   lose_claim(now, from, out);
   place_ready(now, out);
 }
@@ -168,13 +161,14 @@ void Home::on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName
 void Home::on_peer_lost(Time now, const PeerId& peer, Actions& out) {
   slots_.on_peer_lost(peer);
   threads_.set_kept_due(peer, now);
-  if (claims_.find(peer) == nullptr) return;
+  const Claim* claim = claims_.find(peer);
+  if (claim == nullptr) return;
   GW_REACHED("home: a host was lost");
+  losses_.on_lost(peer, *claim);
   lose_claim(now, peer, out);
   place_ready(now, out);
 }
 
-// The caller places the threads again.
 void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
   if (claims_.find(peer) == nullptr) return;  // given back with all others, when the job was suspended
   const std::set<ThreadId> threads = claims_.find(peer)->threads;
@@ -183,18 +177,20 @@ void Home::lose_claim(Time now, const PeerId& peer, Actions& out) {
     out.notify(HostLost{charter_.id(), peer, threads.size()});
   }
   for (const ThreadId id : threads) lose(now, id, {}, out);
-  if (claims_.find(peer) == nullptr) return;
-  tasks_.lose(peer);
-  slots_.on_claim_lost(peer);
-  claims_.remove(peer);
-  if (!suspension_.wanted()) tasks_.feed_all(now, out);
+  if (claims_.find(peer) != nullptr) {
+    tasks_.lose(peer);
+    slots_.on_claim_lost(peer);
+    claims_.remove(peer);
+  }
+  if (auto end = losses_.ends(unfinished())) return stop(now, *std::move(end), out);
+  if (may_run()) tasks_.feed_all(now, out);
 }
 
 // --- placing
 
 // Places as many threads as there is room for; called whenever a host gets room or a thread becomes ready.
 void Home::place_ready(Time now, Actions& out) {
-  if (over_ || suspension_.wanted()) return;
+  if (over_ || !may_run()) return;
   if (GW_BUG(58) && tick_at_ != now + config_.retry / 2) return;  // outside of on_tick()
   while (const auto retry = Placement::next_doubted(threads_, claims_))
     if (!park_without_keeper(now, retry->thread)) place(now, retry->thread, retry->host, out);
@@ -407,7 +403,7 @@ void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
   if (finish_if_done(now, out)) return;
   check_suspended(out);
   place_ready(now, out);
-  if (!suspension_.wanted()) tasks_.feed(now, host, out);
+  if (may_run()) tasks_.feed(now, host, out);
 }
 
 void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out) {
@@ -541,14 +537,14 @@ void Home::on_task_report(Time now, const PeerId& from, const JobMessage::TaskRe
     const TaskReports::Taken taken = reports_.take(now, from, config_.tasks.lease, report, out);
     for (const std::uint32_t task : taken.promoted) promote(now, from, task, out);
     if (taken.refused) slots_.on_refused(from);
-    if (taken.came_back && !suspension_.wanted()) tasks_.feed_all(now, out);
+    if (taken.came_back && may_run()) tasks_.feed_all(now, out);
   } else if (report.number() > 0) {
     GW_REACHED("home: a report of tasks came twice, early, or in answer to an earlier boot");
   }
   if (finish_if_done(now, out)) return;
   if (claims_.find(from) == nullptr) return;  // given back with all others, when the job was suspended
   if (report.number() > 0) out.after_disk(tasks_.acknowledgement(from));
-  if (!suspension_.wanted()) tasks_.feed(now, from, out);
+  if (may_run()) tasks_.feed(now, from, out);
 }
 
 // The task goes on at its host as a thread of its first epoch.

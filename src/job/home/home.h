@@ -15,10 +15,13 @@
 #include "job/effects/effect_ledger.h"
 #include "job/home/claim_table.h"
 #include "job/home/failure_policy.h"
+#include "job/home/gang.h"
+#include "job/home/home_messages.h"
 #include "job/home/home_recovery.h"
 #include "job/home/job_records.h"
 #include "job/home/job_snapshot.h"
 #include "job/home/keeper_assignment.h"
+#include "job/home/loss_policy.h"
 #include "job/home/output_limit.h"
 #include "job/home/placement.h"
 #include "job/home/predecessors.h"
@@ -41,7 +44,7 @@ namespace gw::job {
 // claims, placing and keepers have classes of their own; Home turns messages into calls of them.
 //
 // Invariants: a thread's epoch, host and keeper are on disk before any peer is told; at most one claim per peer; claimed slots never exceed
-// what the manifest wants; a thread of which effects are stored begins anew only if it has no determinants. No step is O(threads), but for
+// what LossPolicy allows; a thread of which effects are stored begins anew only if it has no determinants. No step is O(threads), but for
 // messages that name as many and for the loss of a peer that has as many.
 // Limits: Config, the manifest's, the ledger's. A machine without I/O or threads: its peer owns and drives it.
 class Home {
@@ -58,6 +61,7 @@ class Home {
     Placement::Config placement;
     KeeperAssignment::Config keepers;
     TaskPlane::Config tasks;
+    Gang::Config gang;
   };
   // Outlive it.
   struct Environment {
@@ -86,9 +90,22 @@ class Home {
   }
   // Asks all threads for their last images. When none runs any more the job is suspended (JobSuspended), and its slots are given back.
   // Kind::invalid: it is suspended, or about to be.
-  Status suspend(Time now, Actions& out);
+  Status suspend(Time now, Actions& out) {
+    GW_TRY_VOID(suspension_.begin(out));
+    for (const auto& [id, thread] : threads_.all())
+      if (thread.placed() != nullptr) threads_.set_due(id, now);
+    tasks_.recall_all(now, out);
+    check_suspended(out);
+    return ok();
+  }
   // Places its threads again. Kind::invalid: it is not suspended, and is not about to be.
-  Status resume(Time now, Actions& out);
+  Status resume(Time now, Actions& out) {
+    GW_TRY_VOID(suspension_.end(out));
+    if (claims_.empty()) gang_.begin_again();
+    tick_at_ = now;
+    place_ready(now, out);
+    return ok();
+  }
   // The thread of a suspended program that has only one. Kind::invalid: it is not suspended; Kind::unsupported: there are several;
   // Kind::not_found: its image is kept by another peer.
   Result<ThreadId> suspended_thread() const { return suspension_.only_thread(threads_, manifest_, environment_.self); }
@@ -96,6 +113,7 @@ class Home {
   std::uint64_t supplied_input() const { return input_ ? input_->supplied() : 0; }
   // The job has ended. Its last record is written in the same turn; the peer then moves the job to PastJobs.
   bool over() const { return over_; }
+  const Gang& gang() const { return gang_; }
 
   void on_peer_lost(Time now, const PeerId& peer, Actions& out);
   void on_offer(Time now, const PeerId& from, const JobMessage::Offer& offer, Actions& out);
@@ -109,6 +127,18 @@ class Home {
     if (may_seek()) slots_.on_located(now, slot, peer, out);
   }
   void on_no_claim(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out);
+  void on_wounded(Time now, const PeerId& from, const JobMessage::ClaimName& claim, Actions& out) {
+    GW_REACHED("home: held slots were taken away for an older job");
+    counters_.on_refused(from, "it needed the slots that it held for this job for an older one");
+    on_no_claim(now, from, claim, out);
+  }
+  void on_claim_state(Time now, const PeerId& from, const JobMessage::ClaimState& state, Actions& out) {
+    Claim* claim = claims_.find(from);
+    if (claim == nullptr || claim->claim != state.claim()) return out.send(from, charter_.id(), release_message(state.claim()));
+    claim->last_seen = now;
+    gang_.on_answer(from, state.round(), state.held());
+    advance_gang(now, out);
+  }
   void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);
   void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
   void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
@@ -165,7 +195,8 @@ class Home {
       tables.no_slot = Reason::predecessor;
       return tables;
     }
-    tables.no_slot = slots_.why_no_slot(tick_at_);
+    tables.no_slot = !gang_.begun() ? gang_.why(claims_, environment_.live_peers)
+                                    : losses_.why_fewer(claims_.slots()).value_or(slots_.why_no_slot(tick_at_));
     tables.absent = slots_.why_not(tick_at_);
     return tables;
   }
@@ -190,6 +221,14 @@ class Home {
     if (!over_ && suspension_.complete(threads_.placed(), out)) slots_.release_all(out);
   }
 
+  // Whether work may be given to the hosts.
+  bool may_run() const { return !suspension_.wanted() && gang_.begun(); }
+  void advance_gang(Time now, Actions& out) {
+    if (!slots_.advance_gang(now, out) || suspension_.wanted()) return;
+    place_ready(now, out);
+    tasks_.feed_all(now, out);
+  }
+
   std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
 
   // --- tasks
@@ -206,9 +245,10 @@ class Home {
   void use_claimed(Time now, Actions& out) {
     for (const PeerId& host : slots_.take_claimed()) {
       place_ready(now, out);
-      tasks_.feed(now, host, out);
+      if (may_run()) tasks_.feed(now, host, out);
     }
   }
+  // The host has ended the claim, or home has left it: the caller places its threads again.
   void lose_claim(Time now, const PeerId& peer, Actions& out);
 
   // --- placing
@@ -268,13 +308,15 @@ class Home {
   TaskPlane tasks_;
   Placement placement_;
   KeeperAssignment keepers_;
-  SlotAcquisition slots_;
+  LossPolicy losses_;
+  Gang gang_;
   Suspension suspension_;
   FailurePolicy policy_;
   Predecessors predecessors_;
   RunTimeLimit run_time_;
   RecoveryCounters counters_;
   JobRecords records_;
+  SlotAcquisition slots_;
   TaskReports reports_;
   Time tick_at_{0};
   bool over_ = false;

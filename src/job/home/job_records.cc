@@ -80,6 +80,7 @@ void JobRecords::write_alive(Time now, Actions& out) {
 void JobRecords::write_counters(Actions& out) const {
   wire::pb::RecoveryCountersRecord record = environment_.counters.record();
   record.set_alive_at_ns(static_cast<std::uint64_t>(alive_at_.count()));
+  record.set_most_slots(environment_.losses.recorded());
   out.record(key(RecordKind::counters), record.SerializeAsString());
 }
 

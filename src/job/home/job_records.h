@@ -6,6 +6,7 @@
 #include "job/actions.h"
 #include "job/authority/charter.h"
 #include "job/home/job_snapshot.h"
+#include "job/home/loss_policy.h"
 #include "job/home/output_limit.h"
 #include "job/records.h"
 
@@ -24,6 +25,7 @@ class JobRecords {
     const TaskTable& tasks;
     const ClaimTable& claims;
     RecoveryCounters& counters;
+    const LossPolicy& losses;
   };
 
   JobRecords(const OutputLimit::Config& config, const Environment& environment)

@@ -23,21 +23,6 @@ class WithTimeLimit : public AtHome {
       home_->on_tick(now_, out_);
     }
   }
-  void restart() {
-    take();
-    HomeRecords records;
-    for (const auto& [key, value] : records_) {
-      const auto found = RecordKey::decode(key);
-      ASSERT_TRUE(found);
-      if (found->kind == RecordKind::thread) ASSERT_TRUE(records.threads[found->thread].ParseFromString(value));
-      if (found->kind == RecordKind::job) ASSERT_TRUE(records.job.ParseFromString(value));
-      if (found->kind == RecordKind::counters) ASSERT_TRUE(records.counters.ParseFromString(value));
-    }
-    wire::pb::Manifest manifest = manifest_of(1);
-    *manifest.mutable_policy() = policy_;
-    home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(Manifest::encode(manifest)).value());
-    ASSERT_TRUE(home_->recover(now_, records));
-  }
   std::string sentence() {
     take();
     return home_->snapshot().threads.at(0).sentence;

@@ -13,9 +13,11 @@ namespace gw::job {
 
 // The slots that the job can use and does not have.
 std::uint32_t SlotAcquisition::wanted() const {
-  if (none_to_place()) return 0;
-  const std::uint64_t most = std::min<std::uint64_t>(environment_.manifest.content().policy().slots(),
-                                                     environment_.threads.unfinished() + environment_.tasks.unfinished());
+  const Gang& gang = environment_.gang;
+  if (none_to_place() || !gang.seeks()) return 0;
+  const std::uint64_t least = gang.begun() ? 0 : gang.least();  // its threads may still be forked
+  const std::uint64_t work = environment_.threads.unfinished() + environment_.tasks.unfinished();
+  const std::uint64_t most = std::min<std::uint64_t>(environment_.losses.most_slots(), std::max(work, least));
   return static_cast<std::uint32_t>(most - std::min<std::uint64_t>(most, environment_.claims.slots()));
 }
 
@@ -67,6 +69,8 @@ void SlotAcquisition::ask(SlotSearch::Round round, std::uint32_t slots, Actions&
   query.set_radius_ns(static_cast<std::uint64_t>(round.radius.count()));
   query.set_slots(slots);
   query.set_priority(policy.priority());
+  query.set_held(environment_.gang.holds());
+  query.set_submitted_at_ns(static_cast<std::uint64_t>(environment_.records.submitted_at().count()));
   if (policy.has_needs()) *query.mutable_needs() = policy.needs();
   for (const PeerId& peer : round.ask) query.add_asked(asked_name(peer));
   const JobMessage message = search_message(environment_.charter, query, environment_.live_peers.introduction(),
@@ -87,6 +91,7 @@ void SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::O
     return give_back(from, offer.claim(), out);
   }
   declines_.remove(from);
+  environment_.gang.on_lends(from);
   const std::uint32_t usable = environment_.placement.usable(offer.slots(), offer.memory_bytes());
   // With too little memory for the job's limit the peer is used only if there is no other: the job may use less than its limit.
   if (usable == 0) environment_.placement.distrust(now, from);
@@ -97,6 +102,7 @@ void SlotAcquisition::on_offer(Time now, const PeerId& from, const JobMessage::O
 bool SlotAcquisition::on_decline(Time now, const PeerId& from, const JobMessage::Decline& decline, Actions& out) {
   if (!search_.on_answer(from, decline.round())) return false;
   declines_.add(now, from, decline);
+  decline.why() == JobMessage::Decline::BUSY ? environment_.gang.on_lends(from) : environment_.gang.on_unfit(from);
   if (places_) places_->on_answer(from, 0);
   choose(now, out);
   return true;
@@ -180,6 +186,8 @@ void SlotAcquisition::take(Time now, const SlotShare& share, Actions& out) {
                                                 .progress_at = now,
                                                 .seen_at = now});
   claimed_.push_back(peer);
+  environment_.gang.on_claimed(now, environment_.claims);
+  if (environment_.gang.begun()) environment_.losses.on_claimed(environment_.claims.slots());
   if (places_) places_->on_answer(peer, share.slots);
   send_claim(peer, claim, now, out);
 }
@@ -246,6 +254,7 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
     const bool stalled = is_stalled(now, peer, claim);
     const bool refuses = environment_.placement.refuses_all(claim);
     if (now - claim.last_seen > config_.silence) {
+      environment_.losses.on_lost(peer, claim);
       lost.push_back(peer);
     } else if (idle || stalled || refuses) {
       GW_REACHED("home: a claim was given back");
@@ -287,6 +296,7 @@ void SlotAcquisition::note_speeds() {
 // Whether the claim runs a thread, or could run one that waits.
 bool SlotAcquisition::is_needed(const PeerId& peer, const Claim& claim) const {
   const ThreadTable& threads = environment_.threads;
+  if (!environment_.gang.begun()) return true;
   if (!claim.idle() || claim.draining) return !claim.idle();
   return environment_.tasks.waiting() > 0 || !threads.ready().empty() ||
          threads.doubted().size() > (threads.doubted().contains(peer) ? 1u : 0u);
@@ -303,9 +313,39 @@ bool SlotAcquisition::is_stalled(Time now, const PeerId& peer, const Claim& clai
 }
 
 void SlotAcquisition::send_claim(const PeerId& peer, Claim& claim, Time now, Actions& out) const {
-  claim.renew_at = now + (claim.status == 0 ? config_.retry : config_.renew);
-  out.send(peer, environment_.charter.id(),
-           claim_message(claim.claim, claim.status == 0, claim.slots, environment_.threads.unfinished_children()));
+  const Gang& gang = environment_.gang;
+  const bool answered = gang.begun() ? claim.status > 0 : gang.is_confirmed(peer);
+  claim.renew_at = now + (answered ? config_.renew : config_.retry);
+  JobMessage message = claim_message(claim.claim, claim.status == 0, claim.slots, environment_.threads.unfinished_children());
+  message.mutable_claim()->set_held(gang.holds());
+  message.mutable_claim()->set_round(gang.round());
+  out.send(peer, environment_.charter.id(), std::move(message));
+}
+
+bool SlotAcquisition::advance_gang(Time now, Actions& out) {
+  Gang& gang = environment_.gang;
+  switch (gang.step(now, environment_.claims, environment_.live_peers, environment_.rng)) {
+    case Gang::Step::nothing:
+      return false;
+    case Gang::Step::send:
+      for (auto& [peer, claim] : environment_.claims.all()) send_claim(peer, claim, now, out);
+      return false;
+    case Gang::Step::give_back:
+      release_all(out);
+      return false;
+    case Gang::Step::begin:
+      break;
+  }
+  std::vector<PeerId> unconfirmed;
+  for (const auto& [peer, claim] : environment_.claims.all())
+    if (!gang.is_confirmed(peer)) unconfirmed.push_back(peer);
+  for (const PeerId& peer : unconfirmed) {
+    give_back(peer, environment_.claims.find(peer)->claim, out);
+    on_claim_lost(peer);
+    environment_.claims.remove(peer);
+  }
+  environment_.losses.on_claimed(environment_.claims.slots());
+  return true;
 }
 
 void SlotAcquisition::release_all(Actions& out) {

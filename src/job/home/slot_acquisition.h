@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/rng.h"
 #include "job/actions.h"
 #include "job/authority/authority.h"
 #include "job/authority/charter.h"
 #include "job/authority/manifest.h"
 #include "job/home/claim_table.h"
+#include "job/home/gang.h"
 #include "job/home/hash_places.h"
+#include "job/home/job_records.h"
+#include "job/home/loss_policy.h"
 #include "job/home/placement.h"
 #include "job/home/slot_declines.h"
 #include "job/home/slot_search.h"
@@ -35,7 +39,7 @@ namespace gw::job {
 // which have not answered yet have announced. If not, offers wait until the peers that home has asked itself have answered, half a second
 // at most. An offer of a peer that is not trusted waits for the half second. What is not claimed then is given back.
 //
-// Invariants: at most one claim per peer; claimed slots never exceed what the manifest wants; an offer is claimed or given back. Costs:
+// Invariants: at most one claim per peer; claimed slots never exceed what LossPolicy allows; an offer is claimed or given back. Costs:
 // O(claims) per tend(), O(offers) per answer. Limits: Config::offers, those of its parts. A machine without I/O or threads: its Home owns
 // and drives it.
 class SlotAcquisition {
@@ -66,6 +70,10 @@ class SlotAcquisition {
     const wire::Signer& signer;
     std::uint64_t boot;
     PeerHistory& history;
+    LossPolicy& losses;
+    Gang& gang;
+    const JobRecords& records;
+    Rng& rng;
   };
 
   SlotAcquisition(const Config& config, const Environment& environment)
@@ -90,6 +98,8 @@ class SlotAcquisition {
   }
   // The peers whose offers were claimed since the last call: the caller gives them threads and tasks.
   std::vector<PeerId> take_claimed() { return std::exchange(claimed_, {}); }
+  // Takes the next step of a job that needs several slots at once. True: it begins now.
+  bool advance_gang(Time now, Actions& out);
   // Handles the part of a status that is about the whole claim.
   void on_status(Time now, const PeerId& from, Claim& claim, const JobMessage::Status& status);
   // A keeper says what it keeps: hosts whose threads it has something new of do something.

@@ -24,14 +24,9 @@ const SlotLeases::Grant* SlotLeases::reserve(Time now, const Wanted& wanted) {
     return grant.home == wanted.home && !grant.claimed ? &grant : nullptr;
   }
   if (const auto wait = waits_.find(wanted.home); wait != waits_.end() && now < wait->second.until) return nullptr;
-  const std::uint32_t room = std::min(wanted.slots, room_for(wanted.home));
-  const std::uint32_t free = std::min(free_slots(), room);
-  std::uint32_t slots = free;
-  if (sharing_ && room > free && shared_grants() < config_.shared) {
-    const std::uint32_t part = part_of(wanted.weight, weights_with(wanted.consumer, wanted.weight));
-    const std::uint32_t held = held_by_user(wanted.consumer, wanted.priority);
-    slots = std::max(slots, std::min(room, part - std::min(part, held)));
-  }
+  if (const auto rest = rests_.find(wanted.home); wanted.held && rest != rests_.end() && now < rest->second) return nullptr;
+  wound_for(wanted);
+  const auto [slots, free] = room_now(wanted);
   if (slots == 0) return nullptr;
   if (slots > free) GW_REACHED("lending: a user shares slots that others hold");
   Grant grant{.home = wanted.home,
@@ -42,9 +37,41 @@ const SlotLeases::Grant* SlotLeases::reserve(Time now, const Wanted& wanted) {
               .weight = wanted.weight,
               .priority = wanted.priority,
               .shared = slots > free,
+              .may_hold = wanted.held,
+              .submitted = wanted.submitted,
               .since = now,
               .expires = now + config_.offer_for};
   return &grants_.emplace(wanted.job, grant).first->second;
+}
+
+SlotLeases::Room SlotLeases::room_now(const Wanted& wanted) const {
+  const std::uint32_t room = std::min(wanted.slots, room_for(wanted.home));
+  const std::uint32_t free = std::min(free_slots(), room);
+  if (!sharing_ || room <= free || shared_grants() >= config_.shared) return {free, free};
+  const std::uint32_t part = part_of(wanted.weight, weights_with(wanted.consumer, wanted.weight));
+  const std::uint32_t held = held_by_user(wanted.consumer, wanted.priority);
+  return {std::max(free, std::min(room, part - std::min(part, held))), free};
+}
+
+// Takes slots away from the youngest gangs first, and only if the job gets more by that.
+void SlotLeases::wound_for(const Wanted& wanted) {
+  const auto age = [](const auto& job) { return std::pair(job.submitted, job.job); };
+  std::vector<const Grant*> younger;
+  std::uint32_t gain = 0;
+  for (const auto& [job, grant] : grants_) {
+    const bool may_be_taken = grant.held || (GW_BUG(221) && grant.claimed);
+    if (!may_be_taken || age(grant) < age(wanted)) continue;
+    younger.push_back(&grant);
+    gain += grant.slots;
+  }
+  const std::uint32_t reachable = std::min({wanted.slots, room_for(wanted.home), free_slots() + gain});
+  std::ranges::sort(younger, [&](const Grant* a, const Grant* b) { return age(*a) < age(*b); });
+  while (!younger.empty() && room_now(wanted).slots < reachable) {
+    GW_REACHED("lending: held slots are taken away for an older job");
+    wounded_.push_back(*younger.back());
+    grants_.erase(younger.back()->job);
+    younger.pop_back();
+  }
 }
 
 // By weight, at least one slot: claims without a whole slot take turns.
@@ -86,13 +113,20 @@ std::optional<SlotLeases::Grant> SlotLeases::make_room(const Wanted& wanted, Tim
   return drained.empty() ? std::nullopt : std::optional(drained.front());
 }
 
-const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots) {
+const SlotLeases::Grant* SlotLeases::claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots,
+                                           const SlotHold& hold) {
   const auto found = grants_.find(job);
   if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return nullptr;
-  if (!found->second.claimed && slots > 0) found->second.slots = std::min(found->second.slots, slots);
-  found->second.claimed = true;
-  found->second.expires = now + config_.lease_for;
-  return &found->second;
+  Grant& grant = found->second;
+  if (!grant.claimed && slots > 0) grant.slots = std::min(grant.slots, slots);
+  grant.claimed = true;
+  if (!grant.used && (hold.round == 0 || hold.round >= grant.round)) {
+    grant.held = hold.held && grant.may_hold;
+    grant.round = std::max(grant.round, hold.round);
+  }
+  grant.expires = grant.held ? grant.since + config_.held_for : now + config_.lease_for;
+  if (GW_BUG(223) && grant.held) grant.expires = kNever;
+  return &grant;
 }
 
 const SlotLeases::Grant* SlotLeases::find(const JobId& job) const {
@@ -103,7 +137,7 @@ const SlotLeases::Grant* SlotLeases::find(const JobId& job) const {
 bool SlotLeases::release(Time now, const PeerId& home, const JobId& job, std::uint64_t claim) {
   const auto found = grants_.find(job);
   if (found == grants_.end() || found->second.home != home || found->second.claim != claim) return false;
-  if (!found->second.used) let_wait(now, home, now - found->second.since);
+  if (!found->second.used) on_unused(now, found->second);
   grants_.erase(found);
   return true;
 }
@@ -132,7 +166,8 @@ std::vector<SlotLeases::Grant> SlotLeases::resize(std::uint32_t slots, const std
 // REQUIRES: it has a grant.
 void SlotLeases::drain(const JobId& job, Time until, std::vector<Grant>& leaving) {
   Grant& grant = grants_.at(job);
-  if (!grant.claimed) {
+  if (!grant.claimed || grant.held) {
+    if (grant.held) wounded_.push_back(grant);
     grants_.erase(job);
     return;
   }
@@ -210,6 +245,15 @@ void SlotLeases::let_wait(Time now, const PeerId& origin, Time held) {
   ++wait.times;
 }
 
+void SlotLeases::let_rest(Time now, const PeerId& origin, Time held) {
+  if (origin == config_.caps.self) return;
+  std::erase_if(rests_, [&](const auto& entry) { return entry.second <= now; });
+  if (rests_.size() >= config_.waiting && !rests_.contains(origin))
+    rests_.erase(std::ranges::min_element(rests_, {}, [](const auto& entry) { return entry.second; }));
+  Time& until = rests_[origin];
+  until = std::max(until, now + held);
+}
+
 std::optional<SlotLeases::Grant> SlotLeases::end_unused(Time now, const JobId& job, Time since) {
   std::optional<Grant> grant = end(job);
   if (grant) let_wait(now, grant->home, now - since);
@@ -224,7 +268,7 @@ std::vector<SlotLeases::Grant> SlotLeases::expire(Time now) {
     return true;
   });
   for (const Grant& grant : ended)
-    if (!grant.used) let_wait(now, grant.home, now - grant.since);
+    if (!grant.used) on_unused(now, grant);
   return ended;
 }
 

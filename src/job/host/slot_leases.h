@@ -5,12 +5,19 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "job/lending/lending_rules.h"
 #include "job/names.h"
 
 namespace gw::job {
+
+// Whether a claim of a gang is held, as its home says.
+struct SlotHold {
+  bool held = false;
+  std::uint64_t round = 0;  // 0: the job has begun
+};
 
 // Grants slots: reserve, claim, renew, release; every grant ends by itself unless it is renewed.
 //
@@ -19,6 +26,11 @@ namespace gw::job {
 // more slots than its part, if they are shared; there are at most Config::shared of them. At most one grant per job. A home that held slots
 // and used none of them, however that ended, waits for the next as long as it held them, and twice as long each time, so that a stranger
 // with job ids of its own does not keep every other home from them.
+//
+// A gang *holds* slots until it has enough of them (job/home/gang.h). Held slots are taken away for an older job that wants them, and for
+// no other: job ids decide between jobs of the same time. They are held for Config::held_for at most, and their home holds no others here
+// for as long as it has held them; a home that lost them to another job need not wait. Slots of a job that has begun are never taken this
+// way.
 //
 // Costs: O(grants) per call. They are few: each that is not shared has a slot at least, so there are at most Config::slots of them and
 // Config::shared others, besides those that are being drained after the number of slots was lowered. A value without threads.
@@ -40,6 +52,7 @@ class SlotLeases {
     std::size_t shared = 64;                    // grants beyond the slots; 0: none
     std::size_t waiting = 1024;                 // origins that have to wait
     Time lease_for = std::chrono::seconds(60);  // a claim that is not renewed: also how long a job goes on without its home
+    Time held_for = std::chrono::seconds(20);   // held slots, renewed or not; longer than Gang::Config::longest
   };
   struct Grant {
     PeerId home;
@@ -51,8 +64,12 @@ class SlotLeases {
     std::uint32_t priority = 0;
     bool shared = false;  // beyond the slots
     bool claimed = false;
-    bool used = false;  // a thread was given to it
-    Time since;         // was reserved
+    bool used = false;        // a thread was given to it
+    bool may_hold = false;    // they were reserved to be held
+    bool held = false;        // the job has not begun: an older one may take the slots away
+    std::uint64_t round = 0;  // of the last change of `held`
+    Time submitted{0};        // since 1970: when the job was, as far as this peer believes it
+    Time since;               // was reserved
     Time expires;
     Time draining_until = kNever;  // its threads are leaving, and have to be gone by then; kNever: they stay
   };
@@ -69,9 +86,11 @@ class SlotLeases {
     ConsumerName consumer = {};
     std::uint32_t weight = 1;
     std::uint32_t priority = 0;
+    Time submitted{0};  // as in Grant
+    bool held = false;  // until the job can begin
   };
-  // Sets aside up to `slots` slots. nullptr: none are free and the user has its part, or the job has claimed some already. Asked again, the
-  // same reservation.
+  // Sets aside up to `slots` slots. If that needs it, held slots of younger jobs are taken away: take_wounded(). nullptr: none are free and
+  // the user has its part, or the job has claimed some already. Asked again, the same reservation.
   const Grant* reserve(Time now, const Wanted& wanted);
   void set_weights(const std::function<std::uint32_t(const ConsumerName&)>& weight_of) {
     for (auto& [job, grant] : grants_) grant.weight = weight_of(grant.consumer);
@@ -80,8 +99,11 @@ class SlotLeases {
   void set_sharing(bool sharing) { sharing_ = sharing; }
   // The latest claim of the user that has most beyond its part, if `wanted` should get slots and cannot share any: it is drained.
   std::optional<Grant> make_room(const Wanted& wanted, Time until);
+  // The grants that were taken away from gangs since the last call.
+  std::vector<Grant> take_wounded() { return std::exchange(wounded_, {}); }
   // Takes or renews. nullptr: there is no such grant. `slots`: how many are taken of those that were reserved; 0: all.
-  const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots = 0);
+  const Grant* claim(Time now, const PeerId& home, const JobId& job, std::uint64_t claim, std::uint32_t slots = 0,
+                     const SlotHold& hold = {});
   const Grant* find(const JobId& job) const;
   const std::map<JobId, Grant>& grants() const { return grants_; }
   bool release(Time now, const PeerId& home, const JobId& job, std::uint64_t claim);
@@ -103,6 +125,12 @@ class SlotLeases {
   Time next_deadline() const;
 
  private:
+  struct Room {
+    std::uint32_t slots = 0;  // for the job now
+    std::uint32_t free = 0;   // of these
+  };
+  Room room_now(const Wanted& wanted) const;
+  void wound_for(const Wanted& wanted);
   std::size_t shared_grants() const;
   // The slots that a user of this weight may hold, while users of the weight `all` together, itself included, compete.
   std::uint32_t part_of(std::uint32_t weight, std::uint64_t all) const;
@@ -115,6 +143,10 @@ class SlotLeases {
   bool beyond_caps(const PeerId& origin) const;
   void drain(const JobId& job, Time until, std::vector<Grant>& leaving);
   void let_wait(Time now, const PeerId& origin, Time held);
+  void let_rest(Time now, const PeerId& origin, Time held);
+  void on_unused(Time now, const Grant& grant) {
+    grant.held ? let_rest(now, grant.home, now - grant.since) : let_wait(now, grant.home, now - grant.since);
+  }
 
   Config config_;
   bool sharing_ = true;
@@ -125,6 +157,8 @@ class SlotLeases {
     Time until{0};
   };
   std::map<PeerId, Wait> waits_;  // origins that reserve slots and do not use them
+  std::map<PeerId, Time> rests_;  // origins that have held slots, and until when they hold no others
+  std::vector<Grant> wounded_;
 };
 
 }  // namespace gw::job

@@ -208,5 +208,123 @@ TEST_F(Slots, WhereMemoryIsLimitedAClaimBeyondItsPartMakesRoom) {
   EXPECT_FALSE(book_.make_room(wanted, seconds(9))) << "one at a time";
 }
 
+// --- slots that are held for a gang
+
+class HeldSlots : public Slots {
+ protected:
+  static JobId job(std::uint8_t number) { return name<JobId>(number); }
+  static SlotLeases::Wanted wanted(std::uint8_t job, std::uint32_t slots, Time submitted, std::uint8_t user = 1) {
+    return {
+        .home = name<PeerId>(job), .job = name<JobId>(job), .slots = slots, .consumer = a_user(user), .submitted = submitted, .held = true};
+  }
+  // Reserves slots for a job and holds them. The claim; 0: there are none for it.
+  std::uint64_t hold(std::uint8_t job, std::uint32_t slots, Time submitted, Time now = seconds(1), std::uint8_t user = 1) {
+    const SlotLeases::Grant* grant = book_.reserve(now, wanted(job, slots, submitted, user));
+    if (grant == nullptr) return 0;
+    const std::uint64_t claim = grant->claim;
+    EXPECT_NE(book_.claim(now, name<PeerId>(job), name<JobId>(job), claim, 0, {true, 1}), nullptr);
+    return claim;
+  }
+  void keep(std::uint8_t job, std::uint64_t claim, std::uint64_t round = 2) {
+    book_.claim(seconds(2), name<PeerId>(job), name<JobId>(job), claim, 0, {false, round});
+  }
+  std::vector<JobId> wounded() {
+    std::vector<JobId> jobs;
+    for (const SlotLeases::Grant& grant : book_.take_wounded()) jobs.push_back(grant.job);
+    return jobs;
+  }
+};
+
+TEST_F(HeldSlots, AreTakenAwayForAnOlderJobAndForNoOther) {
+  ASSERT_NE(hold(1, 4, seconds(50)), 0u);
+  EXPECT_EQ(hold(2, 2, seconds(60)), 0u) << "it is younger";
+  EXPECT_TRUE(wounded().empty());
+  const SlotLeases::Grant* grant = book_.reserve(seconds(1), wanted(3, 2, seconds(40)));
+  ASSERT_NE(grant, nullptr);
+  EXPECT_EQ(grant->slots, 2u);
+  EXPECT_FALSE(grant->shared);
+  EXPECT_EQ(wounded(), (std::vector{job(1)}));
+  EXPECT_TRUE(wounded().empty()) << "told once";
+  EXPECT_EQ(book_.free_slots(), 2u);
+}
+
+TEST_F(HeldSlots, OfTwoJobsOfOneTimeTheIdDecidesEverywhereAlike) {
+  const auto [low, high] = job(1) < job(2) ? std::pair<std::uint8_t, std::uint8_t>{1, 2} : std::pair<std::uint8_t, std::uint8_t>{2, 1};
+  ASSERT_NE(hold(low, 4, seconds(50)), 0u);
+  EXPECT_EQ(hold(high, 4, seconds(50)), 0u);
+  SlotLeases other({.slots = 4}, 3);
+  const std::uint64_t claim = other.reserve(seconds(1), wanted(high, 4, seconds(50)))->claim;
+  other.claim(seconds(1), name<PeerId>(high), job(high), claim, 0, {true, 1});
+  EXPECT_NE(other.reserve(seconds(1), wanted(low, 4, seconds(50))), nullptr);
+}
+
+TEST_F(HeldSlots, OfTheYoungestJobGoFirstAndNoMoreThanNeeded) {
+  ASSERT_NE(hold(1, 1, seconds(50)), 0u);
+  ASSERT_NE(hold(2, 1, seconds(70)), 0u);
+  ASSERT_NE(hold(3, 1, seconds(60)), 0u);
+  EXPECT_EQ(book_.reserve(seconds(1), wanted(4, 2, seconds(40)))->slots, 2u) << "one was free";
+  EXPECT_EQ(wounded(), (std::vector{job(2)}));
+}
+
+// Design 016: claims of jobs that run are never taken this way.
+TEST_F(HeldSlots, OfAJobThatHasBegunStay) {
+  const std::uint64_t claim = hold(1, 4, seconds(50));
+  keep(1, claim);
+  EXPECT_EQ(hold(2, 2, seconds(40)), 0u);
+  EXPECT_TRUE(wounded().empty());
+  EXPECT_FALSE(book_.find(job(1))->held);
+}
+
+TEST_F(HeldSlots, GoBackToBeingHeldUntilWorkCame) {
+  const std::uint64_t claim = hold(1, 4, seconds(50));
+  keep(1, claim, 2);
+  book_.claim(seconds(2), name<PeerId>(1), job(1), claim, 0, {true, 3});
+  EXPECT_TRUE(book_.find(job(1))->held);
+  book_.claim(seconds(2), name<PeerId>(1), job(1), claim, 0, {false, 2});
+  EXPECT_TRUE(book_.find(job(1))->held) << "a late message of an earlier round";
+  keep(1, claim, 4);
+  book_.on_used(job(1));
+  book_.claim(seconds(2), name<PeerId>(1), job(1), claim, 0, {true, 5});
+  EXPECT_FALSE(book_.find(job(1))->held) << "it runs";
+}
+
+TEST_F(HeldSlots, ComeBackAfterAWhileAndTheirHomeHoldsNoneForAsLong) {
+  const std::uint64_t claim = hold(1, 4, seconds(50));
+  for (Time now = seconds(2); now < seconds(21); now += seconds(2))
+    ASSERT_NE(book_.claim(now, name<PeerId>(1), job(1), claim, 0, {true, 1}), nullptr);
+  EXPECT_EQ(book_.next_deadline(), seconds(21)) << "renewed or not";
+  ASSERT_EQ(book_.expire(seconds(21)).size(), 1u);
+  EXPECT_EQ(book_.free_slots(), 4u);
+  EXPECT_EQ(hold(1, 4, seconds(50), seconds(40)), 0u);
+  EXPECT_NE(book_.reserve(seconds(40), {name<PeerId>(1), job(9), 1, a_user(1)}), nullptr) << "for a job that begins at once";
+  EXPECT_NE(hold(1, 4, seconds(50), seconds(41)), 0u);
+}
+
+TEST_F(HeldSlots, ThatWereTakenAwayLetNobodyWait) {
+  ASSERT_NE(hold(1, 4, seconds(50)), 0u);
+  const std::uint64_t claim = hold(2, 4, seconds(40), seconds(9));
+  ASSERT_NE(claim, 0u);
+  ASSERT_TRUE(book_.release(seconds(9), name<PeerId>(2), job(2), claim));
+  EXPECT_NE(hold(1, 4, seconds(50), seconds(9)), 0u);
+}
+
+TEST_F(HeldSlots, StayWhenAnotherUserGetsItsPartBesideThem) {
+  ASSERT_NE(hold(1, 4, seconds(50)), 0u);
+  EXPECT_TRUE(book_.reserve(seconds(1), wanted(2, 2, seconds(40), 2))->shared);
+  EXPECT_TRUE(wounded().empty());
+}
+
+TEST_F(HeldSlots, EndAtOnceWhenTheOwnerTakesThemBack) {
+  ASSERT_NE(hold(1, 4, seconds(50)), 0u);
+  EXPECT_TRUE(book_.resize(0, {}, seconds(9)).empty()) << "no thread has to leave";
+  EXPECT_EQ(wounded(), (std::vector{job(1)}));
+}
+
+TEST_F(HeldSlots, AreThoseThatWereReservedForIt) {
+  const std::uint64_t claim = book_.reserve(seconds(1), {name<PeerId>(1), job(1), 4, a_user(1)})->claim;
+  book_.claim(seconds(1), name<PeerId>(1), job(1), claim, 0, {true, 1});
+  EXPECT_FALSE(book_.find(job(1))->held) << "else a home would not have to wait between two times";
+}
+
 }  // namespace
 }  // namespace gw::job

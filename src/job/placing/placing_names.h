@@ -15,6 +15,8 @@ using OnFailure = wire::pb::Manifest::Policy::OnFailure;
 std::string_view name(Placing place);
 // "replace", "ignore", "cancel".
 std::string_view name(OnFailure on_failure);
+// Kind::invalid, with the words that are known.
+Result<OnFailure> parse_on_failure(std::string_view word);
 
 // Kind::invalid with the words that are known.
 Result<Placing> parse_placing(std::string_view word);

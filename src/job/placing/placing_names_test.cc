@@ -14,6 +14,12 @@ TEST(PlacingNames, EveryValueHasTheWordThatUsersKnow) {
   EXPECT_EQ(name(Policy::CANCEL), "cancel");
 }
 
+TEST(PlacingNames, APolicyForALostHostIsReadAsItIsWritten) {
+  for (const OnFailure policy : {Policy::REPLACE, Policy::IGNORE, Policy::CANCEL})
+    EXPECT_EQ(parse_on_failure(name(policy)).value(), policy);
+  EXPECT_EQ(parse_on_failure("").error().detail, "'' is none of replace, ignore, cancel");
+}
+
 TEST(PlacingNames, AWrongWordIsToldTheRightOnes) {
   for (const Placing place : {Policy::NEAR, Policy::HASH, Policy::SPREAD}) EXPECT_EQ(parse_placing(name(place)).value(), place);
   EXPECT_EQ(parse_placing("far").error().detail, "'far' is none of near, hash, spread");

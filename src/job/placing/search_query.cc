@@ -36,6 +36,8 @@ Result<JobMessage::Query> read_query(const JobMessage::Search& search, const Job
   GW_TRY_VOID(require(query.radius_ns() <= wire::kWholeGridRadius, "a radius is at most an hour"));
   GW_TRY_VOID(require(query.slots() > 0 && query.slots() <= wire::kMaxJobSlots, "1 to 65536 slots are searched"));
   GW_TRY_VOID(require(query.priority() <= wire::kMaxPriority, "a priority is at most 100"));
+  constexpr std::uint64_t kMaxWallTime = std::uint64_t{1} << 62;  // nanoseconds since 1970: sums must not overflow
+  GW_TRY_VOID(require(query.submitted_at_ns() <= kMaxWallTime, "a job was submitted before the year 2200"));
   GW_TRY_VOID(require(query.asked_size() <= wire::kMaxAsked, "a home asks at most 64 peers itself"));
   GW_TRY_VOID(check(query.needs()));
   return query;

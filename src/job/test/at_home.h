@@ -43,12 +43,27 @@ class AtHome : public testing::Test {
   }
 
   void begin(std::uint32_t tasks, const wire::pb::Manifest::Policy* policy = nullptr) {
-    wire::pb::Manifest manifest = manifest_of(tasks);
-    if (policy != nullptr) *manifest.mutable_policy() = *policy;
-    const Bytes bytes = Manifest::encode(manifest);
+    content_ = manifest_of(tasks);
+    if (policy != nullptr) *content_.mutable_policy() = *policy;
+    const Bytes bytes = Manifest::encode(content_);
     home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(bytes).value());
     home_->begin(now_, {.manifest = bytes}, out_);
     take();
+  }
+
+  // Home is killed and starts again with what is on its disk, but for the output.
+  void restart() {
+    take();
+    HomeRecords records;
+    for (const auto& [key, value] : records_) {
+      const auto found = RecordKey::decode(key);
+      ASSERT_TRUE(found);
+      if (found->kind == RecordKind::thread) ASSERT_TRUE(records.threads[found->thread].ParseFromString(value));
+      if (found->kind == RecordKind::job) ASSERT_TRUE(records.job.ParseFromString(value));
+      if (found->kind == RecordKind::counters) ASSERT_TRUE(records.counters.ParseFromString(value));
+    }
+    home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(Manifest::encode(content_)).value());
+    ASSERT_TRUE(home_->recover(now_, records));
   }
 
   // The messages home has sent since the last call.
@@ -243,6 +258,7 @@ class AtHome : public testing::Test {
   PeerHistory history_{{}};
   job::Home::Config config_;
   job::Home::Environment environment_{id_of(kHomePeer), 1, Time(0), peers_, key_, signer_, rng_, history_};
+  wire::pb::Manifest content_;
   std::unique_ptr<job::Home> home_;
   std::uint64_t status_number_ = 0;
   std::uint64_t round_ = 0;  // of the last search

@@ -12,7 +12,7 @@ class FakePeers final : public LivePeers {
   bool alive(const PeerId& peer) const override { return free_slots.contains(peer); }
   const std::vector<LivePeer>& all_alive() const override {
     list_.clear();
-    for (const auto& [peer, slots] : free_slots) list_.push_back({peer, slots});
+    for (const auto& [peer, slots] : free_slots) list_.push_back({peer, slots, slots});
     return list_;
   }
 

@@ -202,7 +202,23 @@ Status check_list(const Message& message) {
 
 Status check_claim(const JobMessage::ClaimName& claim) {
   GW_TRY_VOID(require(claim.slots() <= kMaxJobSlots, "a claim has at most 65536 slots"));
+  GW_TRY_VOID(require(!claim.held() || claim.round() != 0, "claims that are held have a round"));
   return require(claim.claim() != 0, "claims begin with 1");
+}
+
+Status check_about_claim(const JobMessage& message) {
+  switch (message.kind_case()) {
+    case JobMessage::kRelease:
+      return check_claim(message.release());
+    case JobMessage::kNoClaim:
+      return check_claim(message.no_claim());
+    case JobMessage::kWounded:
+      return check_claim(message.wounded());
+    case JobMessage::kClaimState:
+      return require(message.claim_state().claim() != 0 && message.claim_state().round() != 0, "claims and rounds begin with 1");
+    default:
+      return check_claim(message.claim());
+  }
 }
 
 Status check(const JobMessage::ThreadName& name) {
@@ -240,11 +256,11 @@ Status check_kind(const JobMessage& message) {
     case JobMessage::kOffer:
       return check(message.offer());
     case JobMessage::kClaim:
-      return check_claim(message.claim());
     case JobMessage::kRelease:
-      return check_claim(message.release());
     case JobMessage::kNoClaim:
-      return check_claim(message.no_claim());
+    case JobMessage::kWounded:
+    case JobMessage::kClaimState:
+      return check_about_claim(message);
     case JobMessage::kStatus:
       return check(message.status());
     case JobMessage::kAssign:
