@@ -340,7 +340,7 @@ bool SlotAcquisition::advance_gang(Time now, Actions& out) {
   for (const auto& [peer, claim] : environment_.claims.all())
     if (!gang.is_confirmed(peer)) unconfirmed.push_back(peer);
   for (const PeerId& peer : unconfirmed) {
-    give_back(peer, environment_.claims.find(peer)->claim, out);
+    end_claim(peer, *environment_.claims.find(peer), out);
     on_claim_lost(peer);
     environment_.claims.remove(peer);
   }
@@ -351,7 +351,10 @@ bool SlotAcquisition::advance_gang(Time now, Actions& out) {
 void SlotAcquisition::release_all(Actions& out) {
   give_back_offers(out);
   search_.end();
-  for (const auto& [peer, claim] : environment_.claims.all()) end_claim(peer, claim, out);
+  for (const auto& [peer, claim] : environment_.claims.all()) {
+    end_claim(peer, claim, out);
+    on_claim_lost(peer);
+  }
   environment_.claims.clear();
 }
 
