@@ -96,6 +96,13 @@ std::string describe_claim(const JobMessage& job) {
   return fmt::format("offer {} of {} for round {}", job.offer().claim() & 0xffff, job.offer().slots(), job.offer().round() & 0xffff);
 }
 
+std::string describe_files_and_input(const JobMessage& job) {
+  if (job.has_want_files()) return fmt::format("want files of {} tasks", job.want_files().tasks_size());
+  if (job.has_files_are()) return fmt::format("files of {} tasks", job.files_are().files_size());
+  if (job.has_want_input()) return fmt::format("want input {} {}", thread_of(job.want_input()), job.want_input().piece());
+  return fmt::format("input {} {}", thread_of(job.input()), job.input().piece());
+}
+
 std::string describe_chunks(const JobMessage& job) {
   if (job.has_have()) return fmt::format("have {} chunks{}", job.have().chunks_size(), job.have().greeting() ? ", greeting" : "");
   if (job.has_want_blob()) return "want blob " + brief(job.want_blob().hash());
@@ -166,10 +173,11 @@ std::string describe(const wire::pb::PeerMessage& message) {
       return "roster";
     case JobMessage::kWantRoster:
       return "want roster";
+    case JobMessage::kWantFiles:
+    case JobMessage::kFilesAre:
     case JobMessage::kWantInput:
-      return fmt::format("want input {} {}", thread_of(job.want_input()), job.want_input().piece());
     case JobMessage::kInput:
-      return fmt::format("input {} {}", thread_of(job.input()), job.input().piece());
+      return describe_files_and_input(job);
     default:
       return "";
   }

@@ -15,7 +15,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97
 
 Bytes GuestState::save() const {
   ByteWriter writer;
-  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, reads, ancestor, std::uint64_t{fresh.size()}})
+  for (const std::uint64_t word :
+       {program, steps, step, value, chain, forks_left, pure, reads, ancestor, leaves, std::uint64_t{fresh.size()}})
     writer.u64(word);
   for (const std::uint64_t reading : fresh) writer.u64(reading);
   return writer.take();
@@ -26,7 +27,7 @@ Result<GuestState> GuestState::load(ByteView bytes) {
   GuestState state;
   std::uint64_t count = 0;
   for (std::uint64_t* word : {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure,
-                              &state.reads, &state.ancestor, &count}) {
+                              &state.reads, &state.ancestor, &state.leaves, &count}) {
     GW_TRY(*word, reader.u64());
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -57,6 +58,20 @@ std::string input_piece(std::uint64_t piece) { return fmt::format("piece {}", pi
 // In their order and each once, else everything that follows is different.
 void take_input(GuestState& state, const std::string& piece) {
   for (const char byte : piece) state.value = mix(state.value, static_cast<std::uint8_t>(byte));
+}
+
+std::string file_content(const GuestState& end) { return fmt::format("{:x} has left {:x}", end.program, end.value); }
+
+void take_file(GuestState& state, const std::string& hash) {
+  for (const char byte : hash) state.value = mix(state.value, static_cast<std::uint8_t>(byte));
+}
+
+GuestState end_state(GuestState state) {
+  while (kind_of(state) != StepKind::end) {
+    if (kind_of(state) == StepKind::fork) --state.forks_left;
+    advance(state);
+  }
+  return state;
 }
 
 std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading) { return mix(chain, reading); }
@@ -98,6 +113,7 @@ std::uint64_t expected_effects(ThreadId thread, GuestState state, ExpectedEffect
         break;
       }
       case StepKind::end:
+        if (state.leaves != 0) lines.push_back("file " + file_content(state));
         lines.push_back("end");
         return steps;
       case StepKind::compute:
@@ -117,6 +133,7 @@ std::uint64_t clock_readings(GuestState state) {
 std::string in_words(const Effect& effect) {
   if (effect.has_spawn()) return fmt::format("fork {}", effect.spawn().child());
   if (effect.has_end()) return effect.end().reason() == Effect::End::EXITED ? "end" : "end: " + effect.end().sentence();
+  if (effect.has_file()) return "file " + effect.file().bytes();
   return pure_part(effect.output().bytes());
 }
 

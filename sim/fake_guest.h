@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job/effects/effect_gate.h"
@@ -28,6 +29,7 @@ struct GuestState {
   std::uint64_t reads = 0;           // 1: reads standard input
   std::uint64_t rigid = 0;           // 1: cannot be checkpointed; not saved, since it has no images
   std::uint64_t ancestor = 0;        // program of the first one: children share its pages
+  std::uint64_t leaves = 0;          // 1: leaves a file
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
   Bytes save() const;
@@ -44,11 +46,17 @@ void take_input(GuestState& state, const std::string& piece);
 // The line that an output step writes, and the part of it that is the same in every run.
 std::string output_line(const GuestState& state);
 std::string pure_part(const std::string& line);
+// The file that a guest leaves at its end, and where it finds those of other tasks, which change its state.
+inline constexpr std::string_view kGuestOutput = "out", kGuestInputs = "from/";
+std::string file_content(const GuestState& end);
+void take_file(GuestState& state, const std::string& hash);
+// The state at the end of the thread.
+GuestState end_state(GuestState state);
 // The child of a fork, as it begins.
 GuestState child_state(const GuestState& parent, ThreadId child);
 std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading);
 
-// Everything the undisturbed run stores, by thread and stream: pure lines, forks as "fork N", the end as "end".
+// Everything the undisturbed run stores, by thread and stream: pure lines, files as "file ...", forks as "fork N", the end as "end".
 using ExpectedEffects = std::map<ThreadId, std::map<job::Stream, std::vector<std::string>>>;
 // Returns the number of steps, with those of its children.
 std::uint64_t expected_effects(ThreadId thread, GuestState state, ExpectedEffects& out);

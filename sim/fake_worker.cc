@@ -36,6 +36,9 @@ GuestState decode_program(const wire::pb::ThreadConfig& config) {
   for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid})
     *word = std::strtoull(next, &next, 10);
   state.ancestor = state.program;
+  state.leaves = config.outputs().empty() ? 0 : 1;
+  for (const wire::pb::InputEntry& entry : config.inputs())
+    if (entry.path().starts_with(kGuestInputs)) take_file(state, entry.chunks(0));
   return state;
 }
 
@@ -111,6 +114,13 @@ void FakeWorker::read_inputs(const wire::pb::ThreadConfig& config, std::vector<W
   for (const wire::pb::InputEntry& entry : config.inputs())
     for (const std::string& chunk : entry.chunks()) inputs_.push_back(chunk);
   want_next(out);
+}
+
+// Those of other tasks, behind all files that are not read yet.
+void FakeWorker::read_files(const wire::pb::TaskRow& row, std::vector<WorkerOutput>& out) {
+  const bool idle = inputs_.empty();
+  for (const wire::pb::InputEntry& entry : row.inputs()) inputs_.insert(inputs_.begin(), entry.chunks().begin(), entry.chunks().end());
+  if (idle) want_next(out);
 }
 
 void FakeWorker::want_next(std::vector<WorkerOutput>& out) const {
@@ -217,8 +227,10 @@ void FakeWorker::on_tasks(const ToWorker& frame, const std::string& config, std:
     int row = 0;
     for (const wire::pb::TaskRange& range : frame.run_tasks().ranges()) {
       tasks_.queue.add({range.first(), range.count()});
-      for (std::uint32_t i = 0; i < range.count() && row < frame.run_tasks().rows_size(); ++i)
-        tasks_.rows[range.first() + i] = frame.run_tasks().rows(row++);
+      for (std::uint32_t i = 0; i < range.count() && row < frame.run_tasks().rows_size(); ++i, ++row) {
+        tasks_.rows[range.first() + i] = frame.run_tasks().rows(row);
+        read_files(frame.run_tasks().rows(row), out);
+      }
     }
     tasks_.lanes = frame.run_tasks().lanes() + frame.run_tasks().promoted();
   } else if (frame.has_drop_tasks()) {
@@ -346,6 +358,13 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
 }
 
 void FakeWorker::end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out) {
+  if (thread.state.leaves != 0 && reason == Effect::End::EXITED) {
+    Effect file;
+    file.mutable_file()->set_path(std::string(kGuestOutput));
+    file.mutable_file()->set_bytes(file_content(thread.state));
+    file.mutable_file()->set_last(true);
+    thread.gate.emit(std::move(file));
+  }
   Effect effect;
   effect.mutable_end()->set_reason(reason);
   effect.mutable_end()->set_sentence(sentence);
@@ -379,9 +398,10 @@ FakeWorker::Wait FakeWorker::wait_before(const Thread& thread) {
       return thread.gate.determinants_full() ? Wait::room_for_determinants : Wait::nothing;
     case StepKind::read_input:
       return thread.input.front() == nullptr ? Wait::input : Wait::nothing;
+    case StepKind::end:
+      return thread.state.leaves != 0 && thread.gate.full(job::kHomeStream) ? Wait::room_for_output : Wait::nothing;
     case StepKind::compute:
     case StepKind::checkpoint:
-    case StepKind::end:
       return Wait::nothing;
   }
   return Wait::nothing;

@@ -102,6 +102,7 @@ class FakeWorker {
   Result<std::vector<ThreadId>> adopt(ThreadId id, std::vector<WorkerOutput>& out);
   // Reads the input files, one after the other, beside what the threads do.
   void read_inputs(const wire::pb::ThreadConfig& config, std::vector<WorkerOutput>& out);
+  void read_files(const wire::pb::TaskRow& row, std::vector<WorkerOutput>& out);
   Status on_chunk(const wire::pb::ToWorker::Chunk& chunk, std::vector<WorkerOutput>& out);
   void want_next(std::vector<WorkerOutput>& out) const;
   void drop_tasks(const wire::pb::ToWorker::Tasks& tasks);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/reached.h"
+#include "graph_workload.h"
 #include "job/records.h"
 
 namespace gw::sim {
@@ -95,6 +96,7 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   }
   manifest.mutable_array()->set_count(static_cast<std::uint32_t>(scenario_.tasks));
   std::vector<std::string> segments;
+  if (scenario_.graph) draw_graph(rng_, rows, *manifest.mutable_array());
   if (scenario_.rows) {
     manifest.mutable_config()->add_args("{}");
     segments = add_segments(rows, *manifest.mutable_array());
@@ -109,8 +111,11 @@ JobWorkload::Job JobWorkload::make_job(std::size_t home, bool honest) {
   job.charter = job::Charter::sign(charter, key_of(scenario_.users ? ~seed_ - home : ~seed_));
   job.id = {sha256(job.charter)};
   const job::Manifest checked = job::Manifest::check(job.manifest).value();
+  std::vector<std::string> files;
   for (std::uint32_t task = 0; task < scenario_.tasks; ++task) {
-    const GuestState beginning = decode_program(checked.config_of(task, scenario_.rows ? &rows[task] : nullptr).value());
+    const wire::pb::TaskRow row = with_files(rows[task], files);
+    const GuestState beginning = decode_program(checked.config_of(task, scenario_.rows ? &row : nullptr).value());
+    files.push_back(file_content(end_state(beginning)));
     job.steps += expected_effects(checked.thread_of(task), beginning, job.expected);
     if (scenario_.rigid && clock_readings(beginning) >= kRigidDeterminants) job.may_be_exhausted.insert(checked.thread_of(task));
   }
@@ -280,9 +285,15 @@ Complaint JobWorkload::check_results(const TaintedThreads& tainted) const {
     if (!must_be_right(job)) continue;
     // A job that stopped has tasks that never ran.
     const bool stopped = scenario_.stop_after > 0 || was_stopped(job) || job.too_large;
-    const auto excused = [&](ThreadId thread) { return stopped || tainted.contains(job.id, thread); };
     if (Complaint wrong = check_stopped(job); !wrong.empty()) return wrong;
     const std::vector<job::EffectEntry>& output = nodes_[job.home]->disk().output(job.id);
+    const job::Manifest manifest = job::Manifest::check(job.manifest).value();
+    const job::TaskSet skipped = skipped_tasks(output);
+    const auto excused = [&](ThreadId thread) {
+      const auto task = job::task_of_thread(thread, manifest.tasks());
+      return stopped || tainted.contains(job.id, thread) || (task && skipped.contains(*task));
+    };
+    if (Complaint wrong = manifest.graph() ? check_graph(output, manifest) : Complaint(); !wrong.empty()) return wrong;
     if (Complaint wrong = sim::check_results(output, job.expected, excused); !wrong.empty()) return wrong;
     if (Complaint wrong = check_failures(output, {scenario_.retries, scenario_.stop_after}); !wrong.empty()) return wrong;
   }

@@ -44,6 +44,7 @@ const Settings<Scenario>& settings() {
                                     .flag("faults", &Scenario::faults)
                                     .flag("pure", &Scenario::pure)
                                     .flag("rows", &Scenario::rows)
+                                    .flag("graph", &Scenario::graph)
                                     .flag("input", &Scenario::input)
                                     .flag("cancelled", &Scenario::cancelled)
                                     .flag("suspended", &Scenario::suspended)
@@ -67,6 +68,7 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   Scenario scenario;
   GW_TRY(const toml::table table, read_toml(file));
   GW_TRY_VOID(settings().fill(scenario, table, file));
+  if (scenario.graph && !scenario.rows) return fail(Kind::invalid, "{}: a graph is in rows", file.string());
   if (scenario.peers_with_parts() > scenario.peers)
     return fail(Kind::invalid,
                 "{}: homes, liars, saboteurs, strangers, Byzantine peers and those who die are different peers: there are too few",

@@ -31,6 +31,7 @@ struct Scenario {
   bool faults = true;
   bool pure = false;            // guests neither read clocks nor fork
   bool rows = false;            // the program of each task is in its row, in segments that hosts fetch
+  bool graph = false;           // rows, and tasks in random stages that leave files for each other
   bool input = false;           // the one task of each job reads standard input
   std::uint32_t liars = 0;      // peers that also replay messages of others
   std::uint32_t walled = 0;     // peers that cannot be dialled: the first ones, so the homes

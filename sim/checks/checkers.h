@@ -47,6 +47,12 @@ struct FailureRules {
 };
 Complaint check_failures(const std::vector<job::EffectEntry>& output, const FailureRules& rules);
 
+// Graphs: nothing of a task is stored before the ends of those before it, and a task is skipped exactly if one of them has failed or is
+// skipped. REQUIRES: the job has a graph, and is over.
+Complaint check_graph(const std::vector<job::EffectEntry>& output, const job::Manifest& manifest);
+// The tasks that were skipped, as the last entry of the output of a job that is over says.
+job::TaskSet skipped_tasks(const std::vector<job::EffectEntry>& output);
+
 // The threads that have failed by other means than their exit code, and why, as the last entry of the output of a job that is over says. A
 // home that is killed between the record of a failure and its event never sends the event, so the events of a run name fewer.
 std::map<ThreadId, std::string> failed_threads(const std::vector<job::EffectEntry>& output);

@@ -34,6 +34,7 @@ void randomise(job::HostedJob::Config& config, Rng& rng) {
   draw(config.thread.retry, milliseconds(100), milliseconds(3000), rng);
   draw(config.status_every, milliseconds(300), milliseconds(8000), rng);
   draw(config.code.chunk_waits, 1, 4, rng);
+  config.code.files.bytes = 256;  // a few lists
   draw(config.threads.threads, 1, 6, rng);
   draw(config.thread.checkpoint_determinants, 1, 16, rng);
 }

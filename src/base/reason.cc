@@ -9,7 +9,7 @@ namespace {
 
 using enum Reason;
 
-constexpr std::array<ReasonEntry, 39> kReasons{{
+constexpr std::array<ReasonEntry, 40> kReasons{{
     {ok, "ok", "no problem", ""},
     {no_peers, "no_peers", "no live peer lends slots",
      "lend slots here with 'godwit share --cores N', or start another machine with 'godwit up --join HOST:PORT'"},
@@ -33,6 +33,7 @@ constexpr std::array<ReasonEntry, 39> kReasons{{
     {next_at_host, "next_at_host", "a host has the task and runs it after those before it", ""},
     {runs_again, "runs_again", "the task has failed and waits to run again, on another host if there is one", ""},
     {predecessor, "predecessor", "the job begins when the jobs that it follows (--after) have ended well", ""},
+    {tasks_before, "tasks_before", "the task begins when the tasks before it have ended well", ""},
     {not_replaced, "not_replaced", "the job has lost machines, and --on-failure ignore replaces none", ""},
     {gang_waits, "gang_waits", "the job begins when it has --min-workers slots at once",
      "wait, add machines, or lend more with 'godwit share'"},

@@ -28,6 +28,7 @@ enum class Reason : std::uint8_t {
   next_at_host,
   runs_again,
   predecessor,
+  tasks_before,
   not_replaced,
   gang_waits,
   gang_too_large,

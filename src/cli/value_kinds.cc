@@ -22,7 +22,7 @@ const std::vector<Choice>& choices() {
       {"OPTIMIZATION", {"0", "1", "2", "3", "s", "z"}},
       {"SHELL", {"bash", "zsh", "fish"}},
       {"SCOPE", {"user", "project", "system"}},
-      {"FILTER", {"all", "waiting", "running", "done", "failed"}},
+      {"FILTER", {"all", "waiting", "running", "done", "failed", "skipped"}},
       {"KEY", setting_names()},
       {"LIVE", {"job", "peer", "grid"}},
       {"PLACE", {"near", "hash", "spread"}},

@@ -159,7 +159,7 @@ Result<job::TaskQuery> task_query(const Match& match) {
   const auto found = match.query.find("filter");
   if (found == match.query.end()) return query;
   const auto filter = task_filter(found->second);
-  if (!filter) return fail(Kind::invalid, "filter={} is none of all, waiting, running, done and failed", found->second);
+  if (!filter) return fail(Kind::invalid, "filter={} is none of all, waiting, running, done, failed and skipped", found->second);
   query.filter = *filter;
   return query;
 }

@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, node::kStreams> kStreamNames{"stdout", "s
 constexpr std::array<std::string_view, 5> kJobStates{"running", "done", "failed", "cancelled", "suspended"};
 constexpr std::array<std::string_view, 4> kPeerStates{"self", "alive", "suspected", "silent"};
 constexpr std::array<std::string_view, 4> kReaches{"unknown", "open", "outbound", "relay_only"};
-constexpr std::array<std::string_view, 5> kTaskFilters{"all", "waiting", "running", "done", "failed"};
-constexpr std::array<std::string_view, 4> kThreadStates{"waiting", "running", "ended", "failed"};
+constexpr std::array<std::string_view, 6> kTaskFilters{"all", "waiting", "running", "done", "failed", "skipped"};
+constexpr std::array<std::string_view, 5> kThreadStates{"waiting", "running", "ended", "failed", "skipped"};
 
 double seconds(node::WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
@@ -198,6 +198,7 @@ Json to_json(const node::JobSummary& view) {
           {"running", view.running},
           {"ended", view.ended},
           {"failed", view.failed},
+          {"skipped", view.skipped},
           {"exit_code", view.exit_code},
           {"lost", view.counters.lost},
           {"resumed", view.counters.resumed},
@@ -212,6 +213,7 @@ Json to_json(const node::JobSummary& view) {
 Json to_json(const ThreadView& thread) {
   return {{"id", thread_text(thread.id)},
           {"task", thread.task ? Json(*thread.task) : Json()},
+          {"name", thread.name},
           {"state", name(thread.state)},
           {"host", thread.host ? Json(thread.host->hash.hex()) : Json()},
           {"epoch", thread.epoch},
@@ -312,6 +314,11 @@ struct EventFields {
             {"host", e.host.hash.hex()},
             {"exit_code", e.exit_code},
             {"sentence", e.sentence}};
+  }
+  Json operator()(const Event::TasksSkipped& e) const {
+    Json tasks = Json::array();
+    for (const job::TaskSpan& span : e.tasks) tasks.push_back({span.first, span.count});
+    return {{"event", "tasks_skipped"}, {"skipped", e.skipped}, {"tasks", tasks}, {"sentence", e.sentence}};
   }
   Json operator()(const Event::Suspended&) const { return {{"event", "suspended"}}; }
   Json operator()(const Event::Resumed&) const { return {{"event", "resumed"}}; }

@@ -338,6 +338,7 @@ node::JobSummary read_summary(const Members& json) {
           .running = json.number<std::uint64_t>("running"),
           .ended = json.number<std::uint64_t>("ended"),
           .failed = json.number<std::uint64_t>("failed"),
+          .skipped = json.number<std::uint64_t>("skipped"),
           .exit_code = json.number<std::uint32_t>("exit_code"),
           .counters = {.lost = json.number<std::uint64_t>("lost"),
                        .resumed = json.number<std::uint64_t>("resumed"),
@@ -357,7 +358,8 @@ job::Time since_1970(const Members& json, const char* member) {
 ThreadView read_thread(const Members& json) {
   using State = ThreadView::State;
   ThreadView thread{.id = json.thread("id"),
-                    .state = json.state({State::waiting, State::running, State::ended, State::failed}),
+                    .name = json.text("name"),
+                    .state = json.state({State::waiting, State::running, State::ended, State::failed, State::skipped}),
                     .epoch = json.number<std::uint64_t>("epoch"),
                     .resumed = json.number<std::uint64_t>("resumed"),
                     .restarted = json.number<std::uint64_t>("restarted"),
@@ -440,6 +442,12 @@ const std::map<std::string, std::function<Kinds(const Members&)>>& event_readers
       {"task_repeated",
        [](const Members& j) {
          return E::TaskRepeated{j.thread("thread"), {j.hash("host")}, j.number<std::uint32_t>("exit_code"), j.text("sentence")};
+       }},
+      {"tasks_skipped",
+       [](const Members& j) {
+         E::TasksSkipped event{.skipped = j.number<std::uint64_t>("skipped"), .tasks = {}, .sentence = j.text("sentence")};
+         for (const auto& [first, count] : j.pairs("tasks")) event.tasks.push_back({first, count});
+         return event;
        }},
       {"suspended", [](const Members&) { return E::Suspended{}; }},
       {"resumed", [](const Members&) { return E::Resumed{}; }},

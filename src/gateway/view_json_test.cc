@@ -159,6 +159,7 @@ TEST(ViewJson, EveryEventIsReadBack) {
       JobEvent::Report{thread, std::string("\0\xff", 2)},
       JobEvent::TasksEnded{.ended = 1, .failed = 2, .running = 3, .hosts = 4, .tasks = {{5, 6}}, .failures = {{5, 7, "why"}}},
       JobEvent::TaskRepeated{thread, host, 3, "why"},
+      JobEvent::TasksSkipped{.skipped = 3, .tasks = {{5, 6}}, .sentence = "why"},
       JobEvent::Suspended{},
       JobEvent::Resumed{},
       JobEvent::Over{node::JobState::failed, 8, "stopped"}};

@@ -10,6 +10,7 @@
 #include "base/shared_bytes.h"
 #include "job/effects/stored_effect.h"
 #include "job/names.h"
+#include "job/tasks/task_set.h"
 #include "wire/contact.h"
 #include "wire/messages/streams.h"
 #include "wire/peer.pb.h"
@@ -218,6 +219,11 @@ struct RunRepeated {  // a run of a task has failed, and the task runs again: wh
   PeerId host;  // of the run
   wire::pb::Effect::End end;
 };
+struct TasksSkipped {  // they will not run, because a task before them has failed
+  JobId job;
+  std::vector<TaskSpan> tasks;
+  std::string sentence;
+};
 struct ThreadFailed {
   JobId job;
   ThreadId thread;
@@ -241,7 +247,7 @@ struct RecordsDamaged {  // on this peer's disk; the sentence names them and wha
 };
 using Event = std::variant<BlobUploaded, BlobRefused, JobAccepted, JobRefused, EffectStored, InputWanted, InputStored, InputRefused,
                            JobOver, JobSuspended, JobResumed, JobRequestRefused, ThreadPlaced, ThreadResumed, ThreadRestarted, HostLost,
-                           RunRepeated, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
+                           RunRepeated, TasksSkipped, ThreadFailed, PeerSeen, GridAnswered, PeerRefused, RecordsDamaged>;
 struct Notify {
   Event event;
 };

@@ -33,6 +33,7 @@ int numbers_of(char kind) {
       return 1;
     case RecordKind::determinants:
     case RecordKind::input:
+    case RecordKind::task_file:
       return 2;
   }
   return -1;

@@ -151,6 +151,7 @@ struct JobSummary {
   std::uint64_t running = 0;
   std::uint64_t ended = 0;
   std::uint64_t failed = 0;
+  std::uint64_t skipped = 0;    // tasks of a graph that do not run, because one before them failed
   std::uint32_t exit_code = 0;  // of a job that is over: that of the main thread, or the highest of an array
   JobCounters counters;
   std::uint64_t retried = 0;       // runs of tasks that failed and were repeated
@@ -306,6 +307,11 @@ struct JobEvent {
     std::uint32_t exit_code;
     std::string sentence;
   };
+  struct TasksSkipped {                // they do not run, because a task before them failed
+    std::uint64_t skipped = 0;         // of the job, now
+    std::vector<job::TaskSpan> tasks;  // at most TasksEnded::kMaxRanges of them
+    std::string sentence;
+  };
   struct Suspended {};  // none of its threads runs any more
   struct Resumed {};
   struct Over {
@@ -317,7 +323,7 @@ struct JobEvent {
   std::uint64_t number = 0;  // rises by one within a boot of the daemon; higher in a later boot
   WallTime at;
   std::variant<Accepted, ThreadPlaced, ThreadResumed, ThreadRestarted, PeerLost, OutputGrew, InputWanted, ThreadEnded, ThreadFailed, Report,
-               TasksEnded, TaskRepeated, Suspended, Resumed, Over>
+               TasksEnded, TaskRepeated, TasksSkipped, Suspended, Resumed, Over>
       kind;
 };
 

@@ -39,6 +39,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
       {JobMessage::kForget, {Right::leader, &JobRouter::on_forget}},
       {JobMessage::kInput, {Right::leader, &JobRouter::on_input}},
+      {JobMessage::kFilesAre, {Right::leader, &JobRouter::on_files_are}},
       {JobMessage::kSuspend, {Right::leader, &JobRouter::on_suspend}},
 
       {JobMessage::kHave, {Right::host, &JobRouter::on_have}},
@@ -51,6 +52,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
       {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
       {JobMessage::kWantInput, {Right::host, &JobRouter::on_want_input}},
+      {JobMessage::kWantFiles, {Right::host, &JobRouter::on_want_files}},
       {JobMessage::kSuspended, {Right::host, &JobRouter::on_suspended}},
 
       {JobMessage::kKeepImage, {Right::bearer, &JobRouter::on_keep_image}},
@@ -421,6 +423,10 @@ void JobRouter::on_thread_failed(Time now, const PeerId& from, const JobMessage&
   if (job::Home* home = home_of(now, from, message, out)) home->on_thread_failed(now, from, message.thread_failed(), out);
 }
 
+void JobRouter::on_want_files(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (const job::Home* home = home_of(now, from, message, out)) home->on_want_files(from, message.want_files(), out);
+}
+
 void JobRouter::on_want_input(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   if (job::Home* home = home_of(now, from, message, out)) home->on_want_input(now, from, message.want_input(), out);
 }
@@ -468,6 +474,10 @@ void JobRouter::on_keeper_change(Time now, const PeerId&, const JobMessage& mess
 
 void JobRouter::on_suspend(Time now, const PeerId&, const JobMessage& message, Actions& out) {
   if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_suspend(now, message.suspend(), out);
+}
+
+void JobRouter::on_files_are(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_files_are(now, message.files_are(), out);
 }
 
 void JobRouter::on_input(Time now, const PeerId&, const JobMessage& message, Actions& out) {

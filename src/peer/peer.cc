@@ -151,6 +151,10 @@ void Peer::on_disk(Time now, const DiskDone& done, std::vector<Action>& out) {
     images_.on_stored(stored->hash, turn);
     chunk_uploads_.on_stored(now, stored->hash, turn);
     for (const JobId& job : blobs_.jobs_of(stored->hash)) {
+      if (const auto home = homes_.find(job); home != homes_.end()) {
+        touched_.insert(job);
+        home->second->on_blob_stored(now, stored->hash, turn);
+      }
       const auto hosted_job = hosted_jobs_.find(job);
       if (hosted_job == hosted_jobs_.end()) continue;
       touched_.insert(job);
@@ -553,14 +557,9 @@ void Peer::submit(Time now, const Submit& request, Actions& out) {
 Home& Peer::add_home(const Grid& grid, Submission submission, std::string manifest_bytes, Actions& out) {
   auto& [charter, manifest, blobs] = submission;
   const JobId id = charter.id();
-  std::vector<Hash256>& held = home_blobs_[id] = std::move(blobs);
-  for (const Hash256& chunk : held) {
-    blobs_.adopt(chunk, id);
-    blobs_.set_cached(chunk);
-  }
+  for (const Hash256& chunk : blobs) home_blobs_.adopt(id, chunk);
   swarm_.open(id, std::nullopt);
-  held.push_back(charter.manifest());
-  blobs_.put({charter.manifest(), std::move(manifest_bytes)}, id, out);
+  home_blobs_.put(id, charter.manifest(), std::move(manifest_bytes), out);
   if (authorities_.find(id) == nullptr) authorities_.add(charter);
   authorities_.hold(id);
   touched_.insert(id);
@@ -569,14 +568,20 @@ Home& Peer::add_home(const Grid& grid, Submission submission, std::string manife
 }
 
 Home::Environment Peer::home_environment(const Grid& grid) {
-  return {identity_.self, identity_.boot, identity_.wall_offset, grid, identity_.key, signer_, rng_, history_, [this](const JobId& job) {
-            return homes_.contains(job) ? job::JobCourse::unfinished : past_.course_of(job);
-          }};
+  return {identity_.self,
+          identity_.boot,
+          identity_.wall_offset,
+          grid,
+          identity_.key,
+          signer_,
+          rng_,
+          history_,
+          [this](const JobId& job) { return homes_.contains(job) ? job::JobCourse::unfinished : past_.course_of(job); },
+          home_blobs_.access()};
 }
 
 void Peer::release_home(const JobId& id, Actions& out) {
-  for (const Hash256& hash : home_blobs_.at(id)) blobs_.release(hash, id, out);
-  home_blobs_.erase(id);
+  home_blobs_.release(id, out);
   swarm_.close(id);
   chunk_uploads_.close(id);
   authorities_.release(id);

@@ -26,6 +26,7 @@
 #include "peer/disk_queue.h"
 #include "peer/grid_administration.h"
 #include "peer/grids.h"
+#include "peer/held_blobs.h"
 #include "peer/job_router.h"
 #include "peer/lender.h"
 #include "peer/new_job.h"
@@ -337,7 +338,7 @@ class Peer {
   job::Budget budget_;
   job::Keeper keeper_;
   std::map<JobId, std::unique_ptr<job::Home>> homes_;
-  std::map<JobId, std::vector<Hash256>> home_blobs_;  // manifest and inputs
+  HeldBlobs home_blobs_{blobs_};
   PastJobs past_;
   Uploads uploads_;
   std::map<JobId, std::unique_ptr<job::HostedJob>> hosted_jobs_;

@@ -55,6 +55,8 @@ std::string_view name_of(RecordKind kind) {
       return "the record of its suspension";
     case RecordKind::input:
       return "a piece of standard input";
+    case RecordKind::task_file:
+      return "the record of a file of a task";
     case RecordKind::kept:
       return "the record of a kept thread";
     case RecordKind::determinants:
@@ -87,6 +89,10 @@ bool parse_determinants(const std::string& value, wire::pb::DeterminantsRecord& 
   return record.ParseFromString(value) && wire::check_determinants(record.determinants()).has_value();
 }
 
+bool parse_file(const std::string& value, wire::pb::FilePieceRecord& record) {
+  return record.ParseFromString(value) && is_hash_or_none(record.hash());
+}
+
 bool parse_kept(const std::string& value, wire::pb::KeptRecord& record) {
   return record.ParseFromString(value) && is_hash_or_none(record.image_root());
 }
@@ -107,6 +113,8 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return homes[key.job].suspended = true;
     case RecordKind::input:
       return homes[key.job].input[key.number].ParseFromString(value);
+    case RecordKind::task_file:
+      return parse_file(value, homes[key.job].files[key.thread][key.number]);
     case RecordKind::kept:
       return parse_kept(value, kept[{key.job, key.thread}].kept);
     case RecordKind::determinants:
@@ -156,6 +164,7 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::thread:
     case RecordKind::output:
     case RecordKind::input:
+    case RecordKind::task_file:
       homes[decoded->job];
       damaged_homes[decoded->job] = sentence;
       return;
@@ -266,7 +275,7 @@ void Peer::give_up_home(Time now, const JobId& id, const HomeRecords& records, c
     record.set_exit_code(1);
   }
   out.record(RecordKey{.kind = RecordKind::job, .job = id}.encode(), record.SerializeAsString());
-  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::suspension})
+  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::task_file, RecordKind::suspension})
     out.add(job::DropRecords{RecordKey{.kind = kind, .job = id}.prefix()});
   out.notify(job::RecordsDamaged{fmt::format("job {}: {}", id.brief(), record.sentence())});
   past_.add(id, std::move(record), out);

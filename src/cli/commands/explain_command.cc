@@ -35,6 +35,8 @@ Result<int> explain_job(const std::string& name, Invocation& invocation) {
   if (!summary.sentence.empty()) text += fmt::format("The job {}\n", summary.sentence);
   if (summary.failed > 0 && summary.tasks > 1)
     text += fmt::format("{} of its tasks failed: godwit task list {} --filter failed\n", summary.failed, id.brief());
+  if (summary.skipped > 0)
+    text += fmt::format("{} of its tasks are skipped because of them: godwit task list {} --filter skipped\n", summary.skipped, id.brief());
   if (const std::string peers = absent_of(view, std::bind_front(&PeerNames::text_of, &names), invocation.console.out()); !peers.empty())
     text += "\n" + peers;
   for (const node::JobPeerView& peer : view.peers) {
@@ -48,6 +50,7 @@ Result<int> explain_job(const std::string& name, Invocation& invocation) {
                              {"state", gateway::name(summary.state)},
                              {"sentence", summary.sentence},
                              {"failed", summary.failed},
+                             {"skipped", summary.skipped},
                              {"waits", waits},
                              {"absent", absent},
                              {"failures", failures}},

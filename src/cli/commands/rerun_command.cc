@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
 
 #include "cli/commands/job_parts.h"
@@ -9,7 +10,10 @@
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
 #include "job/authority/manifest.h"
+#include "job/tasks/file_list.h"
 #include "job/tasks/task_ranges.h"
+#include "wire/messages/output_file_frames.h"
+#include "wire/messages/worker_frames.h"
 
 namespace gw::cli {
 namespace {
@@ -38,8 +42,14 @@ Result<job::TaskSet> tasks_in(Client& client, const job::JobId& id, job::TaskFil
   return tasks;
 }
 
-Result<job::TaskSet> chosen_tasks(const RerunOptions& options, Client& client, const job::JobId& id) {
-  GW_TRY(job::TaskSet chosen, tasks_in(client, id, options.filter.empty() ? job::TaskFilter::all : *gateway::task_filter(options.filter)));
+// Tasks that were skipped because of those that failed go with them.
+Result<job::TaskSet> chosen_tasks(const RerunOptions& options, Client& client, const job::JobId& id, bool is_graph) {
+  const job::TaskFilter filter = options.filter.empty() ? job::TaskFilter::all : *gateway::task_filter(options.filter);
+  GW_TRY(job::TaskSet chosen, tasks_in(client, id, filter));
+  if (is_graph && filter == job::TaskFilter::failed) {
+    GW_TRY(const job::TaskSet skipped, tasks_in(client, id, job::TaskFilter::skipped));
+    for (const job::TaskSpan& span : skipped.spans()) chosen.add(span);
+  }
   if (options.tasks.empty()) return chosen;
   GW_TRY(const job::TaskSet named, job::parse_tasks(options.tasks));
   job::TaskSet both;
@@ -79,6 +89,94 @@ Result<std::string> row_inputs_of(Client& client, const wire::pb::Manifest& mani
   return pieces;
 }
 
+// Of a graph: files of tasks that do not run again become ordinary inputs in the rows of those that do. Home has them in the output of the
+// job; each piece is handed to home again, as an input.
+class StoredFiles {
+ public:
+  // A client does one thing at a time, and pieces are stored while the files are read: so there are two.
+  StoredFiles(Client& reader, Client& writer, const job::JobId& id, const job::TaskSet& tasks)
+      : reader_(reader), writer_(writer), id_(id), tasks_(tasks) {}
+
+  Status put_into(wire::pb::Manifest& manifest) {
+    std::vector<wire::pb::TaskRows> segments;
+    std::uint32_t task = 0;
+    for (const wire::pb::Manifest::TaskArray::Segment& segment : manifest.array().segments()) {
+      GW_TRY(const std::string bytes, reader_.load_blob(wire::hash_of(segment.hash())));
+      if (!segments.emplace_back().ParseFromString(bytes)) return fail(Kind::corrupt, "the values of the tasks cannot be read");
+      for (const wire::pb::TaskRow& row : segments.back().rows()) note_files(task++, row);
+    }
+    if (!lists_.empty()) GW_TRY_VOID(read_files(manifest.array().count()));
+    task = 0;
+    for (int i = 0; i < manifest.array().segments_size(); ++i) {
+      for (wire::pb::TaskRow& row : *segments[static_cast<std::size_t>(i)].mutable_rows()) GW_TRY_VOID(put_into(task++, row));
+      const std::string changed = segments[static_cast<std::size_t>(i)].SerializeAsString();
+      if (changed.size() > wire::kMaxRowSegmentBytes)
+        return fail(Kind::invalid, "the tasks read more stored files than can be described: run the whole job again");
+      GW_TRY_VOID(writer_.store_blob(as_bytes(changed)));
+      manifest.mutable_array()->mutable_segments(i)->set_hash(wire::bytes_of(sha256(as_bytes(changed))));
+    }
+    return ok();
+  }
+
+ private:
+  // Lets lists_ have an empty list for each task whose files are needed.
+  void note_files(std::uint32_t task, const wire::pb::TaskRow& row) {
+    if (!tasks_.contains(task)) return;
+    for (const wire::pb::FromTask& from : row.files_from())
+      if (!tasks_.contains(from.task())) lists_[from.task()];
+    if (row.has_standard_input_from() && !tasks_.contains(row.standard_input_from().task())) lists_[row.standard_input_from().task()];
+  }
+
+  Status read_files(std::uint32_t tasks) {
+    wire::OutputFileReader reader;
+    Status read = ok();
+    GW_TRY_VOID(reader_.read_output(id_, node::Stream::files, 0, Client::ReadUntil::now, [&](std::string_view bytes) {
+      read = reader.add(bytes, [&](const wire::pb::Effect::OutputFile& piece) { return take(piece, tasks); });
+      return read ? Client::StreamControl::proceed : Client::StreamControl::stop;
+    }));
+    return read;
+  }
+
+  Status take(const wire::pb::Effect::OutputFile& piece, std::uint32_t tasks) {
+    const auto task = job::task_of_thread(job::ThreadId{piece.thread()}, tasks);
+    const auto list = task ? lists_.find(*task) : lists_.end();
+    if (list == lists_.end()) return ok();
+    const bool has_bytes = piece.type() == wire::pb::Effect::OutputFile::FILE && !piece.bytes().empty();
+    if (has_bytes) GW_TRY_VOID(writer_.store_blob(as_bytes(piece.bytes())));
+    job::add_to_list(piece, piece.bytes().size(), has_bytes ? std::optional(sha256(as_bytes(piece.bytes()))) : std::nullopt, list->second);
+    return ok();
+  }
+
+  Status put_into(std::uint32_t task, wire::pb::TaskRow& row) {
+    google::protobuf::RepeatedPtrField<wire::pb::FromTask> left;
+    row.mutable_files_from()->Swap(&left);
+    if (!tasks_.contains(task)) {
+      row.clear_standard_input_from();
+      return ok();
+    }
+    for (const wire::pb::FromTask& from : left) {
+      if (tasks_.contains(from.task())) {
+        *row.add_files_from() = from;
+        continue;
+      }
+      GW_TRY(const std::vector<wire::pb::InputEntry> entries, job::entries_of(from, lists_.at(from.task())));
+      for (const wire::pb::InputEntry& entry : entries) *row.add_inputs() = entry;
+    }
+    if (!row.has_standard_input_from() || tasks_.contains(row.standard_input_from().task())) return ok();
+    const wire::pb::FromTask& from = row.standard_input_from();
+    GW_TRY(const std::vector<wire::pb::InputEntry> entries, job::entries_of(from, lists_.at(from.task())));
+    *row.mutable_standard_input() = entries.front();
+    row.clear_standard_input_from();
+    return ok();
+  }
+
+  Client& reader_;
+  Client& writer_;
+  const job::JobId id_;
+  const job::TaskSet& tasks_;
+  std::map<std::uint32_t, wire::pb::TaskFileList> lists_;  // of tasks that do not run again, and whose files are needed
+};
+
 Error explained(const Error& error, const job::JobId& id) {
   if (error.kind != Kind::not_found) return error;
   return fail(Kind::not_found, "the program or an input of job {} is not on this machine any more ({}): run its command again with --tasks",
@@ -95,9 +193,14 @@ Result<int> rerun(const RerunOptions& options, Invocation& invocation) {
   wire::pb::Manifest manifest;
   if (!manifest.ParseFromString(bytes)) return fail(Kind::corrupt, "the daemon's answer cannot be understood: it is no manifest");
   if (!manifest.has_array()) return fail(Kind::invalid, "job {} has no tasks: run its command again", id.brief());
-  GW_TRY(const job::TaskSet tasks, chosen_tasks(options, client, id));
+  GW_TRY(const job::TaskSet tasks, chosen_tasks(options, client, id, manifest.array().has_graph()));
   if (tasks.empty()) return fail(Kind::not_found, "job {} has no such tasks: list them with 'godwit task list {}'", id.brief(), id.brief());
   manifest = with_tasks(std::move(manifest), tasks, options.task);
+  if (manifest.array().has_graph()) {
+    Client writer(invocation.settings.socket());
+    const Status put = StoredFiles(client, writer, id, tasks).put_into(manifest);
+    if (!put) return explained(put.error(), id);
+  }
   GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
   const Bytes encoded = job::Manifest::encode(manifest);
   GW_TRY_VOID(job::Manifest::check(encoded));
@@ -123,9 +226,11 @@ void add_rerun_command(CommandTree& tree, Command& job) {
   Command& command = tree.add(
       job, "rerun",
       {.summary = "Run tasks of a job again, as a new job",
-       .details = "Submits a job with the same program, inputs and options that has only these tasks, with the same numbers. Inputs are "
-                  "those that were submitted: files that have changed since need a new job. Its output is followed like that of "
-                  "'godwit run'.",
+       .details =
+           "Submits a job with the same program, inputs and options that has only these tasks, with the same numbers. Of a graph, "
+           "failed tasks run again with those that were skipped because of them, and find the stored files of the others. Inputs are "
+           "those that were submitted: files that have changed since need a new job. Its output is followed like that of "
+           "'godwit run'.",
        .examples = {"godwit job rerun last --filter failed", "godwit job rerun study --task 3-9,12 --detach",
                     "godwit job rerun last --filter failed --retries 2 --name second-try"}});
   auto options = std::make_shared<RerunOptions>();

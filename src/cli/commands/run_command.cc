@@ -5,6 +5,7 @@
 #include <random>
 
 #include "cli/commands/commands.h"
+#include "cli/jobs/graph_file.h"
 #include "cli/jobs/grid_options.h"
 #include "cli/jobs/grid_run.h"
 #include "cli/jobs/job_run.h"
@@ -113,9 +114,23 @@ Status check_mobility(const RunOptions& options, const wire::pb::JobSpec& spec, 
   return ok();
 }
 
+Status check_graph_options(const StartOptions& options) {
+  const SweepOptions& sweep = options.sweep;
+  if (!sweep.tasks.empty() || !sweep.each_line.empty() || !sweep.each_file.empty() || !sweep.from_json.empty())
+    return fail(Kind::invalid, "--graph says which tasks there are: leave out --tasks, --each-line, --each-file and --from-json");
+  if (!options.outputs.empty() || !options.run.stdin_file.empty())
+    return fail(Kind::invalid, "--output and --stdin do not go with --graph: write 'outputs' and 'stdin' into the file, for each task");
+  if (std::ranges::any_of(options.inputs, job::has_placeholder))
+    return fail(Kind::invalid, "placeholders in --input do not go with --graph: write 'inputs' into the file, for each task");
+  if (options.promote_after == "0")
+    return fail(Kind::invalid, "--promote-after 0 does not go with --graph: its tasks are short at first, and become threads later");
+  return ok();
+}
+
 // Refuses options that do not work on peers before anything is built.
 Status check_grid_options(const StartOptions& options) {
   const bool array = options.sweep.is_array();
+  if (!options.sweep.graph.empty()) GW_TRY_VOID(check_graph_options(options));
   RunOptions run = options.run;
   if (array) run.stdin_file.clear();  // the standard input of tasks is uploaded with their input files
   GW_TRY_VOID(check_grid_run_options(run, options.grid_run));
@@ -124,6 +139,15 @@ Status check_grid_options(const StartOptions& options) {
     return fail(Kind::invalid, "--image does not go with tasks: an image holds one program; suspend the job with 'godwit job suspend'");
   if (!options.promote_after.empty() && !array) return fail(Kind::invalid, "--promote-after goes with --tasks");
   if (options.no_prefetch && !array) return fail(Kind::invalid, "--no-prefetch goes with --tasks");
+  return ok();
+}
+
+// The job of a graph.
+Status add_graph(const StartOptions& options, GraphFile graph, GridJob& job) {
+  job.workers = std::min<std::uint32_t>(options.grid_run.workers.value_or(UINT32_MAX), static_cast<std::uint32_t>(graph.tasks.size()));
+  job.workers = std::min<std::uint32_t>(job.workers, wire::kMaxJobSlots);
+  GW_TRY(job.sweep, Sweep::make(std::move(graph), job.inputs));
+  job.input.reset();
   return ok();
 }
 
@@ -147,8 +171,11 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   StartOptions local = options;  // without the inputs that the daemon fetches
   GW_TRY(std::vector<UrlInput> urls, take_urls(local.inputs));
   std::optional<TaskList> tasks;
-  if (options.sweep.is_array()) {
+  std::optional<GraphFile> graph;
+  if (options.sweep.is_array() && options.sweep.graph.empty()) {
     GW_TRY(tasks, task_list_of(options.sweep));
+  } else if (options.sweep.is_array()) {
+    GW_TRY(graph, read_graph_file(options.sweep.graph));
   }
   GW_TRY(const std::optional<Script> script, find_script(options.source, options.interpreter, local.inputs));
   GW_TRY(auto spec, make_spec(local, script, invocation));
@@ -167,6 +194,7 @@ Result<int> run_with_workers(const StartOptions& options, Invocation& invocation
   job.prefetch = !options.no_prefetch;
   apply(options.task, job);
   if (tasks) GW_TRY_VOID(add_tasks(local, *std::move(tasks), job));
+  if (graph) GW_TRY_VOID(add_graph(options, *std::move(graph), job));
   return run_on_grid(job, options.grid_run.detach ? Attachment::detached : Attachment::attached, invocation);
 }
 
@@ -263,7 +291,8 @@ void add_run_command(CommandTree& tree) {
            "godwit run ray.cpp --workers 6 --tasks 60 --keep-order > picture.ppm",
            "godwit run count.c --workers 1 --input https://example.org/words.txt -- words.txt",
            "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
-           "godwit run search.c --tasks 40 --promote-after 200ms", "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
+           "godwit run search.c --tasks 40 --promote-after 200ms", "godwit run study.cpp --graph flow.toml --workers 8",
+           "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
            "godwit run serve.c --tasks 40 --workers 8 --place spread", "godwit run solve.c --workers 8 --min-workers 4 --on-failure cancel",
            "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
   auto options = std::make_shared<StartOptions>();

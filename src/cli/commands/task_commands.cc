@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -37,7 +38,8 @@ std::string why_of(const node::ThreadView& task) {
 
 std::string tasks_table(const std::vector<node::ThreadView>& tasks, const PeerNames& names, const Terminal& terminal) {
   using Align = Table::Align;
-  Table table({{.heading = "TASK", .align = Align::right},
+  const bool named = std::ranges::any_of(tasks, [](const node::ThreadView& task) { return !task.name.empty(); });
+  Table table({{.heading = "TASK", .align = named ? Align::left : Align::right},
                {.heading = "STATE"},
                {.heading = "EXIT", .align = Align::right},
                {.heading = "RUNS", .align = Align::right},
@@ -45,8 +47,9 @@ std::string tasks_table(const std::vector<node::ThreadView>& tasks, const PeerNa
                {.heading = "HOST"},
                {.heading = "WHY", .fit = Table::Fit::cut}});
   for (const node::ThreadView& task : tasks)
-    table.add_row({std::to_string(*task.task), std::string(gateway::name(task.state)), is_over(task) ? std::to_string(task.exit_code) : "-",
-                   task.attempts == 0 ? "-" : std::to_string(task.attempts), duration_of(task), names.text_of(task.host), why_of(task)});
+    table.add_row({named ? fmt::format("{} {}", *task.task, task.name) : std::to_string(*task.task), std::string(gateway::name(task.state)),
+                   is_over(task) ? std::to_string(task.exit_code) : "-", task.attempts == 0 ? "-" : std::to_string(task.attempts),
+                   duration_of(task), names.text_of(task.host), why_of(task)});
   return table.render(terminal);
 }
 
@@ -116,7 +119,9 @@ Result<int> show_task(const TaskChoice& choice, Invocation& invocation) {
   GW_TRY(const node::ThreadView task, find_task(client, id, *choice.task));
   GW_TRY(const std::string errors, head_of(client, id, *choice.task, node::Stream::errors));
   Rows rows;
-  rows.add("task", "task", *task.task).add("state", "state", gateway::name(task.state));
+  rows.add("task", "task", *task.task);
+  if (!task.name.empty()) rows.add("name", "name", task.name);
+  rows.add("state", "state", gateway::name(task.state));
   if (is_over(task)) rows.add("exit_code", "exit code", task.exit_code);
   rows.add("attempts", "runs", task.attempts)
       .add("host", "host", task.host ? Json(task.host->hash.hex()) : Json(), PeerNames::of(client).text_of(task.host))
@@ -140,14 +145,16 @@ Result<int> explain_task(const TaskChoice& choice, Invocation& invocation) {
   GW_TRY(const node::ThreadView task, find_task(client, id, *choice.task));
   const PeerNames names = PeerNames::of(client);
   const ReasonEntry& entry = entry_of(task.why.reason);
-  std::string text = fmt::format("Task {} of job {} is {}", *task.task, id.brief(), gateway::name(task.state));
+  const std::string called = task.name.empty() ? std::to_string(*task.task) : fmt::format("{} ({})", *task.task, task.name);
+  std::string text = fmt::format("Task {} of job {} is {}", called, id.brief(), gateway::name(task.state));
   if (task.host) text += fmt::format("{} {}", is_over(task) ? ", on host" : " at host", names.text_of(task.host));
   if (is_over(task)) text += fmt::format(", with exit code {} after {}, in run {}", task.exit_code, duration_of(task), task.attempts);
   text += "\n";
-  if (!task.sentence.empty()) text += fmt::format("Why it ended: {}\n", printable(task.sentence, Newlines::indented));
+  if (!task.sentence.empty())
+    text += fmt::format("{}: {}\n", is_over(task) ? "Why it ended" : "Why it does not run", printable(task.sentence, Newlines::indented));
   if (task.why.reason != Reason::ok) text += fmt::format("Why it does not run: {} ({})\n", sentence_of(task.why), entry.name);
   if (!entry.fix.empty()) text += fmt::format("What to do: {}\n", entry.fix);
-  if (task.why.reason != Reason::ok) {
+  if (task.why.reason != Reason::ok && task.why.reason != Reason::tasks_before) {
     GW_TRY(const node::JobView view, client.job(id));
     if (const std::string peers = absent_of(view, std::bind_front(&PeerNames::text_of, &names), invocation.console.out()); !peers.empty())
       text += "\n" + peers;
@@ -155,6 +162,7 @@ Result<int> explain_task(const TaskChoice& choice, Invocation& invocation) {
   invocation.console.print({"godwit.task.explain/1",
                             {{"id", id.hash.hex()},
                              {"task", *task.task},
+                             {"name", task.name},
                              {"state", gateway::name(task.state)},
                              {"reason", entry.name},
                              {"meaning", entry.sentence},
@@ -181,7 +189,8 @@ void add_choice(CommandTree& tree, Command& parent, const std::string& name, Com
 void add_task_commands(CommandTree& tree) {
   Command& task = tree.add(tree.root(), "task",
                            {.summary = "List, show and explain the tasks of a job",
-                            .details = "Run the failed tasks of a job again with 'godwit job rerun JOB --filter failed'.",
+                            .details = "Run the failed tasks of a job, and those skipped because of them, again with 'godwit job rerun JOB "
+                                       "--filter failed'.",
                             .examples = {"godwit task list last --filter failed", "godwit task show last 17"}});
   task.require_subcommand();
   Command& list = tree.add(

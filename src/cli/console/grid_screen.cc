@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/console/quantity.h"
 #include "gateway/view_json.h"
 #include "os/files/io.h"
 
@@ -75,6 +76,11 @@ void GridScreen::note_failures(const node::JobEvent& event) {
     console_.note("thread " + gateway::thread_text(failed->thread) + " failed: " + failed->sentence);
   if (const auto* ended = std::get_if<node::JobEvent::ThreadEnded>(&event.kind); ended != nullptr && !ended->sentence.empty())
     console_.note("thread " + gateway::thread_text(ended->thread) + " " + ended->sentence);
+  if (const auto* skipped = std::get_if<node::JobEvent::TasksSkipped>(&event.kind)) {
+    std::uint64_t count = 0;
+    for (const job::TaskSpan& span : skipped->tasks) count += span.count;
+    console_.note(fmt::format("{} {}", counted(count, "task"), skipped->sentence));
+  }
   const auto* tasks = std::get_if<node::JobEvent::TasksEnded>(&event.kind);
   for (std::size_t i = 0; tasks != nullptr && i < tasks->failures.size() && failures_noted_ < kMostTasks; ++i, ++failures_noted_) {
     const auto& failure = tasks->failures[i];

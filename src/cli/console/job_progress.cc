@@ -22,6 +22,7 @@ void JobProgress::start_from(const node::JobSummary& summary) {
   tasks_ = std::max<std::uint64_t>(summary.tasks, summary.threads);
   ended_ = summary.ended;
   failed_ = summary.failed;
+  skipped_ = summary.skipped;
   repeated_ = summary.retried;
   if (summary.tasks > 1) tasks_running_ = summary.running;
   resumed_ = summary.counters.resumed;
@@ -45,6 +46,8 @@ void JobProgress::take(const node::JobEvent& event) {
     failed_ = tasks->failed;
     tasks_running_ = tasks->running;
     array_hosts_ = std::max(array_hosts_, tasks->hosts);
+  } else if (const auto* skipped = std::get_if<Event::TasksSkipped>(&event.kind)) {
+    skipped_ = skipped->skipped;
   } else if (std::holds_alternative<Event::TaskRepeated>(event.kind)) {
     ++repeated_;
   } else if (const auto* placed = std::get_if<Event::ThreadPlaced>(&event.kind)) {
@@ -70,6 +73,7 @@ void JobProgress::take(const node::JobEvent& event) {
 std::string JobProgress::losses() const {
   std::string text;
   if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+  if (skipped_ > 0) text += fmt::format(", {} skipped", skipped_);
   if (repeated_ > 0) text += fmt::format(", {} repeated", counted(repeated_, "run"));
   if (peers_lost_ > 0) text += fmt::format(", {} lost", counted(peers_lost_, "peer"));
   if (resumed_ > 0) text += fmt::format(", {} resumed", counted(resumed_, "thread"));

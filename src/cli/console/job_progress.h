@@ -28,7 +28,7 @@ class JobProgress {
   std::string losses() const;
 
   std::uint64_t tasks_;
-  std::uint64_t ended_ = 0, failed_ = 0;
+  std::uint64_t ended_ = 0, failed_ = 0, skipped_ = 0;
   std::uint64_t repeated_ = 0;
   std::optional<std::uint64_t> tasks_running_;  // of an array, as home says; none: counted from events
   std::uint64_t array_hosts_ = 0;               // the most that worked for an array at a time

@@ -172,6 +172,7 @@ std::string text_of(const node::JobView& job, Threads threads, node::WallTime no
            fmt::format("{}, {}: {} resumed, {} restarted", counted(counters.peers_lost, "peer"), counted(counters.lost, "thread"),
                        counters.resumed, counters.restarted));
   if (summary.failed > 0) rows.add("failed", "failed", summary.failed);
+  if (summary.skipped > 0) rows.add("skipped", "skipped", summary.skipped);
   rows.add("stored_bytes", "output", human_bytes(summary.stored_bytes));
   if (!summary.sentence.empty()) rows.add("sentence", "problem", summary.sentence);
   std::string text = rows.render(terminal);

@@ -19,16 +19,6 @@ constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kRowOverhead = 8;  // of a row in its segment
 constexpr std::size_t kScanned = 65536;  // files that are remembered by name
 
-// "HOST[:GUEST]"; the last colon counts.
-struct PathWords {
-  std::string host, guest;
-};
-PathWords split_paths(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return {text, text};
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
 Result<Template> parse_template(const std::string& option, const std::string& text, const std::vector<std::string>& columns) {
   auto parsed = Template::parse(text, columns);
   if (!parsed) return fail(Kind::invalid, "{}: {}", option, parsed.error().detail);
@@ -53,7 +43,7 @@ Status clash(std::uint32_t one, std::uint32_t other, const std::string& path) {
 Result<TaskOutputPaths> TaskOutputPaths::make(const std::vector<std::string>& outputs, const std::vector<std::string>& columns) {
   TaskOutputPaths paths;
   for (const std::string& text : outputs) {
-    const PathWords words = split_paths(text);
+    const InputPath words = split_paths(text);
     if (words.host.empty()) return fail(Kind::invalid, "--output '{}' names no file: write HOST or HOST:GUEST", text);
     GW_TRY(Template host, parse_template("--output", words.host, columns));
     GW_TRY(Template guest, parse_template("--output", words.guest, columns));
@@ -63,7 +53,12 @@ Result<TaskOutputPaths> TaskOutputPaths::make(const std::vector<std::string>& ou
   return paths;
 }
 
+TaskOutputPaths::TaskOutputPaths(std::vector<std::vector<node::Mount>> listed) {
+  if (std::ranges::any_of(listed, [](const auto& mounts) { return !mounts.empty(); })) listed_ = std::move(listed);
+}
+
 Result<std::vector<node::Mount>> TaskOutputPaths::of(const TaskList& tasks, std::uint32_t task) const {
+  if (!listed_.empty()) return listed_[task];
   std::vector<node::Mount> mounts;
   for (const Output& output : outputs_) {
     GW_TRY(std::string host, expand_for(output.host, tasks, task));
@@ -101,6 +96,23 @@ Result<Sweep> Sweep::make(TaskList tasks, const SweepWords& words, node::InputFi
   return sweep;
 }
 
+Result<Sweep> Sweep::make(GraphFile graph, node::InputFiles& inputs) {
+  Sweep sweep;
+  sweep.tasks_ = {.count = static_cast<std::uint32_t>(graph.tasks.size())};
+  sweep.array_.set_count(sweep.tasks_.count);
+  sweep.array_.mutable_values()->set_has_rows(true);
+  if (graph.tasks.size() > 1) *sweep.array_.mutable_graph() = std::move(graph.graph);
+  std::vector<std::vector<node::Mount>> outputs;
+  for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
+    GW_TRY(wire::pb::TaskRow row, sweep.row_of(graph.tasks[task], task, inputs));
+    GW_TRY_VOID(sweep.add_row(task, std::move(row)));
+    outputs.push_back(std::move(graph.tasks[task].outputs));
+  }
+  GW_TRY_VOID(sweep.close_rows());
+  sweep.outputs_ = TaskOutputPaths(std::move(outputs));
+  return sweep;
+}
+
 Status Sweep::read_words(const SweepWords& words, node::InputFiles& inputs) {
   const std::vector<std::string>& columns = tasks_.columns;
   std::set<std::size_t> used;
@@ -114,7 +126,7 @@ Status Sweep::read_words(const SweepWords& words, node::InputFiles& inputs) {
     }
   for (const std::string& text : words.inputs) {
     if (!job::has_placeholder(text)) continue;
-    const PathWords parts = split_paths(text);
+    const InputPath parts = split_paths(text);
     GW_TRY(Template host, parse_template("--input", parts.host, columns));
     GW_TRY(Template guest, parse_template("--input", parts.guest, columns));
     inputs_.push_back({std::move(host), std::move(guest)});
@@ -188,17 +200,40 @@ Result<wire::pb::TaskRow> Sweep::row_of(std::uint32_t task, node::InputFiles& in
   return row;
 }
 
+Result<wire::pb::TaskRow> Sweep::row_of(GraphTask& described, std::uint32_t task, node::InputFiles& inputs) {
+  wire::pb::TaskRow row;
+  for (std::string& argument : described.args) row.add_args(std::move(argument));
+  for (std::string& variable : described.env) row.add_env(std::move(variable));
+  for (const InputPath& input : described.inputs) GW_TRY_VOID(add_files(input.host, input.guest, task, inputs, row));
+  for (wire::pb::FromTask& from : described.files_from) *row.add_files_from() = std::move(from);
+  for (const node::Mount& output : described.outputs) row.add_outputs(output.guest);
+  if (described.standard_input_from) *row.mutable_standard_input_from() = *std::move(described.standard_input_from);
+  if (!described.standard_input.empty()) {
+    GW_TRY(*row.mutable_standard_input(), add_stdin_file(described.standard_input, inputs));
+  }
+  return row;
+}
+
 Status Sweep::add_rows(node::InputFiles& inputs) {
   for (std::uint32_t task = 0; task < tasks_.count; ++task) {
     GW_TRY(wire::pb::TaskRow row, row_of(task, inputs));
-    const std::size_t bytes = row.ByteSizeLong() + kRowOverhead;
-    if (bytes > wire::kMaxRowSegmentBytes)
-      return fail(Kind::invalid, "task {} has {} input files, more than can be described for one task: pack them into one", task,
-                  row.inputs_size());
-    if (open_bytes_ + bytes > wire::kMaxRowSegmentBytes || open_.rows_size() == wire::kMaxSegmentRows) close_segment();
-    open_bytes_ += bytes;
-    *open_.add_rows() = std::move(row);
+    GW_TRY_VOID(add_row(task, std::move(row)));
   }
+  return close_rows();
+}
+
+Status Sweep::add_row(std::uint32_t task, wire::pb::TaskRow row) {
+  const std::size_t bytes = row.ByteSizeLong() + kRowOverhead;
+  if (bytes > wire::kMaxRowSegmentBytes)
+    return fail(Kind::invalid, "task {} has {} input files, more than can be described for one task: pack them into one", task,
+                row.inputs_size() + row.files_from_size());
+  if (open_bytes_ + bytes > wire::kMaxRowSegmentBytes || open_.rows_size() == wire::kMaxSegmentRows) close_segment();
+  open_bytes_ += bytes;
+  *open_.add_rows() = std::move(row);
+  return ok();
+}
+
+Status Sweep::close_rows() {
   close_segment();
   if (segments_.size() > wire::kMaxRowSegments)
     return fail(Kind::invalid, "the values and files of the tasks take more than {} MiB: submit them as several jobs",

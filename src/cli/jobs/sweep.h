@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/graph_file.h"
 #include "cli/jobs/task_list.h"
 #include "job/authority/placeholders.h"
 #include "node/jobs/job_files.h"
@@ -25,8 +26,11 @@ struct SweepWords {
 class TaskOutputPaths {
  public:
   static Result<TaskOutputPaths> make(const std::vector<std::string>& outputs, const std::vector<std::string>& columns);
+  // Of a graph: listed for each task.
+  explicit TaskOutputPaths(std::vector<std::vector<node::Mount>> listed);
+  TaskOutputPaths() = default;
 
-  bool empty() const { return outputs_.empty(); }
+  bool empty() const { return outputs_.empty() && listed_.empty(); }
   // Kind::invalid: a value makes a path of it that leads out of the program's tree.
   Result<std::vector<node::Mount>> of(const TaskList& tasks, std::uint32_t task) const;
   // The paths in the program, with their placeholders.
@@ -38,6 +42,7 @@ class TaskOutputPaths {
   };
   std::vector<Output> outputs_;
   std::vector<std::string> guest_texts_;
+  std::vector<std::vector<node::Mount>> listed_;  // empty: no task has one
 };
 
 // The parts of an array that are submitted beside the program: the description for the manifest, and rows in segments, which are blobs.
@@ -48,6 +53,9 @@ class Sweep {
  public:
   // Adds the files of tasks to `inputs`. Kind::invalid, Kind::not_found: a word or a file is wrong, and which task it is of.
   static Result<Sweep> make(TaskList tasks, const SweepWords& words, node::InputFiles& inputs);
+
+  // The tasks of a graph.
+  static Result<Sweep> make(GraphFile graph, node::InputFiles& inputs);
 
   const TaskList& tasks() const { return tasks_; }
   const wire::pb::Manifest::TaskArray& array() const { return array_; }
@@ -67,6 +75,9 @@ class Sweep {
   Status read_words(const SweepWords& words, node::InputFiles& inputs);
   Status check_outputs() const;
   Status add_rows(node::InputFiles& inputs);
+  Status add_row(std::uint32_t task, wire::pb::TaskRow row);
+  Status close_rows();
+  Result<wire::pb::TaskRow> row_of(GraphTask& described, std::uint32_t task, node::InputFiles& inputs);
   Result<wire::pb::TaskRow> row_of(std::uint32_t task, node::InputFiles& inputs);
   Status add_files(const std::string& host, const std::string& guest, std::uint32_t task, node::InputFiles& inputs, wire::pb::TaskRow& row);
   Result<std::string> expand(const job::Template& text, std::uint32_t task) const;

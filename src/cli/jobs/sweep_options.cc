@@ -17,6 +17,9 @@ void add_sweep_options(Command& command, SweepOptions& options) {
                          "PATTERN");
   command.add_option("--from-json", options.from_json,
                      "Run the program once for each item of a JSON array; {} stands for it, {key} for a value of an object", "FILE");
+  command.add_option("--graph", options.graph,
+                     "Run the program once for each task of a TOML file, in their order: each has arguments, files and tasks before it",
+                     "FILE");
 }
 
 Result<TaskList> task_list_of(const SweepOptions& options) {

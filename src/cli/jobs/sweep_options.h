@@ -16,14 +16,18 @@ struct SweepOptions {
   std::string each_line;
   std::vector<std::string> each_file;
   std::string from_json;
+  std::string graph;                                 // a file of tasks that follow each other
   std::vector<std::vector<std::string>> lists = {};  // of `map`: the values after each ":::"
 
-  bool is_array() const { return !tasks.empty() || !each_line.empty() || !each_file.empty() || !from_json.empty() || !lists.empty(); }
+  bool is_array() const {
+    return !tasks.empty() || !each_line.empty() || !each_file.empty() || !from_json.empty() || !graph.empty() || !lists.empty();
+  }
 };
 
 void add_sweep_options(Command& command, SweepOptions& options);
 
-// The tasks that the options ask for. Kind::invalid: two options say different things, or one is wrong. REQUIRES: is_array().
+// The tasks that the options ask for. Kind::invalid: two options say different things, or one is wrong. REQUIRES: is_array(), and
+// no graph.
 Result<TaskList> task_list_of(const SweepOptions& options);
 
 // The words of `map` after "--": those of the program, and the lists after ":::" (values) and "::::" (files of values, a line each). A

@@ -32,6 +32,12 @@ Result<std::vector<std::string>> files_that_match(const std::string& pattern) {
 
 }  // namespace
 
+InputPath split_paths(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return {text, text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
 Result<std::vector<InputPath>> match_input(const std::string& host, const std::string& guest) {
   if (!is_pattern(host)) return std::vector<InputPath>{{host, guest}};
   GW_TRY(const std::vector<std::string> files, files_that_match(host));
@@ -49,13 +55,12 @@ Result<std::vector<InputPath>> match_input(const std::string& host, const std::s
 Result<std::vector<std::string>> expand_input_patterns(const std::vector<std::string>& inputs) {
   std::vector<std::string> expanded;
   for (const std::string& text : inputs) {
-    const std::size_t colon = text.rfind(':');
-    const std::string host = text.substr(0, colon);
+    const auto [host, guest] = split_paths(text);
     if (!is_pattern(host)) {
       expanded.push_back(text);
       continue;
     }
-    GW_TRY(const std::vector<InputPath> matches, match_input(host, colon == std::string::npos ? host : text.substr(colon + 1)));
+    GW_TRY(const std::vector<InputPath> matches, match_input(host, guest));
     for (const InputPath& match : matches) {
       if (match.guest.find(':') != std::string::npos)
         return fail(Kind::invalid, "--input {} matches {}, whose name has a colon: name its folder instead", text, match.host);

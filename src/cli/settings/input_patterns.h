@@ -12,6 +12,9 @@ struct InputPath {
   std::string host, guest;
 };
 
+// "HOST[:GUEST]"; the last colon counts.
+InputPath split_paths(const std::string& text);
+
 // The files and folders that `host` stands for, sorted, and their paths in the program. A path that exists, or without *, ? and [, stands
 // for itself. With a guest path of its own, matches lie below it under their last names. Kind::not_found: nothing matches. Kind::invalid:
 // too many match, or two would have the same path in the program.

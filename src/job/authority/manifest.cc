@@ -134,6 +134,11 @@ Result<Manifest> Manifest::check(ByteView bytes) {
   const wire::pb::Manifest::TaskArray& array = manifest.content_.array();
   GW_TRY(TaskConfigs configs, TaskConfigs::make(manifest.content_.config(), array.count(), array.values()));
   manifest.configs_ = std::make_shared<const TaskConfigs>(std::move(configs));
+  if (array.has_graph()) {
+    GW_TRY_VOID(require(manifest.on_task_plane(), "the tasks of a graph are several, and short at first: a task becomes a thread later"));
+    GW_TRY(TaskGraph graph, TaskGraph::make(array.graph(), array.count()));
+    manifest.graph_ = std::make_shared<const TaskGraph>(std::move(graph));
+  }
   std::uint32_t end = 0;
   for (const wire::pb::Manifest::TaskArray::Segment& segment : array.segments()) manifest.segment_ends_.push_back(end += segment.rows());
   return manifest;

@@ -8,6 +8,7 @@
 
 #include "job/authority/task_config.h"
 #include "job/names.h"
+#include "job/tasks/task_graph.h"
 #include "job/tasks/task_set.h"
 
 namespace gw::job {
@@ -47,6 +48,8 @@ class Manifest {
   // The tasks of the array that the job has.
   std::vector<TaskSpan> selected() const;
   std::uint32_t selected_count() const;
+  // The order of the tasks; nullptr: they have none.
+  const std::shared_ptr<const TaskGraph>& graph() const { return graph_; }
   ThreadId thread_of(std::uint32_t task) const { return thread_of_task(task, tasks()); }
   // The configuration of a task (TaskConfigs::config_of).
   Result<wire::pb::ThreadConfig> config_of(std::uint32_t task, const wire::pb::TaskRow* row) const {
@@ -76,6 +79,7 @@ class Manifest {
  private:
   wire::pb::Manifest content_;
   std::shared_ptr<const TaskConfigs> configs_;  // shared by copies of the manifest
+  std::shared_ptr<const TaskGraph> graph_;      // likewise
   std::vector<std::uint32_t> segment_ends_;     // for each segment of rows, the task behind its last
 };
 

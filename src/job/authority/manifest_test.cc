@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "job/test/graphs.h"
 #include "wire/messages/worker_frames.h"
 
 namespace gw::job {
@@ -177,6 +178,17 @@ TEST(Manifest, TheFileThatIsTheStandardInputOfAllTasksIsAnInput) {
                                                      {wire::hash_of(std::string(32, 'y')), 5u}};
   EXPECT_EQ(manifest.input_chunks(), expected);
   EXPECT_EQ(blobs_of_job(manifest, "").value().size(), 4u) << "with the two of the module";
+}
+
+TEST(Manifest, OfAGraphIsOfTheTaskPlane) {
+  wire::pb::Manifest graph = test::manifest_of_graph(test::diamond());
+  EXPECT_EQ(Manifest::check(Manifest::encode(graph))->graph()->stages(), 4u);
+  graph.mutable_array()->set_count(7);
+  EXPECT_FALSE(Manifest::check(Manifest::encode(graph)));
+  graph = test::manifest_of_graph(test::diamond());
+  graph.mutable_policy()->set_promote_after_ns(0);
+  EXPECT_FALSE(Manifest::check(Manifest::encode(graph)));
+  EXPECT_FALSE(Manifest::check(Manifest::encode(test::manifest_of_graph({{"alone"}}))));
 }
 
 TEST(Manifest, SaysWhatIsWrong) {

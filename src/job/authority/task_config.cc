@@ -106,10 +106,17 @@ Result<wire::pb::ThreadConfig> TaskConfigs::config_of(std::uint32_t task, const 
   const PlaceholderValues values{number, own};
   GW_TRY_VOID(expand_all(args_, values, *config.mutable_args()));
   GW_TRY_VOID(expand_all(env_, values, *config.mutable_env()));
+  if (row != nullptr) {
+    for (const std::string& argument : row->args()) config.add_args(argument);
+    for (const std::string& variable : row->env()) config.add_env(variable);
+    if (bytes_of_strings(config.args()) > kMaxBytes || bytes_of_strings(config.env()) > kMaxBytes)
+      return fail(Kind::invalid, "the arguments or variables of task {} have more than {} bytes", task, kMaxBytes);
+  }
   config.add_env("GODWIT_TASK=" + number);
   config.add_env(fmt::format("GODWIT_TASKS={}", tasks_));
   Strings outputs;
   GW_TRY_VOID(expand_all(outputs_, values, outputs));
+  if (row != nullptr) outputs.MergeFrom(row->outputs());
   for (const std::string& output : outputs) {
     GW_TRY(*config.add_outputs(), tree_path_of(output));
   }

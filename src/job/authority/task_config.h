@@ -12,8 +12,8 @@ namespace gw::job {
 
 // The configurations of the tasks of a job: that of all tasks, in which placeholders (job/authority/placeholders.h) stand for the values of
 // each, its own random seed, and in an array its number, in GODWIT_TASK of GODWIT_TASKS. The values of a task are its number, first + k *
-// step, or come from its row, with input files and standard input of its own. Submitter, hosts and workers compute a configuration alike,
-// so that tasks are neither listed in the manifest nor sent by home.
+// step, or come from its row, with input files and standard input, further arguments, variables and outputs of its own. Submitter, hosts
+// and workers compute a configuration alike, so that tasks are neither listed in the manifest nor sent by home.
 //
 // Costs: O(size of the configuration) for each task. Limit: kMaxBytes of arguments, of variables and of outputs, whatever the values are.
 class TaskConfigs {

@@ -34,6 +34,24 @@ TaskRow row(const std::string& value) {
   return row;
 }
 
+TEST(TaskConfigs, WordsOfARowFollowThoseOfAllTasksAsTheyStand) {
+  TaskRow own = row("a/b.c");
+  own.add_args("{} {#}");
+  own.add_env("MODE={}");
+  own.add_outputs("./mine");
+  const TaskConfigs configs = TaskConfigs::make(shared_config(), 10, with_rows()).value();
+  const ThreadConfig config = configs.config_of(4, &own).value();
+  EXPECT_EQ(config.args(2), "{} {#}");
+  EXPECT_EQ(config.env(1), "MODE={}");
+  EXPECT_EQ(config.env(2), "GODWIT_TASK=4");
+  EXPECT_EQ(config.outputs(1), "mine");
+  own.add_outputs("../elsewhere");
+  EXPECT_FALSE(configs.config_of(4, &own));
+  own.mutable_outputs()->RemoveLast();
+  own.add_args(std::string(TaskConfigs::kMaxBytes, 'x'));
+  EXPECT_FALSE(configs.config_of(4, &own));
+}
+
 TEST(TaskConfigs, NumbersGoFromTheFirstInSteps) {
   TaskValues values;
   values.set_first(-3);

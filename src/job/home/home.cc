@@ -26,6 +26,8 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       roster_(charter_.id(), environment.key, environment.signer, environment.boot),
       ledger_(EffectLedger::Config{.children = config.children}),
       tasks_(config_.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
+      files_({charter_.id(), manifest_, claims_, environment_.blobs}),
+      flow_(manifest_, tasks_.table(), files_),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
       keepers_(config.keepers, {charter_.id(), environment.boot, environment.live_peers, roster_, threads_, environment.rng}),
       losses_(manifest_),
@@ -37,7 +39,7 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       records_(config.output, {charter_, manifest_, threads_, tasks_.table(), claims_, counters_, losses_}),
       slots_(config.slots, {charter_, manifest_, environment.live_peers, roster_, threads_, tasks_.table(), claims_, placement_,
                             environment.signer, environment.boot, environment.history, losses_, gang_, records_, environment.rng}),
-      reports_({charter_.id(), environment.wall_offset, manifest_, tasks_, claims_, placement_, counters_, records_.output(),
+      reports_({charter_.id(), environment.wall_offset, manifest_, tasks_, flow_, files_, claims_, placement_, counters_, records_.output(),
                 [this](EffectEntry entry, Actions& out) { records_.append(std::move(entry), out); }}) {
   const bool has_images = manifest_.content().policy().checkpoint_every_ns() > 0;
   if (manifest_.content().standard_input())
@@ -54,6 +56,8 @@ Status Home::recover(Time now, const HomeRecords& records) {
   if (input_) GW_TRY_VOID(input_->recover(records.input));
   counters_.forget_finished();  // the records of the threads and the output tell
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
+  files_.recover(records);
+  flow_.begin(threads_);
   records_.recover(Time(static_cast<std::int64_t>(records.job.submitted_at_ns())), records.effects);
   const Time alive_at(static_cast<std::int64_t>(records.counters.alive_at_ns()));
   run_time_.recover(now + environment_.wall_offset, alive_at, environment_.self, threads_);
@@ -70,6 +74,7 @@ Status Home::recover(Time now, const HomeRecords& records) {
 void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out, std::string failure) {
   suspension_.clear(out);
   records_.end(now + environment_.wall_offset, state, std::move(failure), out);
+  files_.remove_records(out);
   if (input_) input_->clear(out);
   slots_.release_all(out);
   for (const auto& [peer, counts] : counters_.peers()) environment_.history.note_work(peer, counts.finished, counts.lost);
@@ -77,6 +82,7 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out, std:
 }
 
 bool Home::finish_if_done(Time now, Actions& out) {
+  flow_.tell_skipped(charter_.id(), out);
   const std::optional<std::string> stops = policy_.stops(failed(), unfinished());
   if (unfinished() > 0 && !stops) return false;
   if (stops) GW_REACHED("home: a job stopped because of failed tasks");
@@ -135,6 +141,7 @@ void Home::on_tick(Time now, Actions& out) {
   if (over_) return;
   keepers_.unpark_returned();
   place_ready(now, out);
+  flow_.list_files(out);
   if (const Status follows = predecessors_.look(); !follows) return finish(now, wire::pb::JobRecord::DONE, out, follows.error().detail);
   if (may_seek()) advance_gang(now, out);
   if (may_seek() && gang_.begun()) tasks_.on_tick(now, out);
@@ -397,15 +404,6 @@ void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions&
   place_ready(now, out);
 }
 
-void Home::after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
-  leave_host(now, id, host);
-  records_.write(id, out);
-  if (finish_if_done(now, out)) return;
-  check_suspended(out);
-  place_ready(now, out);
-  if (may_run()) tasks_.feed(now, host, out);
-}
-
 void Home::end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out) {
   const HomeThread::Placed placed = *threads_.at(id).placed();
   counters_.on_finished(placed.host);
@@ -428,6 +426,7 @@ void Home::run_again(Time now, ThreadId id, const Effect& end, Actions& out) {
   out.after_disk(to_peer(host, charter_.id(), drop_message(id, thread.epoch)));
   leave_host(now, id, host);
   threads_.run_again(id, host);
+  files_.drop(thread.task, out);
   ledger_.begin_again(id);
   records_.append_attempt(id, end, facts, out);
   check_suspended(out);
@@ -443,7 +442,7 @@ void Home::fail_thread(Time now, ThreadId id, std::string sentence, Actions& out
   after_end(now, id, host, out);
 }
 
-void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out) {
+void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out, Files files) {
   const ThreadId id{message.thread()};
   HomeThread* thread = threads_.find(id);
   if (thread == nullptr) return out.send(from, charter_.id(), drop_message(id, message.epoch()));
@@ -455,6 +454,7 @@ void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& m
       out.notify(PeerRefused{from, fmt::format("it sent effects of thread {}, which it does not host", id.value())});
     return out.send(from, charter_.id(), drop_message(id, message.epoch()));
   }
+  if (runs_there && files == Files::new_here && !files_.admit(from, message, out)) return;
   if (Claim* claim = claims_.find(from)) {
     claim->last_seen = now;
     claim->status = std::max(claim->status, message.status());
@@ -482,7 +482,7 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
     out.notify(PeerRefused{*thread.host, fmt::format("it sent an effect of thread {} after its end", id.value())});
     return false;
   }
-  if (const Status fits = records_.output().check(effect); next && !fits) {
+  if (const Status fits = may_store(effect); next && !fits) {
     on_fault(now, id, fits.error().detail, out);
     return false;
   }
@@ -503,8 +503,8 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
   const Time wall = now + environment_.wall_offset;
   records_.append(effect.has_end() ? end_entry(effect, end_facts_of(wall, thread)) : entry_of(effect), out);
   out.after_disk(Notify{EffectStored{charter_.id(), effect}});
-  const PeerId host = thread.placed()->host;
-  if (Claim* claim = claims_.find(host)) claim->on_effect(now);
+  files_.on_effect(effect, out);
+  if (Claim* claim = claims_.find(thread.placed()->host)) claim->on_effect(now);
   if (message.determinants() > thread.determinants) {
     thread.determinants = message.determinants();
     records_.write(id, out);
@@ -526,7 +526,7 @@ void Home::add_child(const HomeThread& parent, ThreadId id, Actions& out) {
 
 // --- tasks
 
-void Home::on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
+void Home::take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
   Claim* claim = claims_.find(from);
   if (claim == nullptr || claim->claim != report.claim()) {
     GW_REACHED("home: a report of a claim that is not held");
@@ -573,16 +573,6 @@ void Home::on_want_input(Time now, const PeerId& from, const JobMessage::WantInp
   if (answered.error().kind != Kind::invalid) return fail_thread(now, id, answered.error().detail, out);
   out.send(from, charter_.id(), drop_message(id, want.epoch()));  // the host's fault, not the thread's
   lose(now, id, answered.error().detail, out);
-}
-
-void Home::on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
-  const ThreadId id{message.thread()};
-  const HomeThread* thread = on_record(id, from, message.epoch());
-  if (thread == nullptr) return;
-  if (keepers_.on_filled(now, id, message.keeper_generation())) records_.write(id, out);
-  // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
-  keepers_.send(id, *thread, out);
-  if (suspension_.wanted()) threads_.set_due(id, now);  // its last image may have waited for this
 }
 
 void Home::on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out) {

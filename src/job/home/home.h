@@ -30,6 +30,8 @@
 #include "job/home/slot_acquisition.h"
 #include "job/home/standard_input.h"
 #include "job/home/suspension.h"
+#include "job/home/task_files.h"
+#include "job/home/task_flow.h"
 #include "job/home/task_list.h"
 #include "job/home/task_plane.h"
 #include "job/home/task_reports.h"
@@ -74,6 +76,7 @@ class Home {
     Rng& rng;
     PeerHistory& history;
     CourseOfJob course_of = {};  // needed by jobs that follow others
+    HomeBlobs blobs = {};        // needed by jobs whose tasks leave files for others
   };
 
   Home(const Config& config, const Environment& environment, Charter charter, Manifest manifest);
@@ -81,6 +84,7 @@ class Home {
   // A new job: written down with its charter and manifest, then JobAccepted.
   void begin(Time now, const JobRecords::Submitted& submitted, Actions& out) {
     records_.begin(now + environment_.wall_offset, submitted, out);
+    flow_.begin(threads_);
   }
   // Restores a job that an earlier boot has recorded. Kind::corrupt if the records contradict each other.
   Status recover(Time now, const HomeRecords& records);
@@ -140,15 +144,46 @@ class Home {
     advance_gang(now, out);
   }
   void on_status(Time now, const PeerId& from, const JobMessage::Status& status, Actions& out);
-  void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out);
-  void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out);
+  // waited: the message was kept until its files were stored.
+  enum class Files : std::uint8_t { new_here, waited };
+  void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out, Files files = Files::new_here);
+  void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
+    const ThreadId id{message.thread()};
+    const HomeThread* thread = on_record(id, from, message.epoch());
+    if (thread == nullptr) return;
+    if (keepers_.on_filled(now, id, message.keeper_generation())) records_.write(id, out);
+    // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
+    keepers_.send(id, *thread, out);
+    if (suspension_.wanted()) threads_.set_due(id, now);  // its last image may have waited for this
+  }
   void on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out);
   void on_thread_failed(Time now, const PeerId& from, const JobMessage::ThreadName& message, Actions& out) {
     const ThreadId id{message.thread()};
     if (on_record(id, from, message.epoch()) == nullptr) return;
     on_fault(now, id, message.failure(), out, message.kept_state_bad() ? Fault::kept_state : Fault::program);
   }
-  void on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
+  void on_task_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out) {
+    if (files_.admit(from, report, out)) take_report(now, from, report, out);
+  }
+  void on_want_files(const PeerId& from, const JobMessage::WantFiles& want, Actions& out) const {
+    if (!manifest_.graph() || claims_.find(from) == nullptr) return;
+    JobMessage answer = files_.answer(want, [this](std::uint32_t task) {
+      if (task >= manifest_.tasks()) return false;
+      const HomeThread* thread = threads_.find(manifest_.thread_of(task));
+      return thread != nullptr ? thread->over() : tasks_.table().state(task) == TaskTable::State::over;
+    });
+    if (!answer.files_are().files().empty()) out.send(from, charter_.id(), std::move(answer));
+  }
+  // A blob of the job is on the disk of this peer.
+  void on_blob_stored(Time now, const Hash256& hash, Actions& out) {
+    for (const std::uint32_t task : files_.on_blob_stored(hash)) flow_.on_files_ready(task);
+    while (const auto ready = over_ ? std::nullopt : files_.take_ready()) {
+      const auto& [from, message] = *ready;
+      message.has_effects() ? on_effects(now, from, message.effects(), out, Files::waited)
+                            : take_report(now, from, message.task_report(), out);
+    }
+    if (!over_ && flow_.take_released() && !suspension_.wanted()) tasks_.feed_all(now, out);
+  }
   void on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
   // As StandardInput::supply(). Kind::invalid too if the job reads none.
@@ -181,6 +216,7 @@ class Home {
   // Threads and tasks that have ended well, and that have failed.
   std::uint64_t ended() const { return threads_.ended() + tasks_.table().ended(); }
   std::uint64_t failed() const { return threads_.failed() + tasks_.table().failed(); }
+  const TaskSet& skipped_tasks() const { return tasks_.table().skipped_tasks(); }
   std::size_t hosts() const { return claims_.size(); }
   std::size_t running() const { return running_in(threads_, tasks_.table(), claims_); }
   std::uint32_t tasks() const { return manifest_.tasks(); }
@@ -189,7 +225,7 @@ class Home {
  private:
   HomeTables tables() const {
     const bool waits = !suspension_.wanted() && threads_.waiting() + tasks_.table().waiting() > 0;
-    HomeTables tables{threads_, tasks_.table(), claims_, suspension_.wanted() ? Reason::suspended : Reason::ok};
+    HomeTables tables{threads_, tasks_.table(), claims_, flow_, suspension_.wanted() ? Reason::suspended : Reason::ok};
     if (!waits) return tables;
     if (predecessors_.waiting()) {
       tables.no_slot = Reason::predecessor;
@@ -232,6 +268,7 @@ class Home {
   std::size_t unfinished() const { return threads_.unfinished() + tasks_.table().unfinished(); }
 
   // --- tasks
+  void take_report(Time now, const PeerId& from, const JobMessage::TaskReport& report, Actions& out);
   void promote(Time now, const PeerId& from, std::uint32_t task, Actions& out);
 
   // --- claims
@@ -292,7 +329,22 @@ class Home {
   void end_thread(Time now, ThreadId id, const Effect::End& end, Actions& out);
   void run_again(Time now, ThreadId id, const Effect& end, Actions& out);
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
-  void after_end(Time now, ThreadId id, const PeerId& host, Actions& out);
+  void after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
+    leave_host(now, id, host);
+    records_.write(id, out);
+    const HomeThread& thread = threads_.at(id);
+    const bool failed = std::holds_alternative<HomeThread::Failed>(thread.state);
+    if (!thread.forked) flow_.on_over(thread.task, failed ? TaskFlow::End::badly : TaskFlow::End::well, out);
+    if (finish_if_done(now, out)) return;
+    check_suspended(out);
+    place_ready(now, out);
+    if (!may_run()) return;
+    flow_.take_released() ? tasks_.feed_all(now, out) : tasks_.feed(now, host, out);
+  }
+  Status may_store(const Effect& effect) const {
+    const Status fits = records_.output().check(effect);
+    return fits ? files_.check(effect) : fits;
+  }
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
   void add_child(const HomeThread& parent, ThreadId id, Actions& out);
 
@@ -306,6 +358,8 @@ class Home {
   ThreadTable threads_;
   ClaimTable claims_;
   TaskPlane tasks_;
+  TaskFiles files_;
+  TaskFlow flow_;
   Placement placement_;
   KeeperAssignment keepers_;
   LossPolicy losses_;

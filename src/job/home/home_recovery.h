@@ -22,8 +22,9 @@ struct HomeRecords {
   bool suspended = false;
   wire::pb::RecoveryCountersRecord counters;
   std::map<ThreadId, wire::pb::ThreadRecord> threads;
-  std::vector<StoredEffect> effects;                     // in the order in which they were stored
-  std::map<std::uint64_t, wire::pb::InputRecord> input;  // by piece
+  std::vector<StoredEffect> effects;                                             // in the order in which they were stored
+  std::map<std::uint64_t, wire::pb::InputRecord> input;                          // by piece
+  std::map<ThreadId, std::map<std::uint64_t, wire::pb::FilePieceRecord>> files;  // that tasks left for others, by piece
 };
 
 // Fills the tables of a home from its records, once. Damaged records are Kind::corrupt with what contradicts what, never the end of the

@@ -14,6 +14,8 @@ ThreadView::State state_of(wire::pb::ThreadRecord::State state) {
       return ThreadView::State::ended;
     case wire::pb::ThreadRecord::FAILED:
       return ThreadView::State::failed;
+    case wire::pb::ThreadRecord::SKIPPED:
+      return ThreadView::State::skipped;
     default:
       return ThreadView::State::waiting;
   }
@@ -69,6 +71,10 @@ wire::pb::ThreadRecord record_of(const TaskTable& tasks, std::uint32_t task) {
       record.set_state(ThreadRecord::ENDED);
       record.set_epoch(1);
       break;
+  }
+  if (tasks.skipped_tasks().contains(task)) {
+    record.set_state(ThreadRecord::SKIPPED);
+    record.set_epoch(0);
   }
   if (const TaskFailure* failure = tasks.failure(task)) {
     record.set_state(ThreadRecord::FAILED);
@@ -129,6 +135,7 @@ wire::pb::JobRecord record_of(const JobProgress& progress, const Manifest& manif
   record.set_job_time_ns(policy.job_time_ns());
   record.set_threads(threads.size() + tasks.selected() - tasks.threads());
   record.set_failed(threads.failed() + tasks.failed());
+  record.set_skipped(tasks.skipped());
   record.set_ended(threads.ended() + tasks.ended());
   record.set_exit_code(std::max(threads.exit_code(), tasks.exit_code()));
   if (!progress.sentence.empty()) record.set_exit_code(std::max(record.exit_code(), 1u));  // it stopped early
@@ -166,6 +173,7 @@ EffectEntry details_of(wire::pb::JobRecord record, const Manifest& manifest, con
   }
   write_ranges(failed, *record.mutable_failed_tasks());
   write_ranges(unfinished, *record.mutable_unfinished_tasks());
+  write_ranges(tasks.skipped_tasks(), *record.mutable_skipped_tasks());
   for_each_in_order(manifest, threads, tasks, [&](ThreadId id, wire::pb::ThreadRecord one, const HomeThread*) {
     one.set_id(id.value());
     *record.add_some() = std::move(one);
@@ -222,6 +230,7 @@ std::vector<WaitCount> waits_in(const HomeTables& tables) {
   std::map<Explanation, std::uint64_t> counts;
   for (const auto& [id, thread] : tables.threads.all()) ++counts[reason_of(thread, tables.no_slot)];
   if (tables.tasks.waiting() > 0) counts[tables.no_slot] += tables.tasks.waiting();
+  if (!tables.tasks.held_tasks().empty()) counts[Reason::tasks_before] += tables.tasks.held_tasks().size();
   std::uint64_t next = 0;
   for (const auto& [peer, claim] : tables.claims.all()) next += claim.tasks.held().size() - running_tasks(claim);
   if (next > 0) counts[Reason::next_at_host] += next;
@@ -243,8 +252,9 @@ JobSnapshot snapshot_of(const wire::pb::JobRecord& record, const Manifest& manif
     if (thread != nullptr) {
       view.why = reason_of(*thread, tables.no_slot);
     } else if (view.state == ThreadView::State::waiting) {
-      view.why = tables.no_slot;
+      view.why = tables.tasks.held_tasks().contains(one.task()) ? tables.flow.why_held(one.task()) : tables.no_slot;
     }
+    if (manifest.graph() && view.task) view.name = manifest.graph()->name_of_task(*view.task);
   });
   snapshot.waits = waits_in(tables);
   snapshot.absent = tables.absent;

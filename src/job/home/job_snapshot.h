@@ -12,6 +12,7 @@
 #include "job/home/claim_table.h"
 #include "job/home/recovery_counters.h"
 #include "job/home/slot_declines.h"
+#include "job/home/task_flow.h"
 #include "job/home/task_table.h"
 #include "job/home/thread_table.h"
 #include "job/names.h"
@@ -23,14 +24,15 @@ namespace gw::job {
 struct ThreadView {
   ThreadId id;
   std::optional<std::uint32_t> task;  // none: forked
-  enum class State : std::uint8_t { waiting, running, ended, failed };
+  std::string name = {};              // of the task, in a graph; empty: it has none
+  enum class State : std::uint8_t { waiting, running, ended, failed, skipped };
   State state = State::waiting;
   std::optional<PeerId> host;   // where it runs, or ran last
   std::uint64_t epoch = 0;      // 0: never placed
   std::uint64_t resumed = 0;    // from an image, after its host was lost
   std::uint64_t restarted = 0;  // from its beginning
   std::uint32_t exit_code = 0;  // once it has ended
-  std::string sentence;         // why it failed
+  std::string sentence;         // why it failed, or was skipped
   Explanation why;              // why it waits
   std::uint32_t attempts = 0;   // runs of it, with the present one; 0: not known
   Time started_at{0};           // since 1970; 0: not yet, or not known
@@ -81,6 +83,7 @@ struct HomeTables {
   const ThreadTable& threads;
   const TaskTable& tasks;
   const ClaimTable& claims;
+  const TaskFlow& flow;
   Explanation no_slot;
   std::vector<PeerReason> absent = {};
 };

@@ -32,6 +32,7 @@ Explanation why_waits(const HomeTables& tables, std::uint32_t task) {
     for (const TaskSpan& span : before) count += span.count;
     return {Reason::next_at_host, fmt::format("{} tasks are before it there", count)};
   }
+  if (tables.tasks.held_tasks().contains(task)) return tables.flow.why_held(task);
   const std::uint32_t failed = tables.tasks.failed_runs(task);
   if (failed > 0 && tables.no_slot.reason != Reason::suspended) return {Reason::runs_again, fmt::format("{} of its runs failed", failed)};
   return tables.no_slot;
@@ -39,6 +40,10 @@ Explanation why_waits(const HomeTables& tables, std::uint32_t task) {
 
 ThreadView view_of_task(const HomeTables& tables, const TaskStates& states, ThreadId id, std::uint32_t task) {
   ThreadView view{.id = id, .task = task};
+  if (states.skipped.contains(task)) {
+    view.state = ThreadView::State::skipped;
+    return view;
+  }
   view.attempts = 1 + tables.tasks.attempts(task) + tables.tasks.failed_runs(task);
   if (const TaskFailure* failure = tables.tasks.failure(task)) {
     view.exit_code = failure->exit_code;
@@ -64,16 +69,22 @@ TaskSet TaskStates::filtered(TaskFilter filter) const {
   if (filter == TaskFilter::waiting) return waiting;
   if (filter == TaskFilter::running) return running;
   if (filter == TaskFilter::failed) return failed;
+  if (filter == TaskFilter::skipped) return skipped;
   TaskSet all;
   for (const TaskSpan& span : selected) all.add(span);
   if (filter == TaskFilter::all) return all;
-  for (const TaskSet* others : {&waiting, &running, &failed})
+  for (const TaskSet* others : {&waiting, &running, &failed, &skipped})
     for (const TaskSpan& span : others->spans()) all.remove(span);
   return all;
 }
 
 TaskStates states_of(const Manifest& manifest, const HomeTables& tables) {
-  TaskStates states{.selected = manifest.selected(), .waiting = tables.tasks.waiting_tasks(), .failed = tables.tasks.failed_tasks()};
+  TaskStates states{.selected = manifest.selected(),
+                    .waiting = tables.tasks.waiting_tasks(),
+                    .failed = tables.tasks.failed_tasks(),
+                    .skipped = tables.tasks.skipped_tasks(),
+                    .graph = manifest.graph()};
+  for (const TaskSpan& span : tables.tasks.held_tasks().spans()) states.waiting.add(span);
   for (const auto& [peer, claim] : tables.claims.all()) add_held(claim, states);
   for (const auto& [id, thread] : tables.threads.all()) {
     if (thread.forked) continue;
@@ -88,7 +99,7 @@ TaskStates states_of(const Manifest& manifest, const HomeTables& tables) {
 
 Result<TaskStates> states_of(const wire::pb::JobRecord& details) {
   GW_TRY(const Manifest manifest, Manifest::check(as_bytes(details.manifest())));
-  TaskStates states{.selected = manifest.selected()};
+  TaskStates states{.selected = manifest.selected(), .graph = manifest.graph()};
   const auto read = [&](const auto& ranges, TaskSet& to) {
     for (const wire::pb::TaskRange& range : ranges) {
       if (range.first() >= manifest.tasks() || range.count() > manifest.tasks() - range.first()) return false;
@@ -96,31 +107,49 @@ Result<TaskStates> states_of(const wire::pb::JobRecord& details) {
     }
     return true;
   };
-  if (!read(details.failed_tasks(), states.failed) || !read(details.unfinished_tasks(), states.waiting))
+  if (!read(details.failed_tasks(), states.failed) || !read(details.unfinished_tasks(), states.waiting) ||
+      !read(details.skipped_tasks(), states.skipped))
     return fail(Kind::corrupt, "the list of tasks of the job is damaged on this disk");
   return states;
 }
 
+namespace {
+
+// The names of the tasks, and why those that are skipped are.
+void add_graph(const TaskStates& states, TaskPage& page) {
+  if (!states.graph) return;
+  const std::vector<std::uint32_t> causes = states.graph->causes(states.failed);
+  for (ThreadView& view : page.tasks) {
+    view.name = states.graph->name_of_task(*view.task);
+    const std::uint32_t cause = causes[states.graph->stage_of(*view.task)];
+    if (view.state == ThreadView::State::skipped && cause != TaskGraph::kNone)
+      view.sentence = sentence_of_skipped(states.graph->name_of_task(cause));
+  }
+}
+
+}  // namespace
+
 TaskPage page_of(const TaskStates& states, const TaskQuery& query, std::uint32_t tasks) {
+  using State = ThreadView::State;
   const TaskSet matching = states.filtered(query.filter);
   TaskPage page{.count = matching.size()};
   if (query.from >= tasks) return page;
   for (const TaskSpan& span : matching.within({query.from, tasks - query.from})) {
-    for (std::uint32_t task = span.first; task < span.first + span.count; ++task) {
+    for (std::uint32_t task = span.first; task < span.first + span.count && !page.next; ++task) {
       if (page.tasks.size() >= query.limit) {
         page.next = task;
-        return page;
+        break;
       }
-      const bool failed = states.failed.contains(task), waits = states.waiting.contains(task), runs = states.running.contains(task);
-      using State = ThreadView::State;
-      page.tasks.push_back({.id = thread_of_task(task, tasks),
-                            .task = task,
-                            .state = failed  ? State::failed
-                                     : waits ? State::waiting
-                                     : runs  ? State::running
-                                             : State::ended});
+      const State state = states.failed.contains(task)    ? State::failed
+                          : states.skipped.contains(task) ? State::skipped
+                          : states.waiting.contains(task) ? State::waiting
+                          : states.running.contains(task) ? State::running
+                                                          : State::ended;
+      page.tasks.push_back({.id = thread_of_task(task, tasks), .task = task, .state = state});
     }
+    if (page.next) break;
   }
+  add_graph(states, page);
   return page;
 }
 
@@ -130,9 +159,11 @@ void add_details(const wire::pb::JobRecord& details, TaskPage& page) {
   for (const wire::pb::ThreadRecord& record : details.some()) {
     const auto found = views.find(ThreadId{record.id()});
     if (found == views.end()) continue;
-    const ThreadView::State state = found->second->state;
-    *found->second = snapshot_of(found->first, record);
-    found->second->state = state;
+    ThreadView view = snapshot_of(found->first, record);
+    view.state = found->second->state;
+    view.name = found->second->name;
+    if (view.sentence.empty()) view.sentence = found->second->sentence;
+    *found->second = std::move(view);
   }
 }
 
@@ -141,7 +172,11 @@ TaskPage list_tasks(const Manifest& manifest, const HomeTables& tables, const Ta
   TaskPage page = page_of(states, query, manifest.tasks());
   for (ThreadView& view : page.tasks) {
     const HomeThread* thread = tables.threads.find(view.id);
-    view = thread != nullptr ? view_of_thread(view.id, *thread, tables.no_slot) : view_of_task(tables, states, view.id, *view.task);
+    ThreadView full =
+        thread != nullptr ? view_of_thread(view.id, *thread, tables.no_slot) : view_of_task(tables, states, view.id, *view.task);
+    full.name = std::move(view.name);
+    if (full.sentence.empty()) full.sentence = std::move(view.sentence);
+    view = std::move(full);
   }
   return page;
 }

@@ -2,6 +2,7 @@
 // Lists of the tasks of a job, for people.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace gw::job {
 
-enum class TaskFilter : std::uint8_t { all, waiting, running, done, failed };
+enum class TaskFilter : std::uint8_t { all, waiting, running, done, failed, skipped };
 
 struct TaskQuery {
   TaskFilter filter = TaskFilter::all;
@@ -27,7 +28,8 @@ struct TaskPage {
 // The tasks of a job by their state. Only waiting ones of a job that is over: they never ran to an end.
 struct TaskStates {
   std::vector<TaskSpan> selected;  // all tasks of the job, ascending
-  TaskSet waiting, running, failed;
+  TaskSet waiting, running, failed, skipped;
+  std::shared_ptr<const TaskGraph> graph;  // nullptr: none
 
   // The tasks that the filter lets through.
   TaskSet filtered(TaskFilter filter) const;

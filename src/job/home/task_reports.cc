@@ -37,7 +37,7 @@ TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLea
     GW_REACHED("home: a host cannot run tasks");
     environment_.counters.on_lost(from, report.failure());
   }
-  taken.came_back = taken.came_back || environment_.plane.table().waiting() > waiting;
+  taken.came_back = environment_.flow.take_released() || taken.came_back || environment_.plane.table().waiting() > waiting;
   return taken;
 }
 
@@ -45,8 +45,8 @@ void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::Task
   if (result.task() >= environment_.plane.table().size()) return;
   const std::uint64_t id = environment_.manifest.thread_of(result.task()).value();
   for (const Effect& effect : result.effects()) {
-    const Status fits =
-        effect.thread() == id ? environment_.output.check(effect) : fail(Kind::invalid, "it sent the effects of another task");
+    Status fits = effect.thread() == id ? environment_.output.check(effect) : fail(Kind::invalid, "it sent the effects of another task");
+    if (fits) fits = environment_.files.check(effect);
     if (fits) continue;
     GW_REACHED("home: the result of a task was refused");
     out.notify(PeerRefused{from, fits.error().detail});
@@ -66,6 +66,7 @@ void TaskReports::take_result(Time now, const PeerId& from, const wire::pb::Task
   if (leased && run_again(result.task(), end, facts, out)) return;
   for (const Effect& effect : result.effects()) {
     if (effect.has_end()) continue;
+    if (leased) environment_.files.on_effect(effect, out);
     environment_.append(task_entry(effect), out);
     out.after_disk(Notify{EffectStored{environment_.job, effect}});
   }
@@ -109,8 +110,12 @@ void TaskReports::store_end(const Effect& effect, const EndFacts& facts, Actions
 void TaskReports::end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out) {
   TaskTable& table = environment_.plane.table();
   const std::uint32_t code = exit_code_of(end);
-  if (code == 0) return table.end(task);
+  if (code == 0) {
+    table.end(task);
+    return environment_.flow.on_over(task, TaskFlow::End::well, out);
+  }
   table.fail(task, {.exit_code = code, .sentence = end.sentence(), .host = from});
+  environment_.flow.on_over(task, TaskFlow::End::badly, out);
   wire::pb::ThreadRecord record;
   record.set_state(wire::pb::ThreadRecord::FAILED);
   record.set_task(task);

@@ -10,6 +10,7 @@
 #include "job/home/output_limit.h"
 #include "job/home/placement.h"
 #include "job/home/recovery_counters.h"
+#include "job/home/task_flow.h"
 #include "job/home/task_plane.h"
 
 namespace gw::job {
@@ -28,6 +29,8 @@ class TaskReports {
     Time wall_offset;  // from Time to nanoseconds since 1970
     const Manifest& manifest;
     TaskPlane& plane;
+    TaskFlow& flow;
+    TaskFiles& files;
     ClaimTable& claims;
     Placement& placement;
     RecoveryCounters& counters;

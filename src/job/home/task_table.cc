@@ -50,6 +50,29 @@ std::optional<TaskSpan> TaskTable::mark_leased(std::optional<TaskSpan> span) {
   return span;
 }
 
+void TaskTable::hold(TaskSpan tasks) {
+  for (const TaskSpan& span : waiting_.within(tasks)) {
+    waiting_.remove(span);
+    held_.add(span);
+  }
+}
+
+void TaskTable::release(TaskSpan tasks) {
+  for (const TaskSpan& span : held_.within(tasks)) {
+    held_.remove(span);
+    waiting_.add(span);
+  }
+}
+
+void TaskTable::skip(TaskSpan tasks) {
+  hold(tasks);
+  for (const TaskSpan& span : held_.within(tasks)) {
+    held_.remove(span);
+    skipped_.add(span);
+    for (std::uint32_t i = 0; i < span.count; ++i) set(span.first + i, State::over);
+  }
+}
+
 void TaskTable::leave_lease(std::uint32_t task) {
   GW_ASSERT(state(task) == State::leased);
   --leased_;

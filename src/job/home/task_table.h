@@ -22,6 +22,8 @@ struct TaskFailure {
 
 // All tasks of an array: two bits for each, and a set of those that wait (docs/design/013-task-plane.md).
 //
+// A task that is held waits for others to end (TaskFlow) and is not leased meanwhile; one that is skipped never runs.
+//
 // Invariants: every task is in one state; a task that is over, or has become a thread, stays so. Each operation costs O(log ranges) or
 // O(tasks named). Limits: kMaxFailures failures are kept with their sentences, others are counted only. A value without threads.
 class TaskTable {
@@ -44,8 +46,9 @@ class TaskTable {
   std::size_t ended() const { return ended_; }    // well
   std::size_t failed() const { return failed_; }  // with an exit code other than 0, or not by themselves
   std::size_t threads() const { return threads_; }
+  std::size_t skipped() const { return skipped_.size(); }
   // Tasks that are neither over nor threads.
-  std::size_t unfinished() const { return selected_ - ended_ - failed_ - threads_; }
+  std::size_t unfinished() const { return selected_ - ended_ - failed_ - threads_ - skipped_.size(); }
   // The highest exit code.
   std::uint32_t exit_code() const { return exit_code_; }
 
@@ -61,6 +64,13 @@ class TaskTable {
   void end(std::uint32_t task);
   void fail(std::uint32_t task, TaskFailure failure);
 
+  // Of these tasks those that wait are not leased until they are released, or will never run.
+  void hold(TaskSpan tasks);
+  void release(TaskSpan tasks);
+  void skip(TaskSpan tasks);
+  const TaskSet& held_tasks() const { return held_; }
+  const TaskSet& skipped_tasks() const { return skipped_; }
+
   // A run of the task has ended badly, and it may run again: how often that has happened to it.
   std::uint32_t count_attempt(std::uint32_t task) { return ++attempts_[task]; }
   std::uint32_t attempts(std::uint32_t task) const;
@@ -69,9 +79,9 @@ class TaskTable {
   bool runs_again(std::uint32_t task) const { return failed_runs(task) > 0 && state(task) == State::waiting; }
   // After a restart of home: a run of the task has failed.
   void recover_failed_run(std::uint32_t task) { ++failed_runs_[task]; }
-  // Tasks that wait and are leased to no claim.
+  // Tasks that wait, are not held and are leased to no claim.
   TaskSet waiting_tasks() const;
-  // Tasks that wait or are leased. O(tasks): for the end of the job.
+  // Tasks that wait, held or not, or are leased. O(tasks): for the end of the job.
   TaskSet unfinished_tasks() const;
 
   // The failure of a task; nullptr: it has not failed, or its failure was not kept.
@@ -92,7 +102,9 @@ class TaskTable {
   std::uint32_t size_;
   std::uint32_t selected_ = 0;
   std::vector<std::uint64_t> states_;  // two bits a task
-  TaskSet waiting_;                    // but for those in again_
+  TaskSet waiting_;                    // but for those in again_ and held_
+  TaskSet held_;                       // in the state waiting
+  TaskSet skipped_;                    // in the state over
   std::map<PeerId, TaskSet> again_;    // tasks that wait to run again, by the host where they failed last
   std::size_t again_count_ = 0;        // of them
   std::size_t leased_ = 0, ended_ = 0, failed_ = 0, threads_ = 0;

@@ -98,5 +98,22 @@ TEST(TaskTable, HasOnlyTheTasksThatWereSelected) {
   EXPECT_EQ(*table.lease(10, kHost, TaskTable::SameHost::no), (TaskSpan{10, 2}));
 }
 
+TEST(TaskTable, LeasesNoHeldTaskAndNeverASkippedOne) {
+  TaskTable tasks(10);
+  tasks.hold({2, 6});
+  EXPECT_EQ(tasks.waiting(), 4u);
+  EXPECT_EQ(tasks.unfinished(), 10u);
+  EXPECT_EQ(tasks.lease(10, kHost, TaskTable::SameHost::no), (TaskSpan{0, 2}));
+  EXPECT_EQ(tasks.lease(10, kHost, TaskTable::SameHost::no), (TaskSpan{8, 2}));
+  EXPECT_EQ(tasks.lease(10, kHost, TaskTable::SameHost::no), std::nullopt);
+  tasks.skip({5, 3});
+  EXPECT_EQ(tasks.skipped(), 3u);
+  EXPECT_EQ(tasks.state(6), State::over);
+  EXPECT_EQ(tasks.unfinished(), 7u);
+  tasks.release({0, 10});
+  EXPECT_EQ(tasks.lease(10, kHost, TaskTable::SameHost::no), (TaskSpan{2, 3}));
+  EXPECT_EQ(tasks.unfinished_tasks().size(), 7u);
+}
+
 }  // namespace
 }  // namespace gw::job

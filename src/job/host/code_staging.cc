@@ -61,7 +61,7 @@ Status CodeStaging::hold_input(Time now, const Chunk& chunk, Actions& out) {
   for (std::size_t tries = held_inputs_.size(); !held && tries > 0; --tries) {
     const Hash256 oldest = held_inputs_.front();
     held_inputs_.pop_front();
-    if (chunk_waits_.contains(oldest) || row_waits_.contains(oldest)) {
+    if (chunk_waits_.contains(oldest) || row_waits_.contains(oldest) || list_waits_.contains(oldest)) {
       held_inputs_.push_back(oldest);
       continue;
     }
@@ -108,7 +108,7 @@ void CodeStaging::on_blob_stored(Time now, const Hash256& hash, Actions& out) {
   if (!blobs_.has(hash)) return;  // dropped meanwhile, and on its way again
   if (held_.contains(hash)) swarm_.add_here(now, hash, source_.job);
   if (std::holds_alternative<FetchingManifest>(stage_) && hash == source_.manifest) blobs_.load(hash, out);
-  if (chunk_waits_.contains(hash) || row_waits_.contains(hash)) blobs_.load(hash, out);
+  if (chunk_waits_.contains(hash) || row_waits_.contains(hash) || list_waits_.contains(hash)) blobs_.load(hash, out);
   if (image_missing_) image_missing_->erase(hash);
   auto* fetching = std::get_if<FetchingModule>(&stage_);
   if (fetching != nullptr && fetching->missing.erase(hash) > 0 && fetching->missing.empty()) stage_ = Staged{};
@@ -122,6 +122,7 @@ void CodeStaging::on_loaded(Time now, const Hash256& hash, const std::optional<s
     rows_.add(wait->second, wire::decode_task_rows(as_bytes(*bytes), array.segments(static_cast<int>(wait->second)).rows()));
     row_waits_.erase(wait);
   }
+  if (list_waits_.erase(hash) > 0) files_.on_list(hash, *bytes);
   if (chunk_waits_.erase(hash) == 0) return;
   wire::pb::ToWorker frame;
   frame.mutable_chunk()->set_hash(wire::bytes_of(hash));
@@ -132,6 +133,7 @@ void CodeStaging::on_loaded(Time now, const Hash256& hash, const std::optional<s
 void CodeStaging::on_blob_lost(const Hash256& hash) {
   chunk_waits_.erase(hash);
   row_waits_.erase(hash);
+  list_waits_.erase(hash);
 }
 
 // --- rows
@@ -141,7 +143,8 @@ Result<const wire::pb::TaskRow*> CodeStaging::row_of(Time now, std::uint32_t tas
   if (const RowSegments::Rows* rows = rows_.find(position.segment)) {
     if (!*rows) return rows->error();
     const int row = static_cast<int>(position.row);
-    return &(*rows)->rows(GW_BUG(71) ? (row + 1) % (*rows)->rows_size() : row);
+    const wire::pb::TaskRow& found = (*rows)->rows(GW_BUG(71) ? (row + 1) % (*rows)->rows_size() : row);
+    return PredecessorFiles::concerns(found) ? with_files(now, found, out) : &found;
   }
   const Hash256 hash = manifest_->segment(position.segment);
   if (row_waits_.contains(hash)) return nullptr;
@@ -149,6 +152,27 @@ Result<const wire::pb::TaskRow*> CodeStaging::row_of(Time now, std::uint32_t tas
   row_waits_.emplace(hash, position.segment);
   if (blobs_.has(hash)) blobs_.load(hash, out);
   return nullptr;
+}
+
+Result<const wire::pb::TaskRow*> CodeStaging::with_files(Time now, const wire::pb::TaskRow& row, Actions& out) {
+  ask_files(files_.take_question(now, row), out);
+  for (const Hash256& list : files_.missing(row)) {
+    if (list_waits_.contains(list)) continue;
+    GW_TRY_VOID(hold_input(now, {.hash = list, .bytes = wire::kMaxFileListBytes, .priority = Swarm::Priority::code}, out));
+    list_waits_.insert(list);
+    if (blobs_.has(list)) blobs_.load(list, out);
+  }
+  GW_TRY(std::optional<wire::pb::TaskRow> made, files_.make(row));
+  if (!made) return nullptr;
+  row_ = *std::move(made);
+  return &row_;
+}
+
+void CodeStaging::ask_files(const std::vector<std::uint32_t>& tasks, Actions& out) const {
+  if (tasks.empty()) return;
+  JobMessage message;
+  message.mutable_want_files()->mutable_tasks()->Assign(tasks.begin(), tasks.end());
+  out.send(source_.home, source_.job, std::move(message));
 }
 
 Result<std::optional<wire::pb::ThreadConfig>> CodeStaging::stage_start(Time now, std::uint32_t task, Actions& out) {
@@ -173,7 +197,7 @@ bool CodeStaging::stage_image(Time now, Actions& out) {
 
 bool CodeStaging::needs(const Hash256& hash) const {
   if (image_missing_ && image_missing_->contains(hash)) return true;
-  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash) || row_waits_.contains(hash));
+  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash) || row_waits_.contains(hash) || list_waits_.contains(hash));
 }
 
 // --- the worker

@@ -14,6 +14,7 @@
 #include "job/actions.h"
 #include "job/authority/manifest.h"
 #include "job/host/hosted_storage.h"
+#include "job/host/predecessor_files.h"
 #include "job/host/row_segments.h"
 #include "job/images/blob_references.h"
 #include "job/swarm/swarm.h"
@@ -31,6 +32,7 @@ class CodeStaging {
     std::size_t chunk_waits = 4096;          // inputs that the worker wants at once: one for each thread it may have
     Time restart = std::chrono::seconds(1);  // pause after a worker that did not load, twice as long each time
     std::uint32_t failed_loads = 4;          // one after the other, before no more is tried
+    PredecessorFiles::Config files = {};
   };
   struct Source {
     JobId job;
@@ -43,7 +45,7 @@ class CodeStaging {
 
   // Blobs, swarm and storage outlive it.
   CodeStaging(const Config& config, BlobReferences& blobs, Swarm& swarm, HostedStorage& storage, const Source& source)
-      : config_(config), blobs_(blobs), swarm_(swarm), storage_(storage), source_(source) {}
+      : config_(config), blobs_(blobs), swarm_(swarm), storage_(storage), source_(source), files_(config.files) {}
 
   void begin(Time now, Actions& out);
   void close(Actions& out);
@@ -62,12 +64,19 @@ class CodeStaging {
   bool ready() const { return std::holds_alternative<Ready>(stage_); }
   std::optional<WorkerId> worker() const;
 
-  // The row of a task. nullptr: its segment is not here yet and has been asked for; on_loaded() brings it. Kind::invalid: the segment is no
-  // segment of rows. Kind::overloaded: there is no room for it. REQUIRES: the manifest is here and has rows, and the task exists.
+  // The row of a task, in which files of other tasks are inputs; good until the next call. nullptr: its segment, or a list of such files,
+  // is not here yet and has been asked for; on_loaded() brings it. Kind::invalid: the segment is no segment of rows, or the files do not
+  // exist. Kind::overloaded: there is no room for it. REQUIRES: the manifest is here and has rows, and the task exists.
   Result<const wire::pb::TaskRow*> row_of(Time now, std::uint32_t task, Actions& out);
   // The configuration that a task begins with; none: its row, or the image that the program begins with, is not here yet and has been asked
   // for. Kinds as above. REQUIRES: the manifest is here, and the task exists.
   Result<std::optional<wire::pb::ThreadConfig>> stage_start(Time now, std::uint32_t task, Actions& out);
+
+  // Which blobs list the files that tasks have left for others.
+  void on_files_are(const JobMessage::FilesAre& answer) { files_.on_answer(answer); }
+  // Repeats questions about them.
+  void on_tick(Time now, Actions& out) { ask_files(files_.take_due(now), out); }
+  Time next_due() const { return files_.next_due(); }
 
   // REQUIRES: staged().
   void start_worker(WorkerId worker, std::uint32_t slots, std::size_t determinants_after_image, Actions& out);
@@ -88,6 +97,8 @@ class CodeStaging {
 
  private:
   bool stage_image(Time now, Actions& out);
+  Result<const wire::pb::TaskRow*> with_files(Time now, const wire::pb::TaskRow& row, Actions& out);
+  void ask_files(const std::vector<std::uint32_t>& tasks, Actions& out) const;
 
   struct FetchingManifest {};
   struct FetchingModule {
@@ -125,7 +136,10 @@ class CodeStaging {
   std::string no_room_;
   std::set<Hash256> chunk_waits_;  // the worker wants these
   RowSegments rows_;
-  std::map<Hash256, std::uint32_t> row_waits_;      // segments of rows that were asked for
+  std::map<Hash256, std::uint32_t> row_waits_;  // segments of rows that were asked for
+  PredecessorFiles files_;
+  std::set<Hash256> list_waits_;                    // lists of files that were asked for
+  wire::pb::TaskRow row_;                           // that was made last
   std::optional<std::set<Hash256>> image_missing_;  // pieces of the image; none: the image was not asked for
 };
 

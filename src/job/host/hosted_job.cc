@@ -129,6 +129,7 @@ void HostedJob::on_assign(Time now, const JobMessage::Assign& assign, Actions& o
     return status_.send_gone(id, assign.epoch(), out);
   }
   if (running) tasks_.adopt(assign.task());
+  if (!running && !assign.forked()) tasks_.forget(assign.task(), out);
   HostedThread& thread = threads_.add(thread_environment(), assign, now);
   if (running) {
     GW_REACHED("host: a promoted task was adopted");
@@ -148,6 +149,13 @@ void HostedJob::on_task_batch(Time now, const JobMessage::TaskBatch& batch, Acti
   if (draining()) refused = "";
   if (code_.broken()) refused = code_.no_room().empty() ? status_.failure() : code_.no_room();
   tasks_.on_batch(now, batch, refused, out);
+  // A batch that comes late may name a task that was lost elsewhere, as a thread, and is a thread of this host meanwhile.
+  const ThreadId first = thread_of_task(batch.tasks().first(), wire::kMaxTasks);
+  const ThreadId behind{first.value() + batch.tasks().count()};
+  for (auto thread = threads_.all().lower_bound(first); thread != threads_.all().end() && thread->first < behind; ++thread) {
+    GW_REACHED("host: a batch named a task that is a thread");
+    tasks_.forget(thread->second.task(), out);
+  }
   busy_at_ = now;
   advance(now, out);
 }
@@ -527,6 +535,7 @@ void HostedJob::on_tick(Time now, Actions& out) {
     threads_.refresh(*thread);
   }
   tasks_.on_tick(now, out);
+  code_.on_tick(now, out);
   if (now >= code_.start_at()) advance(now, out);
   if (now >= full_status_at_) send_full_status(now, out);
 }

@@ -76,6 +76,10 @@ class HostedJob {
   void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
   void on_input(Time now, const JobMessage::Input& input, Actions& out);
   void on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out);
+  void on_files_are(Time now, const JobMessage::FilesAre& answer, Actions& out) {
+    code_.on_files_are(answer);
+    advance(now, out);
+  }
   // The owner of this machine. Takes no more threads, and suspends those that are here: home places them on other peers.
   void drain(Time now, Actions& out);
   bool draining() const { return status_.draining(); }
@@ -123,7 +127,8 @@ class HostedJob {
 
   void on_tick(Time now, Actions& out);
   Time next_deadline() const {
-    return std::min({full_status_at_, threads_.next_deadline(), tasks_.next_due(), has_work() ? code_.start_at() : kNever});
+    return std::min(
+        {full_status_at_, threads_.next_deadline(), tasks_.next_due(), code_.next_due(), has_work() ? code_.start_at() : kNever});
   }
 
   struct Running {

@@ -74,6 +74,13 @@ bool HostedTasks::drop(std::uint32_t task, Actions& out) {
 }
 
 // Home hears of the tasks in the worker as returned, so the worker must not run them any more. Promoted ones are home's to decide about.
+void HostedTasks::forget(std::uint32_t task, Actions& out) {
+  if (drop(task, out) || queued_.remove(task) || !in_worker_.remove(task)) return;
+  ToWorker frame;
+  add_range(*frame.mutable_drop_tasks()->mutable_ranges(), {task, 1});
+  environment_.code.tell(std::move(frame), {}, out);
+}
+
 void HostedTasks::stop_all(Actions& out) {
   if (!in_worker_.empty()) {
     ToWorker frame;

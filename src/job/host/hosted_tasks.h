@@ -61,6 +61,8 @@ class HostedTasks {
   void adopt(std::uint32_t task);
   // Home does not want the promoted task as a thread. False: it is not here.
   bool drop(std::uint32_t task, Actions& out);
+  // The task is a thread of this host: it must not run as a task too.
+  void forget(std::uint32_t task, Actions& out);
   // Gives back all tasks that have not ended.
   void return_all(Time now, const std::string& why, Actions& out);
 

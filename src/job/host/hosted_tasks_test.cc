@@ -154,6 +154,21 @@ TEST_F(AtHostWithTasks, APromotedTaskIsAdoptedAsAThread) {
   EXPECT_EQ(host_->running().size(), 1u) << "the assignment was repeated";
 }
 
+TEST_F(AtHostWithTasks, ATaskThatIsAThreadHereDoesNotRunAsATask) {
+  begin();
+  JobMessage::Assign assign = assignment(3, 2);
+  assign.set_thread(thread_of_task(3, kTasks).value());
+  host_->on_assign(now_, assign, out_);
+  take();
+  EXPECT_TRUE(std::ranges::any_of(disk_.frames, [](const ToWorker& frame) {
+    return frame.has_drop_tasks() && frame.drop_tasks().ranges(0).first() == 3 && frame.drop_tasks().ranges(0).count() == 1;
+  }));
+  EXPECT_FALSE(host_->tasks().in_worker().contains(3));
+  batch(3, 1);  // sent before the task became a thread at another host
+  take();
+  EXPECT_FALSE(run().contains(3));
+}
+
 TEST_F(AtHostWithTasks, APromotedTaskThatHomeDoesNotWantIsDropped) {
   begin();
   ASSERT_TRUE(promoted(3));

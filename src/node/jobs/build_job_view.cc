@@ -24,7 +24,7 @@ PlacingView placing_of(const wire::pb::JobRecord& record) {
 }  // namespace
 
 ThreadCounts counts_of(const wire::pb::JobRecord& record, std::uint64_t running) {
-  return {.waiting = record.threads() - running - record.ended() - record.failed(), .running = running};
+  return {.waiting = record.threads() - running - record.ended() - record.failed() - record.skipped(), .running = running};
 }
 
 JobSummary summary_of(const job::JobId& id, const wire::pb::JobRecord& record, const ThreadCounts& counts, EndAnnounced told) {
@@ -44,6 +44,7 @@ JobSummary summary_of(const job::JobId& id, const wire::pb::JobRecord& record, c
           .running = counts.running,
           .ended = record.ended(),
           .failed = record.failed(),
+          .skipped = record.skipped(),
           .exit_code = record.exit_code(),
           .counters = {.lost = record.counters().lost(),
                        .resumed = record.counters().resumed(),

@@ -47,6 +47,19 @@ void JobHistory::on_repeated(WallTime now, const job::RunRepeated& repeated) {
       repeated.end.sentence().size());
 }
 
+void JobHistory::recall_skipped(const std::vector<job::TaskSpan>& tasks) {
+  for (const job::TaskSpan& span : tasks)
+    for (std::uint32_t i = 0; i < span.count; ++i) output_.on_ended(job::thread_of_task(span.first + i, tasks_));
+}
+
+void JobHistory::on_skipped(WallTime now, const job::TasksSkipped& skipped, std::uint64_t total) {
+  recall_skipped(skipped.tasks);
+  JobEvent::TasksSkipped event{.skipped = total, .tasks = skipped.tasks, .sentence = skipped.sentence};
+  if (event.tasks.size() > JobEvent::TasksEnded::kMaxRanges) event.tasks.resize(JobEvent::TasksEnded::kMaxRanges);
+  const std::size_t bytes = event.tasks.size() * sizeof(job::TaskSpan) + event.sentence.size();
+  add(now, std::move(event), bytes);
+}
+
 void JobHistory::on_failed(WallTime now, const job::ThreadFailed& failed) {
   output_.on_ended(failed.thread);
   fresh_ = true;

@@ -31,9 +31,11 @@ class JobHistory {
     effect.kind == job::EffectKind::attempt ? output_.on_repeated(effect.thread) : output_.add(effect.thread, effect.kind, effect.bytes);
   }
   void recall_failed(job::ThreadId thread) { output_.on_ended(thread); }
+  void recall_skipped(const std::vector<job::TaskSpan>& tasks);
 
   void on_effect(WallTime now, const job::Effect& effect);
   void on_repeated(WallTime now, const job::RunRepeated& repeated);
+  void on_skipped(WallTime now, const job::TasksSkipped& skipped, std::uint64_t total);
   void on_failed(WallTime now, const job::ThreadFailed& failed);
   void on_over(WallTime now, const wire::pb::JobRecord& record);
   // All other events.

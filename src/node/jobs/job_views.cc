@@ -80,6 +80,7 @@ void JobViews::recall(const peer::Stored& stored, WallTime now) {
       for (const job::StoredEffect& effect : *effects) job.recall(effect);
     for (const ThreadView& thread : home->snapshot().threads)
       if (thread.state == ThreadView::State::failed) job.recall_failed(thread.id);
+    job.recall_skipped(home->skipped_tasks().spans());
     job.end_turn(now, totals_of(id));
   }
 }
@@ -129,6 +130,13 @@ void JobViews::on(WallTime now, const job::HostLost& lost) {
 
 void JobViews::on(WallTime now, const job::RunRepeated& repeated) {
   if (JobHistory* job = touch(repeated.job)) job->on_repeated(now, repeated);
+}
+
+void JobViews::on(WallTime now, const job::TasksSkipped& skipped) {
+  const auto home = peer_.homes().find(skipped.job);
+  const wire::pb::JobRecord* const past = peer_.past().find(skipped.job);
+  const std::uint64_t total = home != peer_.homes().end() ? home->second->skipped_tasks().size() : past != nullptr ? past->skipped() : 0;
+  if (JobHistory* job = touch(skipped.job)) job->on_skipped(now, skipped, total);
 }
 
 void JobViews::on(WallTime now, const job::ThreadFailed& failed) {

@@ -82,6 +82,7 @@ class JobViews {
   void on(WallTime now, const job::ThreadRestarted& again);
   void on(WallTime now, const job::HostLost& lost);
   void on(WallTime now, const job::RunRepeated& repeated);
+  void on(WallTime now, const job::TasksSkipped& skipped);
   void on(WallTime now, const job::ThreadFailed& failed);
   void on(WallTime now, const job::JobSuspended& suspended);
   void on(WallTime now, const job::JobResumed& resumed);

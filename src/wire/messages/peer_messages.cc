@@ -148,6 +148,15 @@ Status check(const JobMessage::TaskReport& report) {
   return require(report.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes");
 }
 
+Status check(const JobMessage::FilesAre& message) {
+  GW_TRY_VOID(require(message.files_size() <= kMaxTaskList, "an answer has at most 16384 tasks"));
+  for (const JobMessage::FilesAre::Files& one : message.files()) {
+    GW_TRY_VOID(require(one.task() < kMaxTasks, "a job has at most 2^20 tasks"));
+    GW_TRY_VOID(require(is_hash_or_nothing(one.list()), "a list of files is named by 32 bytes"));
+  }
+  return ok();
+}
+
 Status check(const JobMessage::Stored& stored) {
   GW_TRY_VOID(read(stored.streams()));
   return check_thread(stored);
@@ -247,6 +256,17 @@ Status check(const JobMessage::Roster& message) {
                  "a roster has at most 4096 members");
 }
 
+Status check(const JobMessage::Input& input) {
+  GW_TRY_VOID(check_thread(input));
+  return require(input.bytes().size() <= kMaxInputPiece, "a piece of standard input has at most 64 KiB");
+}
+
+Status check_kind_of_tasks(const JobMessage& message) {
+  if (message.has_task_batch()) return check(message.task_batch());
+  if (message.has_task_report()) return check(message.task_report());
+  return message.has_want_files() ? check_tasks(message.want_files().tasks()) : check(message.files_are());
+}
+
 Status check_kind(const JobMessage& message) {
   switch (message.kind_case()) {
     case JobMessage::kSearch:
@@ -272,9 +292,10 @@ Status check_kind(const JobMessage& message) {
     case JobMessage::kStored:
       return check(message.stored());
     case JobMessage::kTaskBatch:
-      return check(message.task_batch());
     case JobMessage::kTaskReport:
-      return check(message.task_report());
+    case JobMessage::kWantFiles:
+    case JobMessage::kFilesAre:
+      return check_kind_of_tasks(message);
     case JobMessage::kKeeperChange:
       return check(message.keeper_change());
     case JobMessage::kKeeperFilled:
@@ -300,8 +321,7 @@ Status check_kind(const JobMessage& message) {
     case JobMessage::kWantInput:
       return check_thread(message.want_input());
     case JobMessage::kInput:
-      GW_TRY_VOID(check_thread(message.input()));
-      return require(message.input().bytes().size() <= kMaxInputPiece, "a piece of standard input has at most 64 KiB");
+      return check(message.input());
     case JobMessage::kThreadFailed:
       return check(message.thread_failed());
     case JobMessage::kSuspend:

@@ -77,9 +77,18 @@ Status check_standard_input(const pb::InputEntry& entry) {
   return check(entry);
 }
 
+Status check(const pb::FromTask& from) {
+  GW_TRY_VOID(require(from.task() < kMaxTasks, "a job has at most 2^20 tasks"));
+  return require(is_tree_path(from.output()) && is_tree_path(from.path()), "a file of a task has a path inside the guest's tree");
+}
+
 Status check(const pb::TaskRow& row) {
   GW_TRY_VOID(require(static_cast<std::size_t>(row.values_size()) <= kMaxColumns, "a row has at most 256 values"));
+  GW_TRY_VOID(require(row.args_size() <= kMaxArguments && row.env_size() <= kMaxArguments, "there are at most 65536 arguments"));
   for (const pb::InputEntry& entry : row.inputs()) GW_TRY_VOID(check(entry));
+  GW_TRY_VOID(require(static_cast<std::size_t>(row.files_from_size()) <= kMaxFilesFrom, "a row names at most 4096 files of other tasks"));
+  for (const pb::FromTask& from : row.files_from()) GW_TRY_VOID(check(from));
+  if (row.has_standard_input_from()) GW_TRY_VOID(check(row.standard_input_from()));
   return row.has_standard_input() ? check_standard_input(row.standard_input()) : ok();
 }
 
@@ -316,6 +325,15 @@ Result<pb::TaskRows> decode_task_rows(ByteView bytes, std::uint32_t rows) {
     return fail(Kind::invalid, "a segment has {} rows, the manifest of the job says {}", decoded.rows_size(), rows);
   for (const pb::TaskRow& row : decoded.rows()) GW_TRY_VOID(check(row));
   return decoded;
+}
+
+Result<pb::TaskFileList> decode_task_files(ByteView bytes) {
+  if (bytes.size() > kMaxFileListBytes)
+    return fail(Kind::invalid, "a list of files has {} bytes, at most {} are allowed", bytes.size(), kMaxFileListBytes);
+  pb::TaskFileList list;
+  if (!list.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return fail(Kind::invalid, "a list of files cannot be read");
+  for (const pb::InputEntry& entry : list.entries()) GW_TRY_VOID(check(entry));
+  return list;
 }
 
 bool is_tree_path(std::string_view path) {

@@ -19,8 +19,12 @@ inline constexpr std::size_t kMaxRowSegmentBytes = 1u << 20;
 inline constexpr std::size_t kMaxRowSegments = 4096;        // of a job
 inline constexpr std::uint32_t kMaxSegmentRows = 1u << 14;  // a row in memory is 50 times as large as an empty one in its segment
 inline constexpr std::size_t kMaxColumns = 256;
-inline constexpr std::size_t kMaxRowInputs = 1u << 18;  // pieces of input files that the rows of a job name: 256 GiB
-inline constexpr std::uint32_t kWorkerProtocol = 3;     // in Hello
+inline constexpr std::size_t kMaxStages = 1u << 16;         // of a graph of tasks
+inline constexpr std::size_t kMaxGraphEdges = 1u << 18;     // between stages
+inline constexpr std::size_t kMaxFilesFrom = 4096;          // files of other tasks that a row names
+inline constexpr std::size_t kMaxFileListBytes = 1u << 20;  // of the files that a task leaves for others
+inline constexpr std::size_t kMaxRowInputs = 1u << 18;      // pieces of input files that the rows of a job name: 256 GiB
+inline constexpr std::uint32_t kWorkerProtocol = 3;         // in Hello
 
 // Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
 Result<Bytes> encode(const pb::ToWorker& frame);
@@ -43,6 +47,9 @@ Status check_config(const pb::ThreadConfig& config);
 Status check_row(const pb::TaskRow& row);
 // A segment of rows. Kind::invalid, also if it has another number of rows.
 Result<pb::TaskRows> decode_task_rows(ByteView bytes, std::uint32_t rows);
+
+// The list of the files that a task has left. Kind::invalid.
+Result<pb::TaskFileList> decode_task_files(ByteView bytes);
 
 // A path inside a guest's tree: relative, no empty, "." or ".." component, no NUL, at most kMaxPathBytes.
 bool is_tree_path(std::string_view path);
