@@ -57,14 +57,16 @@ SlotLeases::Room SlotLeases::room_now(const Wanted& wanted) const {
 void SlotLeases::wound_for(const Wanted& wanted) {
   const auto age = [](const auto& job) { return std::pair(job.submitted, job.job); };
   std::vector<const Grant*> younger;
-  std::uint32_t gain = 0;
+  std::uint32_t kept = 0;  // shared slots count too: what is taken away beyond the slots makes none free
   for (const auto& [job, grant] : grants_) {
     const bool may_be_taken = grant.held || (GW_BUG(221) && grant.claimed);
-    if (!may_be_taken || age(grant) < age(wanted)) continue;
-    younger.push_back(&grant);
-    gain += grant.slots;
+    if (may_be_taken && age(wanted) < age(grant)) {
+      younger.push_back(&grant);
+    } else {
+      kept += grant.slots;
+    }
   }
-  const std::uint32_t reachable = std::min({wanted.slots, room_for(wanted.home), free_slots() + gain});
+  const std::uint32_t reachable = std::min({wanted.slots, room_for(wanted.home), config_.slots - std::min(kept, config_.slots)});
   std::ranges::sort(younger, [&](const Grant* a, const Grant* b) { return age(*a) < age(*b); });
   while (!younger.empty() && room_now(wanted).slots < reachable) {
     GW_REACHED("lending: held slots are taken away for an older job");

@@ -314,6 +314,16 @@ TEST_F(HeldSlots, StayWhenAnotherUserGetsItsPartBesideThem) {
   EXPECT_TRUE(wounded().empty());
 }
 
+// An older job that gets no slot where users share them took the held slots of younger gangs away with each of its searches.
+TEST_F(HeldSlots, StayIfTakingThemAwayMakesNoneFree) {
+  const SlotLeases::Grant* runs = book_.reserve(seconds(1), {.home = name<PeerId>(9), .job = job(9), .slots = 4, .consumer = a_user(1)});
+  ASSERT_NE(runs, nullptr);
+  ASSERT_NE(book_.claim(seconds(1), name<PeerId>(9), job(9), runs->claim), nullptr);
+  ASSERT_NE(hold(1, 2, seconds(50), seconds(1), 2), 0u);
+  EXPECT_EQ(book_.reserve(seconds(1), wanted(2, 4, seconds(40), 1)), nullptr) << "its user has its part";
+  EXPECT_TRUE(wounded().empty());
+}
+
 TEST_F(HeldSlots, EndAtOnceWhenTheOwnerTakesThemBack) {
   ASSERT_NE(hold(1, 4, seconds(50)), 0u);
   EXPECT_TRUE(book_.resize(0, {}, seconds(9)).empty()) << "no thread has to leave";
