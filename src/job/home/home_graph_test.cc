@@ -229,6 +229,16 @@ TEST_F(AtHomeWithGraph, AnswersThatATaskIsNotOver) {
   EXPECT_TRUE(ask(1000)->not_over());
 }
 
+// A host asked for ever for the files of a task of which home keeps none for others.
+TEST_F(AtHomeWithGraph, AnswersThatATaskLeavesNothingForOthers) {
+  begin_graph({{"a"}, {"b", 1, {0}}});
+  claim();
+  end(0);
+  const auto answer = ask(0);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->not_over());
+}
+
 TEST_F(AtHomeWithGraph, ReportsOfAHostStayInTheirOrder) {
   begin_graph({{"a", 2, {}, true}, {"b", 1, {0}}});
   claim();

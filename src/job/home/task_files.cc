@@ -32,6 +32,11 @@ bool TaskFiles::reads(std::uint32_t task) const {
   return graph.files_are_read(graph.stage_of(task));
 }
 
+void TaskFiles::Open::add(Piece piece) {
+  bytes += piece.piece().offset() == 0 ? kEntryBytes + piece.piece().path().size() : kChunkBytes;
+  pieces.push_back(std::move(piece));
+}
+
 std::string TaskFiles::key(std::uint32_t task, std::uint64_t number) const {
   return RecordKey{
       .kind = RecordKind::task_file, .job = environment_.job, .thread = environment_.manifest.thread_of(task), .number = number}
@@ -147,8 +152,7 @@ void TaskFiles::on_effect(const Effect& effect, Actions& out) {
   if (effect.file().type() == File::FILE) piece.mutable_piece()->clear_bytes();
   Open& open = open_[*task];
   out.record(key(*task, open.pieces.size()), piece.SerializeAsString());
-  open.bytes += effect.file().offset() == 0 ? kEntryBytes + effect.file().path().size() : kChunkBytes;
-  open.pieces.push_back(std::move(piece));
+  open.add(std::move(piece));
 }
 
 void TaskFiles::drop(std::uint32_t task, Actions& out) {
@@ -186,8 +190,7 @@ void TaskFiles::recover(const HomeRecords& records) {
     for (const auto& [number, piece] : pieces) {
       if (!piece.hash().empty() && held_.insert(wire::hash_of(piece.hash())).second)
         environment_.blobs.adopt(environment_.job, wire::hash_of(piece.hash()));
-      open.bytes += kEntryBytes + piece.piece().path().size();
-      open.pieces.push_back(piece);
+      open.add(piece);
     }
   }
 }
@@ -207,7 +210,8 @@ JobMessage TaskFiles::answer(const JobMessage::WantFiles& want, const std::funct
   for (const std::uint32_t task : want.tasks()) {
     const auto listed = listed_.find(task);
     const bool known = listed != listed_.end();
-    if (known ? !listed->second.ready : is_over(task)) continue;  // its list is on the way to the disk: the host asks again
+    const bool comes = known ? !listed->second.ready : is_over(task) && reads(task);
+    if (comes) continue;  // its list is on the way to the disk: the host asks again
     JobMessage::FilesAre::Files& files = *answer.mutable_files_are()->add_files();
     files.set_task(task);
     files.set_not_over(!known);

@@ -89,6 +89,8 @@ class TaskFiles {
   struct Open {
     std::vector<Piece> pieces;
     std::size_t bytes = 0;  // of its list, at most
+
+    void add(Piece piece);
   };
   struct Listed {
     std::optional<Hash256> list;  // none: there are no files
