@@ -81,8 +81,8 @@ bool Flood::fire(const Shot& shot) {
   return true;
 }
 
-// After a disconnection the stranger returns with another identity, and so with another job: it sends a roster, reserves a slot and claims
-// it.
+// After a disconnection the stranger returns with another identity, and so with another job: it sends a roster, searches slots and
+// claims them.
 Status Flood::come_as_leader() {
   GW_TRY_VOID(stranger_.ensure_connected());
   if (own_identity_ == stranger_.identities()) return ok();
@@ -94,10 +94,8 @@ Status Flood::come_as_leader() {
   sub(proof, "charter").CopyFrom(*own_->charter());
   sub(proof, "roster").CopyFrom(*own_->roster());
   GW_TRY_VOID(stranger_.send(roster->SerializeAsString()));
-  const auto reserve = own_->message("reserve", options_.knowledge.protocol);
-  sub(descend(*reserve, protocol_.kind("reserve")), "charter").CopyFrom(*own_->charter());
-  set(descend(*reserve, protocol_.kind("reserve")), "slots", kWantedSlots);
-  GW_TRY_VOID(stranger_.send(reserve->SerializeAsString()));  // on_message claims what is offered
+  const auto search = own_->search(options_.knowledge.grids.front(), kWantedSlots, options_.knowledge.protocol);
+  GW_TRY_VOID(stranger_.send(search->SerializeAsString()));  // on_message claims what is offered
   return ok();
 }
 

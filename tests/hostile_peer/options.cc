@@ -47,6 +47,7 @@ Result<Options> parse_options(int count, char** words) {
     if (found == takers.end()) return fail(Kind::invalid, "{} is no option", words[i]);
     found->second(words[i + 1]);
   }
+  if (known.grids.empty()) return fail(Kind::invalid, "--grid is missing: the id of the grid of the target");
   return options;
 }
 

@@ -85,12 +85,8 @@ int Overuse::fill_disk() {
 int Overuse::hold_slots() {
   for (std::uint64_t nonce = 1; nonce <= options_.jobs; ++nonce) {
     if (!lead(nonce)) return 1;
-    for (const auto& [id, job] : jobs_) {
-      const auto reserve = job.message("reserve", options_.knowledge.protocol);
-      sub(descend(*reserve, protocol_.kind("reserve")), "charter").CopyFrom(*job.charter());
-      set(descend(*reserve, protocol_.kind("reserve")), "slots", kManySlots);
-      stranger_.send_at_once(reserve->SerializeAsString());
-    }
+    for (const auto& [id, job] : jobs_)
+      stranger_.send_at_once(job.search(options_.knowledge.grids.front(), kManySlots, options_.knowledge.protocol)->SerializeAsString());
   }
   stranger_.listen(std::chrono::seconds(options_.seconds));
   answers_.print();

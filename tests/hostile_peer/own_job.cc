@@ -2,15 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/hash.h"
+#include "node/signer.h"
+#include "overlay/membership/descriptor.h"
 
 namespace gw::hostile {
 namespace {
 
-constexpr std::string_view kCharterTitle = "godwit charter 1", kRosterTitle = "godwit roster 1", kGrantTitle = "godwit grant 1";
-constexpr std::uint64_t kManifestVersion = 3, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1;
+constexpr std::string_view kCharterTitle = "godwit charter 1", kRosterTitle = "godwit roster 1", kGrantTitle = "godwit grant 1",
+                           kSearchTitle = "godwit search 1";
+constexpr std::uint64_t kManifestVersion = 3, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1, kRound = 1, kRadiusNs = 1'000'000'000;
 
 const pb::FieldDescriptor* field_of(const pb::Message& message, const char* name) {
   const pb::FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
@@ -125,6 +129,27 @@ std::unique_ptr<pb::Message> OwnJob::grant(std::uint64_t thread, std::uint64_t e
   set(*grant, "host", self_id_);
   add(*grant, "keepers", target_id_);
   return envelope("SignedGrant", "grant", grant->SerializeAsString(), kGrantTitle);
+}
+
+std::unique_ptr<pb::Message> OwnJob::search(const std::string& grid, std::uint64_t slots, std::uint32_t protocol_version) const {
+  const auto query = protocol_.make("JobMessage.Query");
+  set(*query, "job", id_);
+  set(*query, "round", kRound);
+  set(*query, "radius_ns", kRadiusNs);
+  set(*query, "slots", slots);
+  auto message = this->message("search", protocol_version);
+  pb::Message& search = descend(*message, protocol_.kind("search"));
+  sub(search, "charter").CopyFrom(*charter());
+  set(search, "query", query->SerializeAsString());
+  set(search, "signature", sign(kSearchTitle, query->SerializeAsString()));
+  overlay::GridId id;
+  std::ranges::copy(as_bytes(grid), id.hash.bytes.begin());
+  overlay::Descriptor home{.key = self_.public_key(), .incarnation = {1, 1}};
+  overlay::sign(id, node::PeerSigner(self_), home);
+  wire::pb::Descriptor written;
+  overlay::write(home, written);
+  sub(search, "home").ParseFromString(written.SerializeAsString());
+  return message;
 }
 
 std::unique_ptr<pb::Message> OwnJob::message(const std::string& kind, std::uint32_t protocol_version) const {

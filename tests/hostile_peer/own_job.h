@@ -21,6 +21,8 @@ class OwnJob {
   std::unique_ptr<pb::Message> roster() const;
   // For the stranger to write at the target.
   std::unique_ptr<pb::Message> grant(std::uint64_t thread, std::uint64_t epoch, std::uint64_t keeper_generation) const;
+  // For slots of the target, in the grid with that id: query and home's descriptor are signed as they should be.
+  std::unique_ptr<pb::Message> search(const std::string& grid, std::uint64_t slots, std::uint32_t protocol_version) const;
   // A PeerMessage of this kind, with the envelope filled in.
   std::unique_ptr<pb::Message> message(const std::string& kind, std::uint32_t protocol_version) const;
 
