@@ -66,6 +66,11 @@ std::string describe_effects(const JobMessage::Effects& effects) {
   return text + fmt::format(" determinants {}", effects.determinants());
 }
 
+std::string describe_batch(const JobMessage::TaskBatch& batch) {
+  return fmt::format("batch {} of tasks {}+{}{}, reports stored {}", batch.number(), batch.tasks().first(), batch.tasks().count(),
+                     batch.recall() ? " recall" : "", batch.reports());
+}
+
 std::string describe_report(const JobMessage::TaskReport& report) {
   std::string text = fmt::format("report {} batches {}:", report.number(), report.batches());
   for (const wire::pb::TaskResult& result : report.results()) text += fmt::format(" {}", result.task());
@@ -138,8 +143,7 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kStored:
       return fmt::format("stored {}{}", thread_of(job.stored()), describe_marks(job.stored().streams()));
     case JobMessage::kTaskBatch:
-      return fmt::format("batch {} of tasks {}+{}{}, reports stored {}", job.task_batch().number(), job.task_batch().tasks().first(),
-                         job.task_batch().tasks().count(), job.task_batch().recall() ? " recall" : "", job.task_batch().reports());
+      return describe_batch(job.task_batch());
     case JobMessage::kTaskReport:
       return describe_report(job.task_report());
     case JobMessage::kKeeperChange:

@@ -282,19 +282,19 @@ void add_run_command(CommandTree& tree) {
            "the program. It can read only its inputs and leaves only its outputs. Ctrl-C suspends it to an image that 'godwit resume' "
            "continues; a second Ctrl-C ends it. With --workers or --tasks the program runs as a job on the peers of a grid; Ctrl-C then "
            "detaches, and the job continues, unless --image names a file to suspend it to.",
-       .examples = {
-           "godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
-           "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program", "godwit run primes.lua -- 1000",
-           "godwit run render.cpp --input scene.txt --output frames", "godwit run mosaic.c --input 'tiles/*.png' -- tiles",
-           "godwit run sort.c --workers 1 --detach --stdin names.txt", "godwit run nbody.c --checkpoint-every 10s",
-           "godwit run nbody.c --suspend-after 2s --image nbody.gwi",
-           "godwit run ray.cpp --workers 6 --tasks 60 --keep-order > picture.ppm",
-           "godwit run count.c --workers 1 --input https://example.org/words.txt -- words.txt",
-           "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
-           "godwit run search.c --tasks 40 --promote-after 200ms", "godwit run study.cpp --graph flow.toml --workers 8",
-           "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
-           "godwit run serve.c --tasks 40 --workers 8 --place spread", "godwit run solve.c --workers 8 --min-workers 4 --on-failure cancel",
-           "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
+       .examples = {"godwit run examples/mandelbrot.c > picture.png", "godwit run examples/primes.c -- 1000000",
+                    "godwit run main.c parser.c -Iinclude -DDEPTH=8 -- arguments of the program", "godwit run primes.lua -- 1000",
+                    "godwit run render.cpp --input scene.txt --output frames", "godwit run mosaic.c --input 'tiles/*.png' -- tiles",
+                    "godwit run sort.c --workers 1 --detach --stdin names.txt", "godwit run nbody.c --checkpoint-every 10s",
+                    "godwit run nbody.c --suspend-after 2s --image nbody.gwi",
+                    "godwit run ray.cpp --workers 6 --tasks 60 --keep-order > picture.ppm",
+                    "godwit run count.c --workers 1 --input https://example.org/words.txt -- words.txt",
+                    "godwit run simulate.c --tasks 1000 --retries 2 --max-fails 10 --name study",
+                    "godwit run search.c --tasks 40 --promote-after 200ms", "godwit run study.cpp --graph flow.toml --workers 8",
+                    "godwit run train.c --tasks 100 --need memory=2G,tag=gpu --job-time 2h",
+                    "godwit run serve.c --tasks 40 --workers 8 --place spread",
+                    "godwit run solve.c --workers 8 --min-workers 4 --on-failure cancel",
+                    "godwit run nbody.c --workers 1 --suspend-after 10s --image nbody.gwi"}});
   auto options = std::make_shared<StartOptions>();
   add_start_options(tree, command, *options);
   add_sweep_options(command, options->sweep);
