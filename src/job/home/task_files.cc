@@ -45,11 +45,22 @@ std::string TaskFiles::key(std::uint32_t task, std::uint64_t number) const {
 
 // --- messages that bring pieces
 
-void TaskFiles::store_pieces(const Effect& effect, std::set<Hash256>& missing, Actions& out) {
-  if (!task_of(effect) || !has_blob(effect.file()) || !check(effect)) return;
+bool TaskFiles::store_pieces(const PeerId& from, const Effect& effect, std::set<Hash256>& missing, Actions& out) {
+  if (!task_of(effect) || !has_blob(effect.file()) || !check(effect)) return true;
+  const std::string& bytes = effect.file().bytes();
   const Hash256 hash = hash_of_piece(effect.file());
-  hold(hash, effect.file().bytes(), out);
+  if (!held_.contains(hash)) {
+    std::size_t& untaken = untaken_bytes_[from];
+    if (untaken + bytes.size() > kMaxUntakenBytes) {
+      GW_REACHED("home: a host sends too many pieces of files that are not taken");
+      return false;
+    }
+    untaken += bytes.size();
+    untaken_.emplace(hash, from);
+    hold(hash, bytes, out);
+  }
   if (!environment_.blobs.has(hash)) missing.insert(hash);
+  return true;
 }
 
 void TaskFiles::hold(const Hash256& hash, std::string bytes, Actions& out) {
@@ -67,7 +78,7 @@ bool TaskFiles::admit(const PeerId& from, const JobMessage::TaskReport& report, 
     if (claim == nullptr || !claim->tasks.holds(result.task())) continue;
     const std::uint64_t id = environment_.manifest.thread_of(result.task()).value();
     for (const Effect& effect : result.effects())
-      if (effect.thread() == id) store_pieces(effect, missing, out);
+      if (effect.thread() == id && !store_pieces(from, effect, missing, out)) return false;
   }
   if (missing.empty() && !kept_.contains(from)) return true;
   JobMessage message;
@@ -79,7 +90,8 @@ bool TaskFiles::admit(const PeerId& from, const JobMessage::TaskReport& report, 
 bool TaskFiles::admit(const PeerId& from, const JobMessage::Effects& effects, Actions& out) {
   if (!environment_.manifest.graph()) return true;
   std::set<Hash256> missing;
-  for (const Effect& effect : effects.effects()) store_pieces(effect, missing, out);
+  for (const Effect& effect : effects.effects())
+    if (!store_pieces(from, effect, missing, out)) return false;
   if (missing.empty() && !kept_.contains(from)) return true;
   JobMessage message;
   *message.mutable_effects() = effects;
@@ -148,7 +160,11 @@ void TaskFiles::on_effect(const Effect& effect, Actions& out) {
   Piece piece;
   *piece.mutable_piece() = effect.file();
   piece.set_size(effect.file().bytes().size());
-  if (has_blob(effect.file())) piece.set_hash(wire::bytes_of(hash_of_piece(effect.file())));
+  if (has_blob(effect.file())) {
+    const Hash256 hash = hash_of_piece(effect.file());
+    piece.set_hash(wire::bytes_of(hash));
+    if (const auto untaken = untaken_.extract(hash)) untaken_bytes_[untaken.mapped()] -= effect.file().bytes().size();
+  }
   if (effect.file().type() == File::FILE) piece.mutable_piece()->clear_bytes();
   Open& open = open_[*task];
   out.record(key(*task, open.pieces.size()), piece.SerializeAsString());

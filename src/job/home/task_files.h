@@ -33,14 +33,17 @@ struct HomeBlobs {
 //
 // When a task has ended well, the entries of its files are one more blob, its list. It follows from the records, so it needs none.
 //
+// A host may send pieces of effects that Home never takes, because they are not the next ones. They stay blobs until the job is over, so
+// their bytes are charged to the host, and at kMaxUntakenBytes it can store no new ones.
+//
 // Limits: kMaxKept messages of a peer and kMaxKeptBytes in all, further ones are dropped and repeated by their hosts; a list of
-// wire::kMaxFileListBytes. kMaxRowInputs pieces and lists. Memory: the pieces of tasks
-// that are not over, and some hashes for each task that is. Costs: O(pieces
-// named). A machine without I/O or threads: its Home owns and drives it.
+// wire::kMaxFileListBytes; kMaxRowInputs pieces and lists. Memory: the pieces of tasks that are not over, and some hashes for each task
+// that is. Costs: O(pieces named). A machine without I/O or threads: its Home owns and drives it.
 class TaskFiles {
  public:
   static constexpr std::size_t kMaxKept = 32;
   static constexpr std::size_t kMaxKeptBytes = 32u << 20;
+  static constexpr std::size_t kMaxUntakenBytes = 256u << 20;
 
   struct Environment {  // outlives it
     JobId job;
@@ -101,16 +104,19 @@ class TaskFiles {
   std::optional<std::uint32_t> task_of(const Effect& effect) const;
   void keep(const PeerId& from, JobMessage message, std::set<Hash256> missing);
   void hold(const Hash256& hash, std::string bytes, Actions& out);
-  void store_pieces(const Effect& effect, std::set<Hash256>& missing, Actions& out);
+  // False: the host has sent too many pieces that Home has not taken.
+  bool store_pieces(const PeerId& from, const Effect& effect, std::set<Hash256>& missing, Actions& out);
   std::string key(std::uint32_t task, std::uint64_t number) const;
 
   const Environment environment_;
   std::map<PeerId, std::deque<Kept>> kept_;
   std::size_t kept_bytes_ = 0;
-  std::map<Hash256, std::set<PeerId>> waiting_;          // peers whose messages wait for a blob
-  std::set<PeerId> ready_;                               // peers whose first message waits no more
-  std::set<Hash256> held_;                               // blobs of pieces and lists
-  std::uint64_t stored_bytes_ = 0;                       // of those stored in this boot
+  std::map<Hash256, std::set<PeerId>> waiting_;  // peers whose messages wait for a blob
+  std::set<PeerId> ready_;                       // peers whose first message waits no more
+  std::set<Hash256> held_;                       // blobs of pieces and lists
+  std::uint64_t stored_bytes_ = 0;               // of those stored in this boot
+  std::map<Hash256, PeerId> untaken_;            // the host of each piece that Home has not taken yet
+  std::map<PeerId, std::size_t> untaken_bytes_;
   std::map<std::uint32_t, Open> open_;                   // of tasks that are not over
   std::map<std::uint32_t, Listed> listed_;               // of tasks that are
   std::map<Hash256, std::vector<std::uint32_t>> lists_;  // that are not on disk yet
