@@ -78,7 +78,7 @@ JobMessage Stranger::next_search(const std::string& job) {
   overlay::write(self, home);
   JobMessage::Query query;
   query.set_job(job);
-  query.set_round(++rounds_);
+  query.set_round((std::uint64_t{1} << 32) + ++rounds_);  // of its only boot
   query.set_radius_ns(wire::kWholeGridRadius);
   query.set_slots(kWantedSlots);
   const job::Charter charter = job::Charter::check(as_bytes(charters_.at(job).SerializeAsString())).value();

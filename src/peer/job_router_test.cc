@@ -109,7 +109,7 @@ class Router : public testing::Test {
   bool disk_behind_ = false;
   bool lends_ = true;
   std::vector<job::Capacity> capacities_;  // that lenders said they have
-  std::uint64_t round_ = 0;
+  std::uint64_t round_ = test::Searcher::kFirstRound;
   Rng rng_{1};
   Grids grids_{{.grids = {"one"}}, {id_of(kSelf), key_of(kSelf), 1}, signer_, rng_};
   SearchRelay searches_{{}, {id_of(kSelf), signer_, grids_}};
@@ -401,7 +401,7 @@ TEST_F(Router, ARosterGoesBeforeTheFirstMessageToAMember) {
 TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   const TestSigner stranger(kStranger);
   const test::Searcher searcher{stranger, key_of(kStranger)};
-  hear(kStranger, searcher.search(charter_, 1, 1));
+  hear(kStranger, searcher.search(charter_, test::Searcher::kFirstRound, 1));
   EXPECT_EQ(sent(), nullptr) << "it searches for a job whose home it is not";
   EXPECT_EQ(slots_.free_slots(), 2u);
   disk_full_ = true;

@@ -275,7 +275,7 @@ class PeerWithUsers : public LonelyPeer {
   }
 
   JobId job_;
-  std::uint64_t round_ = 0;
+  std::uint64_t round_ = test::Searcher::kFirstRound;
 };
 
 TEST_F(PeerWithUsers, TheSecondUserSharesTheSlotsThatTheFirstHolds) {

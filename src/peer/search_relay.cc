@@ -64,6 +64,10 @@ bool SearchRelay::handle(Time now, const PeerId& from, const job::Charter& chart
   // The descriptor that was checked, and not the copy in the message.
   const overlay::Descriptor* centre = grid.overlay.find(home);
   if (centre == nullptr) return false;
+  if (query.round() >> 32 < centre->incarnation.boot) {
+    GW_REACHED("search: a search of an earlier boot of its home");
+    return false;
+  }
   const Time radius(static_cast<std::int64_t>(query.radius_ns()));
   if (from != home && between(centre->coordinate, grid.overlay.self().coordinate) > kTolerance * radius) {
     GW_REACHED("search: a search came from beyond its radius");

@@ -25,8 +25,9 @@ using job::JobMessage;
 // 1. A search is a (job, round), and is handled once as long as it is remembered. It is remembered only after it was found genuine, so that
 //    a forged one cannot take the place of the real one.
 // 2. Home has signed the query, leads the job by its charter, and is described by a descriptor of its own, in the grid of the job.
-// 3. A search goes to at most the search neighbours of the overlay, not back, and not to peers that home has asked itself.
-// 4. Per period, at most so many searches of one sender are looked at, so many of one home answered, and so many of one home passed on: a
+// 3. A search is of the present boot of its home, as far as is known: whoever has kept an older one cannot send it again.
+// 4. A search goes to at most the search neighbours of the overlay, not back, and not to peers that home has asked itself.
+// 5. Per period, at most so many searches of one sender are looked at, so many of one home answered, and so many of one home passed on: a
 //    home with many jobs reaches its neighbours for all of them, but the whole grid for a few at a time.
 //
 // Cheap checks come first. Limits: Config. A machine without I/O or threads: its peer owns and drives it.

@@ -44,7 +44,7 @@ class Relay : public testing::Test {
     SearchRelay::Query query;
     query.set_radius_ns(static_cast<std::uint64_t>(radius.count()));
     for (const PeerId& peer : asked_) query.add_asked(job::asked_name(peer));
-    JobMessage message = home_.search(charter_, round, 1, query, hops);
+    JobMessage message = home_.search(charter_, test::Searcher::kFirstRound + round, 1, query, hops);
     message.set_job(charter_.id().bytes());
     return message;
   }
@@ -124,6 +124,18 @@ TEST_F(Relay, ASearchThatItsHomeHasNotSignedIsDroppedAndDoesNotHideTheRealOne) {
   EXPECT_EQ(hear(misleading), Fate::forged) << "its answers would go to another peer";
   EXPECT_EQ(relay_.size(), 0u);
   EXPECT_EQ(hear(search(7)), Fate::answered);
+}
+
+TEST_F(Relay, ASearchOfAnEarlierBootOfItsHomeIsNotSentAgain) {
+  const JobMessage kept = search(1);
+  overlay::Descriptor restarted{.key = key_of(kHome), .incarnation = {2, 1}};
+  overlay::sign(wire::open_grid("one"), home_signer_, restarted);
+  wire::pb::Descriptor descriptor;
+  overlay::write(restarted, descriptor);
+  ASSERT_TRUE(grids_.introduce(now_, wire::open_grid("one"), descriptor, out_));
+  EXPECT_EQ(hear(kept), Fate::handled);
+  EXPECT_TRUE(receivers().empty());
+  EXPECT_EQ(hear(search(test::Searcher::kFirstRound + 1)), Fate::answered);
 }
 
 TEST_F(Relay, AHomeIsAnsweredAndPassedOnAtALimitedRate) {

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kCharterTitle = "godwit charter 1", kRosterTitle = "godwit roster 1", kGrantTitle = "godwit grant 1",
                            kSearchTitle = "godwit search 1";
-constexpr std::uint64_t kManifestVersion = 3, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1, kRound = 1, kRadiusNs = 1'000'000'000;
+constexpr std::uint64_t kManifestVersion = 3, kCharterVersion = 1, kTerm = 1, kRosterVersion = 1, kRound = (std::uint64_t{1} << 32) + 1,
+                        kRadiusNs = 1'000'000'000;
 
 const pb::FieldDescriptor* field_of(const pb::Message& message, const char* name) {
   const pb::FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);

@@ -24,6 +24,8 @@ struct Searcher {
     return message;
   }
 
+  // The descriptor is of the first boot.
+  static constexpr std::uint64_t kFirstRound = std::uint64_t{1} << 32;
   // A search for `slots` slots in the whole grid; `query` has what is particular to it.
   job::JobMessage search(const job::Charter& charter, std::uint64_t round, std::uint32_t slots, wire::pb::JobMessage::Query query = {},
                          std::uint32_t hops = 0) const {
