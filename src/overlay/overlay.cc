@@ -276,8 +276,13 @@ bool Overlay::introduce(Time now, const wire::pb::Descriptor& message, Output& o
   const bool checked = known != nullptr && known->signature == peer.signature && intake_.is_admitted(now, peer.id);
   if (!checked && !intake_.is_genuine(now, peer)) return false;
   if (peer.id == own_.id) return true;
-  intake_.learn(now, peer, out);
-  if (!tables_.is_in_table(peer.id)) tables_.add_partner(peer);
+  // A peer that is in no table yet becomes a partner only: whoever searches has not shown that it answers, and the tables say whom jobs may
+  // use.
+  if (tables_.is_in_table(peer.id)) {
+    intake_.learn(now, peer, out);
+  } else {
+    tables_.add_partner(peer);
+  }
   finish(now, before, out);
   return true;
 }
