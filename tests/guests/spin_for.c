@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 int main(int argc, char** argv) {
-  const long steps = (argc > 1 ? atol(argv[1]) : 1) * 600000;
-  for (volatile long i = 0; i < steps; i++) {
+  const long long steps = (argc > 1 ? atoll(argv[1]) : 1) * 600000;
+  for (volatile long long i = 0; i < steps; i++) {
   }
   return 0;
 }
