@@ -116,7 +116,7 @@ void FakeWorker::read_inputs(const wire::pb::ThreadConfig& config, std::vector<W
   want_next(out);
 }
 
-// Those of other tasks, behind all files that are not read yet.
+// Inputs of other tasks come behind all files that are not read yet.
 void FakeWorker::read_files(const wire::pb::TaskRow& row, std::vector<WorkerOutput>& out) {
   const bool idle = inputs_.empty();
   for (const wire::pb::InputEntry& entry : row.inputs()) inputs_.insert(inputs_.begin(), entry.chunks().begin(), entry.chunks().end());

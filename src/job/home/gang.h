@@ -42,7 +42,7 @@ class Gang {
     Time too_large = std::chrono::minutes(1);  // rest of a gang that needs more slots than the grid has
     std::size_t unfit = 1024;                  // peers that are known not to lend to the job
   };
-  // What SlotAcquisition does. send: tells each host what its claim is now. begin: gives back the claims that are not confirmed.
+  // The next step of SlotAcquisition. send: tells each host what its claim is now. begin: gives back the claims that are not confirmed.
   enum class Step : std::uint8_t { nothing, send, give_back, begin };
 
   // `least`: slots with which the job begins; at most 1: it is no gang.

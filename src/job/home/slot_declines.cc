@@ -52,7 +52,7 @@ SlotDeclines::Counts SlotDeclines::count() const {
   return counts;
 }
 
-// What the peers lack that refused because of the needs of the job.
+// The need that no peer met which refused because of needs, with the most that one of them has.
 std::string SlotDeclines::lacking(const Requirements& needs) const {
   std::vector<Capacity> capacities;
   for (const auto& [peer, entry] : entries_)

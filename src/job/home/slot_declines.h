@@ -29,7 +29,7 @@ class SlotDeclines {
   struct Config {
     std::size_t peers = 256;
   };
-  // What is known of the search at one moment.
+  // The state of the search at one moment.
   struct Situation {
     Time now;
     const wire::pb::Manifest::Policy& policy;

@@ -33,7 +33,7 @@ class SlotSearch {
   struct Config {
     Time wait = std::chrono::milliseconds(300);  // after the first round
     Time longest = std::chrono::minutes(1);
-    // So long, at most, the first answers wait for better ones; twice as long, if more peers are asked meanwhile. Without a limit peers
+    // The first answers wait for better ones, at most for so long; twice as long, if more peers are asked meanwhile. Without a limit peers
     // that announce slots again and again would keep a job from choosing.
     Time answer = std::chrono::milliseconds(500);
     Time least_radius = std::chrono::milliseconds(1);  // a local network is searched at once

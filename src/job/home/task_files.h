@@ -28,8 +28,8 @@ struct HomeBlobs {
 // The problem. A piece of an output file is stored twice: as an effect in the output of the job, and as a blob, which successors fetch by
 // its hash. A record must not name a blob that is not on disk, and a message must not be acknowledged before all of it is durable.
 //
-// So a message that brings pieces is kept until each piece is a blob on disk, and only then Home takes its effects: their records name
-// blobs that are there. Messages of a peer stay in their order. What is lost meanwhile, the host repeats.
+// Therefore a message that brings pieces is kept until each piece is a blob on disk, and only then Home takes its effects: their records
+// name blobs that are there. Messages of a peer stay in their order. What is lost meanwhile, the host repeats.
 //
 // When a task has ended well, the entries of its files are one more blob, its list. It follows from the records, so it needs none.
 //
@@ -79,7 +79,7 @@ class TaskFiles {
   void remove_records(Actions& out) const;
 
   // --- hosts
-  // What a host wants to know of these tasks. `is_over`: whether a task has ended well.
+  // The answer to a host that asks about these tasks. `is_over`: whether a task has ended well.
   JobMessage answer(const JobMessage::WantFiles& want, const std::function<bool(std::uint32_t)>& is_over) const;
 
  private:

@@ -29,8 +29,8 @@ Status check(const Capacity& capacity);
 // Why a host with this capacity is not good enough, with both numbers; none: it fits.
 std::optional<std::string> misfit(const Requirements& needs, const Capacity& capacity);
 
-// What none of these hosts has, with the most that one of them has: "needs 2.0 GiB of memory per slot, the largest of 3 machines lends
-// 400 MiB". REQUIRES: misfit() has found something at each of them, and there is one at least.
+// The need that none of these hosts meets, with the most that one of them has: "needs 2.0 GiB of memory per slot, the largest of 3 machines
+// lends 400 MiB". REQUIRES: misfit() has found something at each of them, and there is one at least.
 std::string shortfall(const Requirements& needs, std::span<const Capacity> capacities);
 
 // "memory=2G,disk=1G,speed=0.5,arch=x86_64,tag=gpu". Kind::invalid with the part that is wrong.

@@ -30,7 +30,7 @@ struct RatedOffer {
 inline constexpr double kEqualSpeeds = 0.8;
 std::vector<RatedOffer> best_first(std::vector<RatedOffer> offers);
 
-// So many slots of one offer.
+// A number of slots of one offer.
 struct SlotShare {
   PeerId peer;
   std::uint32_t slots;

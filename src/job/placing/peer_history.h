@@ -1,5 +1,5 @@
 #pragma once
-// What the jobs of this home have seen of other peers.
+// Experience of the jobs of this home with other peers.
 
 #include <cstdint>
 #include <map>
