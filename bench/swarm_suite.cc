@@ -115,26 +115,17 @@ class SlowGrid {
                       fmt::format("{:.0f}bit", kUplinkBits), "burst", "256kb", "latency", "200ms"}));
       GW_TRY_VOID(start(peer));
     }
-    return wait_until_all_are_known();
+    GW_TRY_VOID(wait_until_all_are_known());
+    GW_TRY(const node::Share share, gateway::Client(socket(0)).share({.cores = 0}));  // home only submits
+    if (share.cores != 0) return fail(Kind::unsupported, "the home still lends {} cores", share.cores);
+    return ok();
   }
 
   Status start(std::size_t peer) {
     const fs::path state = folder_.path() / fmt::format("state{}", peer);
-    std::vector<std::string> words = {"/bin/ip",
-                                      "netns",
-                                      "exec",
-                                      name(peer),
-                                      (programs_ / "godwit").string(),
-                                      "up",
-                                      "--foreground",
-                                      "--socket",
-                                      socket(peer),
-                                      "--state",
-                                      state.string(),
-                                      "--slots",
-                                      peer == 0 ? "0" : "1",
-                                      "--listen",
-                                      address(peer) + ":7400"};
+    std::vector<std::string> words = {"/bin/ip",      "netns",        "exec",     name(peer),   (programs_ / "godwit").string(),
+                                      "up",           "--foreground", "--socket", socket(peer), "--state",
+                                      state.string(), "--slots",      "1",        "--listen",   address(peer) + ":7400"};
     if (!fs::exists(words.front())) words.front() = "/sbin/ip";
     if (peer > 0) words.insert(words.end(), {"--join", address(0) + ":7400"});
     const os::UniqueFd log(::open((folder_.path() / fmt::format("log{}", peer)).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
