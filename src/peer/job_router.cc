@@ -261,14 +261,14 @@ void JobRouter::on_search(Time now, const PeerId& from, const JobMessage& messag
   }
   const JobId job = JobId::from(message.job());
   if (const Status known = add_authority(now, from, job, message.search().charter()); !known) {
-    // Whoever passes on the searches of many homes does what it should.
+    // A relay that passes on the searches of many homes does its duty.
     if (known.error().kind == gw::Kind::invalid) refuse(now, from, known.error().detail, out);
     return;
   }
   const job::Charter charter = machines_.authorities.find(job)->charter();
-  // Whoever passed on a search that its home has not sent need not know it.
+  // A relay cannot know whether the home has sent the search: it is not blamed.
   if (from != environment_.self && !environment_.searches.is_genuine(now, charter, message.search(), out)) return;
-  // They may not have shown their membership yet; home searches again.
+  // Home and relay may not have shown their membership yet; home searches again.
   for (const PeerId& peer : {from, charter.first_home()})
     if (!environment_.grids.may_run(now, peer, charter.grid())) return;
   if (environment_.searches.handle(now, from, charter, *query, message, out)) answer_search(now, charter, *query, out);

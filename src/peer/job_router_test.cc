@@ -416,7 +416,7 @@ TEST_F(Router, SlotsAreReservedForTheHomeThatTheCharterNames) {
   EXPECT_EQ(sent()->offer().memory_bytes(), 1000u);
 }
 
-// Whoever had left a private grid could send the old searches of its members again.
+// A former member of a private grid could send the old searches of its members again.
 TEST_F(Router, ASearchIsTakenFromMembersOfItsGridOnly) {
   others_.outside = id_of(kStranger);
   hear(kStranger, search(1));

@@ -31,7 +31,7 @@ class PeerHistory {
   explicit PeerHistory(const Config& config) : config_(config) {}
 
   void note_speed(const PeerId& peer, double speed);
-  // So many tasks and threads of a job have ended at the peer, or were lost there.
+  // Counts the tasks and threads of a job that have ended at the peer, and those lost there.
   void note_work(const PeerId& peer, std::uint64_t finished, std::uint64_t lost);
 
   // 0: not measured.

@@ -73,8 +73,8 @@ class PeerTables final : public Contacts {
   void remove(const PeerId& peer, Output& out);
 
   // A peer that no table wants has to do with a job of this one: find() knows it from now on, until Config::partners others came after it.
-  // One that shares a job with this peer (LinkWatch) stays: every search that passes brings a home, and a partner that cannot be found any
-  // more would be taken for lost.
+  // A partner that shares a job with this peer (LinkWatch) stays: each search that passes brings a home, and a partner that cannot be found
+  // any more would be taken for lost.
   void add_partner(const Descriptor& descriptor);
   // Whether a table of the overlay has it: such a peer is asked now and then whether it is alive.
   bool is_in_table(const PeerId& peer) const { return find_in_tables(peer) != nullptr; }
