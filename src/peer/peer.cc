@@ -289,6 +289,9 @@ void Peer::give_up_lost_blobs(Time now, Actions& out) {
   for (const Hash256& hash : swarm_.take_unserved()) blobs_.ask_members(now, hash);
   for (const Hash256& hash : blobs_.take_lost()) {
     images_.on_lost(hash);
+    chunk_uploads_.on_lost(hash, out);
+    for (const JobId& job : blobs_.jobs_of(hash))
+      if (const auto home = homes_.find(job); home != homes_.end() && blobs_.is_shared(hash, job)) home->second->on_blob_lost(hash);
     for (auto& [job, hosted_job] : hosted_jobs_) {
       touched_.insert(job);
       hosted_job->on_code_lost(now, hash, out);

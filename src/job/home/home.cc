@@ -399,7 +399,7 @@ void Home::on_fault(Time now, ThreadId id, const std::string& sentence, Actions&
   if (host != environment_.self) {
     threads_.doubt(id, host);
     threads_.set_due(id, now + config_.fault_patience);
-    slots_.on_blame(now, host, out);
+    if (!reports_.lacks_blobs()) slots_.on_blame(now, host, out);
   }
   place_ready(now, out);
 }

@@ -175,7 +175,10 @@ class Home {
     if (!answer.files_are().files().empty()) out.send(from, charter_.id(), std::move(answer));
   }
   // A blob of the job is on the disk of this peer.
+  // No peer of the job has a piece of its code or input any more, this one included.
+  void on_blob_lost(const Hash256& hash) { reports_.on_blob_lost(hash); }
   void on_blob_stored(Time now, const Hash256& hash, Actions& out) {
+    reports_.on_blob_stored(hash);
     for (const std::uint32_t task : files_.on_blob_stored(hash)) flow_.on_files_ready(task);
     while (const auto ready = over_ ? std::nullopt : files_.take_ready()) {
       const auto& [from, message] = *ready;

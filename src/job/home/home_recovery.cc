@@ -1,5 +1,7 @@
 #include "job/home/home_recovery.h"
 
+#include "base/reached.h"
+
 namespace gw::job {
 
 Status HomeRecovery::run() {
@@ -102,7 +104,7 @@ Status HomeRecovery::recover_thread(ThreadId id) {
 Status HomeRecovery::recover_place(ThreadId id, const wire::pb::ThreadRecord& record) {
   const PeerId host = PeerId::from(record.host());
   parts_.roster.add_host(host);
-  if (parts_.claims.find(host) == nullptr)
+  if (parts_.claims.find(host) == nullptr) {
     parts_.claims.add(host, {.claim = record.claim(),
                              .slots = record.slots(),
                              .since = now_,
@@ -111,6 +113,12 @@ Status HomeRecovery::recover_place(ThreadId id, const wire::pb::ThreadRecord& re
                              .idle_since = now_,
                              .progress_at = now_,
                              .seen_at = now_});
+    // The threads of a claim that drained are recorded with the slots it had. Others may have taken its place since.
+    if (parts_.claims.slots() > parts_.manifest.content().policy().slots()) {
+      GW_REACHED("home: more claims are recorded than the job wants");
+      parts_.claims.drain(host);
+    }
+  }
   if (parts_.claims.find(host)->claim != record.claim()) return fail(Kind::corrupt, "two claims at peer {} are recorded", host.brief());
   parts_.claims.attach(host, id);
   // The thread may have run at this host: if the host does not have it any more, its epoch is used up.

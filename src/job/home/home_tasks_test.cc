@@ -188,6 +188,28 @@ TEST_F(AtHomeWithTasks, ATaskThatKillsItsWorkersFails) {
   EXPECT_NE(home_->snapshot().threads.at(0).sentence.find("out of memory"), std::string::npos);
 }
 
+// Defect: such tasks were repeated for ever if the policy has no limit of failures.
+TEST_F(AtHomeWithTasks, ATaskIsNotRepeatedOftenWhileHomeLacksABlob) {
+  wire::pb::Manifest::Policy policy = content_.policy();
+  policy.set_max_failures(0);
+  *content_.mutable_policy() = policy;
+  restart();
+  home_->on_blob_lost(sha256(as_bytes("rows")));
+  TaskSet held = claim(kFirst, 2);
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_TRUE(held.remove(0)) << times;
+    JobMessage::TaskReport report = next_report(kFirst);
+    report.add_lost(0);
+    report.set_failure("its rows are lost");
+    send(kFirst, report);
+    take();
+    end(kFirst, held);
+    held = given(kFirst);
+  }
+  EXPECT_EQ(home_->snapshot().failed, 1u);
+  EXPECT_NE(home_->snapshot().threads.at(0).sentence.find("its rows are lost"), std::string::npos);
+}
+
 TEST_F(AtHomeWithTasks, ALongTaskBecomesAThreadWhereItRuns) {
   claim(kFirst, 2);
   JobMessage::TaskReport report = next_report(kFirst);

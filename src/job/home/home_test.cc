@@ -220,6 +220,23 @@ TEST_F(AtHome, ThreadsOfAHostThatIsDrainedGoElsewhereFromTheirLastImages) {
   EXPECT_EQ(count<HostLost>(), 0u);
 }
 
+// Defect: threads that had not left a claim that drained brought its slots back.
+TEST_F(AtHome, HasNoMoreSlotsAfterARestartThanTheJobWants) {
+  wire::pb::Manifest::Policy policy = manifest_of(2).policy();
+  policy.set_slots(2);
+  begin(2, &policy);
+  const auto threads = offer(kFirst, 2);
+  ASSERT_EQ(threads.size(), 2u);
+  status(kFirst, threads, JobMessage::BEGINNING);
+  drain(kFirst, threads);
+  suspended(kFirst, threads[0]);
+  peers_.free_slots[id_of(kSecond)] = 2;
+  ASSERT_EQ(offer(kSecond, 2).size(), 1u);
+  restart();
+  EXPECT_EQ(home_->claims().size(), 2u);
+  EXPECT_EQ(home_->claims().slots(), 2u);
+}
+
 TEST_F(AtHome, GoesOnAfterARestartWithWhatIsOnDisk) {
   const auto first = offer(kFirst, 2);
   effects(kFirst, {output_of(first[0], 1)}, 2);

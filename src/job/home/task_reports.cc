@@ -9,6 +9,8 @@
 namespace gw::job {
 namespace {
 
+constexpr std::uint32_t kRunsWithoutBlob = 3;  // of a task, while home lacks a blob that it may need
+
 // Of a run that is repeated: there may be a thousand of them for each task.
 Effect with_short_sentence(Effect end) {
   std::string& sentence = *end.mutable_end()->mutable_sentence();
@@ -32,7 +34,7 @@ TaskReports::Taken TaskReports::take(Time now, const PeerId& from, const TaskLea
       for (std::uint32_t i = 0; i < held.count; ++i) environment_.plane.give_back(from, held.first + i);
   for (const std::uint32_t task : report.lost()) lose_task(now, from, task, report.failure(), out);
   taken.came_back = !report.returned().empty() || !report.lost().empty();
-  taken.refused = taken.came_back && !report.failure().empty();
+  taken.refused = taken.came_back && !report.failure().empty() && lost_blobs_.empty();
   if (taken.refused) {
     GW_REACHED("home: a host cannot run tasks");
     environment_.counters.on_lost(from, report.failure());
@@ -126,10 +128,11 @@ void TaskReports::end_task(const PeerId& from, std::uint32_t task, const Effect:
              record.SerializeAsString());
 }
 
-// The worker died while it ran the task, which may be why.
+// The worker died while it ran the task, which may be why; or what the task needs is lost.
 void TaskReports::lose_task(Time now, const PeerId& from, std::uint32_t task, const std::string& failure, Actions& out) {
   TaskPlane& plane = environment_.plane;
-  const std::uint32_t limit = environment_.manifest.content().policy().max_failures();
+  std::uint32_t limit = environment_.manifest.content().policy().max_failures();
+  if (!lost_blobs_.empty()) limit = limit == 0 ? kRunsWithoutBlob - 1 : std::min(limit, kRunsWithoutBlob - 1);
   if (task >= plane.table().size() || plane.table().attempts(task) < limit || limit == 0) {
     if (plane.give_back(from, task)) plane.table().count_attempt(task);
     return;
@@ -141,7 +144,7 @@ void TaskReports::lose_task(Time now, const PeerId& from, std::uint32_t task, co
   effect.set_sequence(1);
   effect.mutable_stream()->set_kind(wire::pb::Stream::HOME);
   effect.mutable_end()->set_reason(Effect::End::TRAPPED);
-  effect.mutable_end()->set_sentence(fmt::format("its worker died {} times, the last time: {}", limit + 1, failure));
+  effect.mutable_end()->set_sentence(fmt::format("it was lost {} times, the last time: {}", limit + 1, failure));
   store_end(effect, facts_of(now, from, task, Time(0)), out);
   end_task(from, task, effect.end(), out);
 }

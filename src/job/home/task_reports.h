@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "job/actions.h"
@@ -45,6 +46,11 @@ class TaskReports {
     bool refused = false;                 // the host cannot run tasks now
     bool came_back = false;               // tasks wait again
   };
+  // Home has lost the blob, and no peer of the job has it; or it is here again. While one is lost, hosts are not to blame for lost tasks,
+  // and a task is not repeated often.
+  void on_blob_lost(const Hash256& hash) { lost_blobs_.insert(hash); }
+  void on_blob_stored(const Hash256& hash) { lost_blobs_.erase(hash); }
+  bool lacks_blobs() const { return !lost_blobs_.empty(); }
   // REQUIRES: the report is the next one of the claim of its sender.
   Taken take(Time now, const PeerId& from, const TaskLease::Config& lease, const JobMessage::TaskReport& report, Actions& out);
 
@@ -59,6 +65,7 @@ class TaskReports {
   void end_task(const PeerId& from, std::uint32_t task, const Effect::End& end, Actions& out);
 
   const Environment environment_;
+  std::set<Hash256> lost_blobs_;  // of the job's
 };
 
 }  // namespace gw::job

@@ -195,9 +195,22 @@ bool CodeStaging::stage_image(Time now, Actions& out) {
   return image_missing_->empty();
 }
 
-bool CodeStaging::needs(const Hash256& hash) const {
-  if (image_missing_ && image_missing_->contains(hash)) return true;
-  return held_.contains(hash) && (!ready() || chunk_waits_.contains(hash) || row_waits_.contains(hash) || list_waits_.contains(hash));
+CodeStaging::Need CodeStaging::need_of(const Hash256& hash) const {
+  if (image_missing_ && image_missing_->contains(hash)) return Need::program;
+  if (!held_.contains(hash)) return Need::none;
+  if (row_waits_.contains(hash) || list_waits_.contains(hash)) return Need::tasks;
+  if (!ready()) return Need::program;
+  return chunk_waits_.contains(hash) ? Need::worker : Need::none;
+}
+
+bool CodeStaging::task_needs(std::uint32_t task, const Hash256& hash) {
+  if (!manifest_->has_rows()) return false;
+  const Manifest::RowPosition position = manifest_->row_of(task);
+  if (manifest_->segment(position.segment) == hash) return true;
+  const RowSegments::Rows* rows = rows_.find(position.segment);
+  if (rows == nullptr || !*rows) return false;
+  const std::vector<Hash256> lists = files_.missing((*rows)->rows(static_cast<int>(position.row)));
+  return std::ranges::find(lists, hash) != lists.end();
 }
 
 // --- the worker

@@ -90,10 +90,14 @@ class CodeStaging {
   Status on_want_chunk(Time now, const Hash256& hash, Actions& out);
   void on_blob_stored(Time now, const Hash256& hash, Actions& out);
   void on_loaded(Time now, const Hash256& hash, const std::optional<std::string>& bytes, Actions& out);
-  // No peer of the job has the blob: the worker waits for it no more.
+  // What cannot go on without a blob: nothing; the program; what runs in the worker; or the tasks to which task_needs() applies.
+  enum class Need : std::uint8_t { none, program, worker, tasks };
+  // Code that the worker has loaded is not needed again.
+  Need need_of(const Hash256& hash) const;
+  // The task cannot begin without the blob: it has its row, or lists files in the row. REQUIRES: the manifest is here, and the task exists.
+  bool task_needs(std::uint32_t task, const Hash256& hash);
+  // No peer of the job has the blob: nothing here waits for it any more.
   void on_blob_lost(const Hash256& hash);
-  // Whether the program cannot go on without this blob. Code that the worker has loaded is not needed again.
-  bool needs(const Hash256& hash) const;
 
  private:
   bool stage_image(Time now, Actions& out);

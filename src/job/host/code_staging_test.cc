@@ -140,9 +140,9 @@ TEST_F(Staging, AWorkerWaitsNoMoreForWhatIsLost) {
   staging_->on_worker_loaded();
   const Hash256 input = sha256(as_bytes("input"));
   ASSERT_TRUE(staging_->on_want_chunk(seconds(1), input, out_));
-  ASSERT_TRUE(staging_->needs(input));
+  ASSERT_EQ(staging_->need_of(input), CodeStaging::Need::worker);
   staging_->on_blob_lost(input);
-  EXPECT_FALSE(staging_->needs(input));
+  EXPECT_EQ(staging_->need_of(input), CodeStaging::Need::none);
   EXPECT_TRUE(staging_->on_want_chunk(seconds(1), input, out_)) << "there is room for one that waits";
 }
 
@@ -150,7 +150,7 @@ TEST_F(Staging, TheImageOfTheBeginningIsFetchedForTheThreadThatBeginsWithIt) {
   stage();
   EXPECT_FALSE(blobs_.has(sha256(as_bytes("image")))) << "nobody wants it before";
   EXPECT_FALSE(staging_->stage_start(seconds(1), 0, out_)->has_value());
-  EXPECT_TRUE(staging_->needs(sha256(as_bytes("image"))));
+  EXPECT_EQ(staging_->need_of(sha256(as_bytes("image"))), CodeStaging::Need::program);
   receive("image");
   EXPECT_TRUE(staging_->stage_start(seconds(1), 0, out_)->has_value());
   staging_->close(out_);

@@ -324,11 +324,28 @@ void HostedJob::on_fetched(std::vector<ImageFetches::Done> done, Actions& out) {
 }
 
 void HostedJob::on_code_lost(Time now, const Hash256& hash, Actions& out) {
-  if (!code_.needs(hash)) return;
+  const CodeStaging::Need need = code_.need_of(hash);
   code_.on_blob_lost(hash);
+  if (need == CodeStaging::Need::none) return;
   const std::string why = fmt::format("blob {} of the job is lost: no peer that takes part in it has it any more", hash.hex());
-  tasks_.return_all(now, why, out);
-  fail_all(why, out);
+  switch (need) {
+    case CodeStaging::Need::tasks: {
+      GW_REACHED("host: the rows of tasks are lost");
+      tasks_.lose_if([&](std::uint32_t task) { return code_.task_needs(task, hash); }, now, why, out);
+      const std::set<ThreadId> queued = threads_.queued();
+      for (const ThreadId id : queued)
+        if (const HostedThread& thread = threads_.at(id); thread.begins() && code_.task_needs(thread.task(), hash))
+          fail_one(thread, why, out);
+      break;
+    }
+    case CodeStaging::Need::worker:
+      tasks_.lose_running(now, why, out);
+      fail_all(why, out);
+      break;
+    default:
+      tasks_.lose_if([](std::uint32_t) { return true; }, now, why, out);
+      fail_all(why, out);
+  }
 }
 
 // A running thread needs an image only until its keeper has it. If the image is lost before that, the thread leaves and continues elsewhere

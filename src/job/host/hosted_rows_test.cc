@@ -111,6 +111,44 @@ TEST_F(AtHostWithRows, TasksOfASegmentThatIsNoneFail) {
   EXPECT_EQ(failed, (std::vector<std::uint32_t>{kPerSegment, kPerSegment + 1}));
 }
 
+// Defect: the tasks came back to home without end, and threads of other tasks failed with them.
+TEST_F(AtHostWithRows, OnlyTasksOfASegmentThatNobodyHasAreLost) {
+  batch(kPerSegment, 2);
+  batch(0, 2);
+  load();
+  receive(kHome, segments_[0]);
+  EXPECT_EQ(run().size(), 2u);
+  take();
+  host_->on_code_lost(now_, sha256(as_bytes(segments_[1])), out_);
+  std::vector<std::uint32_t> lost;
+  for (const JobMessage& message : take()) {
+    lost.insert(lost.end(), message.task_report().lost().begin(), message.task_report().lost().end());
+    EXPECT_TRUE(message.task_report().returned().empty());
+  }
+  EXPECT_EQ(lost, (std::vector<std::uint32_t>{kPerSegment, kPerSegment + 1}));
+}
+
+TEST_F(AtHostWithRows, TasksThatRunAreLostWithAnInputThatNobodyHasAndOthersReturned) {
+  batch(0, 1);
+  load();
+  receive(kHome, segments_[0]);
+  EXPECT_EQ(run().size(), 1u);
+  batch(kPerSegment, 1);
+  const Hash256 input = sha256(as_bytes("an input of a row"));
+  FromWorker frame;
+  frame.mutable_want_chunk()->set_hash(wire::bytes_of(input));
+  ASSERT_TRUE(host_->on_frame(now_, frame, {}, out_));
+  take();
+  host_->on_code_lost(now_, input, out_);
+  std::vector<std::uint32_t> lost, returned;
+  for (const JobMessage& message : take()) {
+    lost.insert(lost.end(), message.task_report().lost().begin(), message.task_report().lost().end());
+    for (const wire::pb::TaskRange& range : message.task_report().returned()) returned.push_back(range.first());
+  }
+  EXPECT_EQ(lost, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(returned, (std::vector<std::uint32_t>{kPerSegment}));
+}
+
 TEST_F(AtHostWithRows, TheWorkerMayReadInputsThatOnlyRowsName) {
   batch(0, 1);
   load();

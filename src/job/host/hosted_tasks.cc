@@ -100,6 +100,24 @@ void HostedTasks::return_all(Time now, const std::string& why, Actions& out) {
   add_returned(now, returned, why, out);
 }
 
+void HostedTasks::lose_if(const std::function<bool(std::uint32_t)>& needs_it, Time now, const std::string& why, Actions& out) {
+  TaskSet lost;
+  for (const TaskSpan& span : queued_.spans())
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      if (needs_it(span.first + i)) lost.add(span.first + i);
+  for (const TaskSpan& span : lost.spans()) queued_.remove(span);
+  add_lost(now, lost, why, out);
+}
+
+// The others are returned: they waited behind these.
+void HostedTasks::lose_running(Time now, const std::string& why, Actions& out) {
+  const TaskSet lost = in_worker_;
+  const TaskSet returned = queued_;
+  stop_all(out);
+  add_lost(now, lost, why, out);
+  add_returned(now, returned, why, out);
+}
+
 // --- reports
 
 void HostedTasks::add_returned(Time now, const TaskSet& tasks, const std::string& why, Actions& out) {
@@ -110,6 +128,19 @@ void HostedTasks::add_returned(Time now, const TaskSet& tasks, const std::string
     close_report(now, out);
   }
   if (open_.returned().empty()) return;
+  open_.set_failure(why);
+  close_report(now, out);
+}
+
+void HostedTasks::add_lost(Time now, const TaskSet& tasks, const std::string& why, Actions& out) {
+  for (const TaskSpan& span : tasks.spans())
+    for (std::uint32_t i = 0; i < span.count; ++i) {
+      open_.add_lost(span.first + i);
+      if (open_.lost_size() < wire::kMaxTaskList) continue;
+      open_.set_failure(why);
+      close_report(now, out);
+    }
+  if (open_.lost().empty()) return;
   open_.set_failure(why);
   close_report(now, out);
 }
@@ -302,12 +333,8 @@ void HostedTasks::on_worker_died(Time now, std::span<const std::uint32_t> runnin
   if (broken) return return_all(now, why, out);
   if (lost.empty()) return;
   GW_REACHED("host: tasks were lost with their worker");
-  for (const TaskSpan& span : lost.spans()) {
-    queued_.remove(span);
-    for (std::uint32_t i = 0; i < span.count; ++i) open_.add_lost(span.first + i);
-  }
-  open_.set_failure(why);
-  close_report(now, out);
+  for (const TaskSpan& span : lost.spans()) queued_.remove(span);
+  add_lost(now, lost, why, out);
 }
 
 }  // namespace gw::job

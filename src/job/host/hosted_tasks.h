@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,6 +66,9 @@ class HostedTasks {
   void forget(std::uint32_t task, Actions& out);
   // Gives back all tasks that have not ended.
   void return_all(Time now, const std::string& why, Actions& out);
+  // What they need is lost: those of the tasks that are not in the worker, or all that are. Home repeats them, and fails them in the end.
+  void lose_if(const std::function<bool(std::uint32_t)>& needs_it, Time now, const std::string& why, Actions& out);
+  void lose_running(Time now, const std::string& why, Actions& out);
 
   // The worker. Kind::invalid: it has no such task.
   void on_worker_ready(Actions& out);
@@ -88,6 +92,7 @@ class HostedTasks {
   void fail_task(Time now, std::uint32_t task, const std::string& why, Actions& out);
   void tell_tasks(std::uint32_t lanes, wire::pb::ToWorker frame, Actions& out);
   void add_returned(Time now, const TaskSet& tasks, const std::string& why, Actions& out);
+  void add_lost(Time now, const TaskSet& tasks, const std::string& why, Actions& out);
   void close_report(Time now, Actions& out);
   void send(const JobMessage::TaskReport& report, Actions& out);
   void stop_all(Actions& out);

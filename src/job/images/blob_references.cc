@@ -30,6 +30,11 @@ bool BlobReferences::is_asked(const Hash256& hash) const {
   return found != blobs_.end() && found->second.state == State::asked;
 }
 
+bool BlobReferences::is_searched(const Hash256& hash) const {
+  const auto found = blobs_.find(hash);
+  return found != blobs_.end() && found->second.state == State::asked && std::ranges::any_of(found->second.sources, &Source::member);
+}
+
 bool BlobReferences::is_needed(const Hash256& hash, const JobId& job) const {
   const auto found = blobs_.find(hash);
   if (found == blobs_.end()) return false;

@@ -57,6 +57,8 @@ class BlobReferences {
   bool has(const Hash256& hash) const;
   // A job needs the blob, and it is neither stored here nor being stored.
   bool is_asked(const Hash256& hash) const;
+  // The blob is asked for, and all members of its jobs are asked in turn.
+  bool is_searched(const Hash256& hash) const;
   // The job needs the blob, wherever it is.
   bool is_needed(const Hash256& hash, const JobId& job) const;
   // The job needs the blob, and it is stored here or being stored.

@@ -8,7 +8,10 @@
 namespace gw::job {
 
 void ChunkUploads::on_want(Time now, const Request& request, bool from_any, Actions& out) {
-  if (requests_.contains(request) || sent_.contains({request.from, chunk_name(request.hash)})) return;  // repeated
+  const bool here = blobs_.has(request.hash);
+  const Sent sent{request.from, chunk_name(request.hash)};
+  if (!here) acknowledge(sent);                                     // it was to be read from the disk, which has lost it
+  if (requests_.contains(request) || sent_.contains(sent)) return;  // repeated
   const std::uint64_t bytes = blobs_.bytes_of(request.hash);
   const bool large = bytes == 0 || bytes >= config_.large;
   const bool names_others = from_any && large && !GW_BUG(91);
@@ -24,9 +27,9 @@ void ChunkUploads::on_want(Time now, const Request& request, bool from_any, Acti
       return out.send(request.from, request.job, std::move(answer));
     }
   }
-  const bool here = blobs_.has(request.hash);
-  // Home asks its hosts for a chunk that it has lost. A host that lacks it too waits for home: they must not wait for each other.
-  if (!here && swarm_.is_home(request.job, request.from)) {
+  // Members that search for a lost chunk ask each other: they must not wait for each other. The same for home, which asks its hosts, and a
+  // host that waits for home.
+  if (!here && (swarm_.is_home(request.job, request.from) || blobs_.is_searched(request.hash))) {
     blobs_.on_want(request.from, request.job, request.hash, out);
     return;
   }
@@ -169,6 +172,18 @@ void ChunkUploads::on_stored(Time now, const Hash256& hash, Actions& out) {
   for (const Request& request : found->second) enqueue(request);
   coming_.erase(found);
   send_queued(now, out);
+}
+
+void ChunkUploads::on_lost(const Hash256& hash, Actions& out) {
+  const auto found = coming_.find(hash);
+  if (found == coming_.end()) return;
+  GW_REACHED("swarm: a chunk that others wait for here was given up");
+  const std::vector<Request> waiting = std::move(found->second);
+  coming_.erase(found);
+  for (const Request& request : waiting) {
+    remove_request(request);
+    blobs_.on_want(request.from, request.job, hash, out);
+  }
 }
 
 void ChunkUploads::on_peer_gone(Time now, const PeerId& peer, Actions& out) {

@@ -18,7 +18,8 @@ namespace gw::job {
 //
 // Bytes that were sent and are not acknowledged (`have`) are limited, so that the first receivers of a chunk have it soon and can send it
 // on; the other requests wait, and the peers that wait take turns. A request for a chunk that is on its way here is answered when the chunk
-// has come. A home sends a large chunk once: for some time after that, it names the receiver, and those that it has named it to, instead.
+// has come, or is given up. A home sends a large chunk once: for some time after that, it names the receiver, and those that it has named
+// it to, instead.
 //
 // A peer may use only a part of each limit. A peer that acknowledged nothing in the time of a chunk is *silent*: it gets one chunk at a
 // time until it acknowledges one, and that chunk keeps no other peer waiting.
@@ -56,6 +57,8 @@ class ChunkUploads {
   void on_have(Time now, const PeerId& from, const JobMessage::Have& have, Actions& out);
   // A chunk is here.
   void on_stored(Time now, const Hash256& hash, Actions& out);
+  // No member of the job that could be asked has the chunk: those that wait for it here are told.
+  void on_lost(const Hash256& hash, Actions& out);
   void on_peer_gone(Time now, const PeerId& peer, Actions& out);
   void close(const JobId& job);
   void on_tick(Time now, Actions& out);

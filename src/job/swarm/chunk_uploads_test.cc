@@ -118,6 +118,22 @@ TEST_F(Uploading, AChunkOnItsWayIsSentWhenItHasCome) {
   EXPECT_EQ(uploads_.waiting(), 0u);
 }
 
+// Defect: hosts waited for ever for a chunk that the disk of home had lost.
+TEST_F(Uploading, PeersThatWaitForAChunkThatIsGivenUpAreToldAndMayAskAgain) {
+  ASSERT_TRUE(blobs_.expect(hash(0), job_));
+  for (int round = 0; round < 2; ++round) {
+    sent_.clear();
+    want(3, 0);
+    want(4, 0);
+    EXPECT_TRUE(sent_.empty());
+    uploads_.on_lost(hash(0), out_);
+    load();
+    ASSERT_EQ(sent_.size(), 2u);
+    for (const auto& [peer, answer] : sent_) EXPECT_TRUE(answer.missing());
+    EXPECT_EQ(uploads_.waiting(), 0u);
+  }
+}
+
 // Defect: a peer that asked for everything and acknowledged nothing kept all others waiting, for as long as it went on.
 TEST_F(Uploading, APeerThatNeverAcknowledgesKeepsNobodyWaiting) {
   for (int chunk = 0; chunk < 20; ++chunk) add(chunk);
