@@ -164,6 +164,17 @@ class OnSeveralPeers(GraphTest):
         second = next(one for one in self.home.get("/v1/jobs")["jobs"] if one["id"] != job)
         self.assertEqual((second["tasks"], second["failed"], second["skipped"]), (2, 1, 1), second)
 
+    def test_the_example_draws_what_its_tasks_draw_natively(self):
+        example = SOURCE_ROOT / "examples/strips.c"
+        flow = SOURCE_ROOT / "examples/strips.toml"
+        run(self.home.command("run", mobile(example), "--graph", flow), check=True, folder=self.place, timeout=WAITING)
+        out = self.folder / "native"
+        out.mkdir()
+        for strip in range(6):
+            subprocess.run([native(example), "draw", str(strip), "6", f"strip-{strip}.raw"], cwd=out, check=True)
+        subprocess.run([native(example), "join", "strips.pgm", *(f"strip-{i}.raw" for i in range(6))], cwd=out, check=True)
+        self.assertEqual(self.outputs_of(self.place), self.outputs_of(out))
+
     def test_a_task_that_waits_for_others_says_so(self):
         self.write(DIAMOND, self.place)
         words = self.home.command("run", mobile(TASK), "--graph", "flow.toml", "--need", "tag=nowhere", "--detach", "-o", "quiet")
