@@ -21,8 +21,8 @@ class Damage:
     def __init__(self, how: str, files: list[Path], rng: random.Random):
         self.how = how
         self.files = rng.sample(files, max(1, len(files) // 10))
-        self._before = {path: path.read_bytes() for path in self.files}
-        for path, content in self._before.items():
+        self._before = {path: (path.read_bytes(), path.stat().st_mode & 0o777) for path in self.files}
+        for path, (content, _) in self._before.items():
             if how == "remove":
                 path.unlink()
             elif how == "cut":
@@ -39,8 +39,9 @@ class Damage:
         return bytes(changed)
 
     def undo(self) -> None:
-        for path, content in self._before.items():
+        for path, (content, mode) in self._before.items():
             path.write_bytes(content)
+            path.chmod(mode)
 
     def __str__(self) -> str:
         return f"{self.how} {', '.join(path.name for path in self.files[:3])} ({len(self.files)} in all)"
