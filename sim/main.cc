@@ -20,8 +20,10 @@
 #include "base/planted_bug.h"
 #include "base/reached.h"
 #include "faults/shrinker.h"
+#include "group/group_simulation.h"
 #include "overlay/plot.h"
 #include "overlay/trial.h"
+#include "settings.h"
 #include "world.h"
 
 namespace gw::sim {
@@ -62,7 +64,7 @@ void on_crash(int signal) {
 // A scenario of the run.
 struct Stage {
   std::string file;
-  std::variant<Scenario, overlay_simulation::Scenario> scenario;
+  std::variant<Scenario, overlay_simulation::Scenario, group_simulation::Scenario> scenario;
 };
 
 void print_json(const std::string& scenario, std::uint64_t seed, const overlay_simulation::Figures& figures) {
@@ -114,7 +116,8 @@ class Runs {
     if (first.verdict == Verdict::safety) return complain(kSafety, fmt::format("SAFETY: {}; trace {:016x}", first.complaint, first.trace));
     if (first.verdict == Verdict::liveness)
       return complain(kLiveness, fmt::format("LIVENESS: {}; trace {:016x}", first.complaint, first.trace));
-    if (std::holds_alternative<Scenario>(stage.scenario) || (seed == options_.seed && first.events < kMostEventsTwice)) {
+    if (!std::holds_alternative<overlay_simulation::Scenario>(stage.scenario) ||
+        (seed == options_.seed && first.events < kMostEventsTwice)) {
       const Outcome second = run_once(stage, seed, Trace::hashed);
       if (second.trace != first.trace)
         return complain(kNotEqual, fmt::format("TWO RUNS DIFFER: {:016x} and {:016x}", first.trace, second.trace));
@@ -163,6 +166,8 @@ class Runs {
 
   Outcome run_once(const Stage& stage, std::uint64_t seed, Trace trace) {
     if (const auto* whole = std::get_if<Scenario>(&stage.scenario)) return counted(World(*whole, seed, trace).run());
+    if (const auto* group = std::get_if<group_simulation::Scenario>(&stage.scenario))
+      return counted(group_simulation::GroupSimulation(*group, seed, trace).run());
     overlay_simulation::Trial trial(std::get<overlay_simulation::Scenario>(stage.scenario), options_.threads);
     const Outcome outcome = counted(trial.run(seed, trace));
     // Once for each seed: the second run says the same.
@@ -225,8 +230,11 @@ int report_probes() {
 Result<std::vector<Stage>> read_scenarios(const Options& options) {
   std::vector<Stage> stages;
   for (const std::string& file : options.scenarios) {
-    GW_TRY(const bool overlays_only, overlay_simulation::is_overlay_scenario(file));
-    if (overlays_only) {
+    GW_TRY(const std::string world, world_of(file));
+    if (world == "group") {
+      GW_TRY(const group_simulation::Scenario scenario, group_simulation::Scenario::read(file));
+      stages.push_back({file, scenario});
+    } else if (world == "overlay") {
       GW_TRY(overlay_simulation::Scenario scenario, overlay_simulation::Scenario::read(file));
       stages.push_back({file, std::move(scenario)});
     } else {

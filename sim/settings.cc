@@ -11,4 +11,9 @@ Result<toml::table> read_toml(const std::filesystem::path& file) {
   }
 }
 
+Result<std::string> world_of(const std::filesystem::path& file) {
+  GW_TRY(const toml::table table, read_toml(file));
+  return table["world"].value_or(std::string());
+}
+
 }  // namespace gw::sim

@@ -15,6 +15,8 @@ namespace gw::sim {
 
 // Kind::invalid with the line if it cannot be parsed.
 Result<toml::table> read_toml(const std::filesystem::path& file);
+// What a scenario simulates: "overlay", "group", or, if it says nothing, whole peers.
+Result<std::string> world_of(const std::filesystem::path& file);
 
 // Fills a struct from a table. An unknown key, or a value out of range, is an error.
 template <class Target>

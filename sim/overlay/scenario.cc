@@ -87,11 +87,6 @@ Result<Scenario> Scenario::read(const std::filesystem::path& file) {
   return scenario;
 }
 
-Result<bool> is_overlay_scenario(const std::filesystem::path& file) {
-  GW_TRY(const toml::table table, read_toml(file));
-  return table.contains("world");
-}
-
 FaultMix FaultMix::draw(Rng& rng) {
   FaultMix mix;
   const auto some = [&](double most) { return rng.below(2) == 0 ? 0.0 : most * static_cast<double>(1 + rng.below(100)) / 100; };

@@ -56,9 +56,6 @@ struct Scenario {
   static Result<Scenario> read(const std::filesystem::path& file);
 };
 
-// Whether a file is an overlay scenario, and not one of a grid of whole peers.
-Result<bool> is_overlay_scenario(const std::filesystem::path& file);
-
 // The faults of a swarm run. Each run leaves some kinds out, so that others have their effect.
 struct FaultMix {
   double loss = 0;

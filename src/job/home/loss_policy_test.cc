@@ -6,7 +6,7 @@ namespace gw::job {
 namespace home_test {
 namespace {
 
-constexpr std::uint8_t kThird = 5;
+constexpr std::uint8_t kThirdHost = 5;
 
 // A job of six tasks that wants four slots.
 class AfterALoss : public AtHome {
@@ -15,7 +15,7 @@ class AfterALoss : public AtHome {
     policy_ = manifest_of(6).policy();
     policy_.set_on_failure(on_failure);
     begin(6, &policy_);
-    peers_.free_slots[id_of(kSecond)] = peers_.free_slots[id_of(kThird)] = 2;
+    peers_.free_slots[id_of(kSecond)] = peers_.free_slots[id_of(kThirdHost)] = 2;
   }
   void lose(std::uint8_t host) {
     peers_.free_slots.erase(id_of(host));
@@ -43,7 +43,7 @@ TEST_F(AfterALoss, TheQuotaIsFilledAgainAndNeverExceeded) {
   ASSERT_EQ(home_->claims().slots(), 4u);
   EXPECT_EQ(asked(), 0u) << "it has all that it wants";
   for (std::uint8_t round = 0; round < 3; ++round) {
-    const std::uint8_t from = round % 2 == 0 ? kFirst : kThird, to = round % 2 == 0 ? kThird : kFirst;
+    const std::uint8_t from = round % 2 == 0 ? kFirst : kThirdHost, to = round % 2 == 0 ? kThirdHost : kFirst;
     lose(from);
     peers_.free_slots[id_of(from)] = 8;
     EXPECT_EQ(home_->claims().slots(), 2u);
