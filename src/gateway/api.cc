@@ -10,6 +10,17 @@ namespace {
 
 constexpr const char* kBinary = "application/octet-stream";
 
+Error web_is_off() {
+  return fail(Kind::not_found, "the dashboard is not served: restart the daemon with 'godwit down' and 'godwit up --web'");
+}
+
+Json to_json(const WebTokens::Token& token) {
+  return {{"id", token.id.hex()},
+          {"scope", name(token.scope)},
+          {"created_at", token.created_at.time_since_epoch().count()},
+          {"used_at", token.used_at.time_since_epoch().count()}};
+}
+
 std::string line(const Json& json) { return dump(json) + "\n"; }
 
 }  // namespace
@@ -47,6 +58,37 @@ asio::awaitable<Api::Answer> Api::stop_node(const Match&, std::string) {
   co_return Answer{202, line({{"stopping", true}})};
 }
 
+// --- the dashboard
+
+WebTokens::Time Api::now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+
+asio::awaitable<Api::Answer> Api::show_web(const Match& match, std::string) {
+  co_return Answer{200, line({{"address", web_ == nullptr ? "" : web_->address()}, {"scope", name(match.granted)}})};
+}
+
+asio::awaitable<Api::Answer> Api::list_web_tokens(const Match&, std::string) {
+  if (web_ == nullptr) co_return refusal(web_is_off());
+  Json tokens = Json::array();
+  for (const WebTokens::Token& token : web_->tokens().list(now())) tokens.push_back(to_json(token));
+  co_return Answer{200, line({{"tokens", std::move(tokens)}})};
+}
+
+asio::awaitable<Api::Answer> Api::add_web_token(const Match& match, std::string) {
+  if (web_ == nullptr) co_return refusal(web_is_off());
+  const auto asked = match.query.find("scope");
+  const auto scope = asked == match.query.end() ? Scope::watch : scope_named(asked->second);
+  if (!scope) co_return refusal(fail(Kind::invalid, "scope={} is neither watch nor manage", asked->second));
+  const auto token = web_->tokens().issue(*scope, now());
+  if (!token) co_return refusal(token.error());
+  co_return Answer{201, line({{"id", WebTokens::id_of(*token).hex()}, {"scope", name(*scope)}, {"link", web_->link(*token)}})};
+}
+
+asio::awaitable<Api::Answer> Api::revoke_web_token(const Match& match, std::string) {
+  if (web_ == nullptr) co_return refusal(web_is_off());
+  const Status revoked = web_->tokens().revoke(match.name);
+  co_return revoked ? Answer{200, line({{"id", match.name.hex()}})} : refusal(revoked.error());
+}
+
 // --- jobs
 
 asio::awaitable<Api::Answer> Api::list_jobs(const Match&, std::string) { co_return Answer{200, line(to_json(control_.jobs()))}; }
@@ -55,8 +97,11 @@ asio::awaitable<Api::Answer> Api::show_balance(const Match&, std::string) { co_r
 asio::awaitable<Api::Answer> Api::list_hosted(const Match&, std::string) { co_return Answer{200, line(to_json(control_.hosted()))}; }
 
 asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
-  const auto view =
+  const auto brief = flag(match, "brief");
+  if (!brief) co_return refusal(brief.error());
+  auto view =
       co_await answer_of<node::JobView>(wake_, patience_, [&](auto done) { control_.job(job::JobId{match.name}, std::move(done)); });
+  if (view && *brief) view->threads.clear();
   co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
 }
 

@@ -8,6 +8,7 @@
 #include "gateway/http.h"
 #include "gateway/route.h"
 #include "gateway/wake_signal.h"
+#include "gateway/web/web_access.h"
 #include "httpd/answer.h"
 #include "node/control.h"
 
@@ -21,8 +22,9 @@ class Api {
  public:
   using Answer = httpd::Answer;
 
-  Api(node::Control& control, std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience)
-      : control_(control), wake_(std::move(wake)), patience_(patience) {}
+  // `web`: the dashboard, if it is served.
+  Api(node::Control& control, std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience, WebAccess* web)
+      : control_(control), wake_(std::move(wake)), patience_(patience), web_(web) {}
 
   asio::awaitable<Answer> show_node(const Match& match, std::string body);
   asio::awaitable<Answer> list_peers(const Match& match, std::string body);
@@ -50,10 +52,16 @@ class Api {
   asio::awaitable<Answer> leave_grid(const Match& match, std::string body);
   asio::awaitable<Answer> invite(const Match& match, std::string body);
   asio::awaitable<Answer> revoke(const Match& match, std::string body);
+  asio::awaitable<Answer> show_web(const Match& match, std::string body);
+  asio::awaitable<Answer> list_web_tokens(const Match& match, std::string body);
+  asio::awaitable<Answer> add_web_token(const Match& match, std::string body);
+  asio::awaitable<Answer> revoke_web_token(const Match& match, std::string body);
   asio::awaitable<Answer> stop_node(const Match& match, std::string body);
 
   // The answer to a request that failed; counts it.
   static Answer refusal(const Error& error);
+  // The time of requests, by which tokens expire.
+  static WebTokens::Time now();
 
  private:
   asio::awaitable<Answer> change_grids(Result<node::GridOrder> order, unsigned status, const char* key);
@@ -61,6 +69,7 @@ class Api {
   node::Control& control_;
   const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks that may come after the session has ended
   const std::chrono::milliseconds patience_;
+  WebAccess* const web_;
 };
 
 }  // namespace gw::gateway

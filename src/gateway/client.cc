@@ -282,6 +282,26 @@ Result<std::string> Client::change_grids(const node::GridOrder& order) {
   return json[key].get<std::string>();
 }
 
+Result<WebView> Client::web() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/web"}));
+  return web_view(text);
+}
+
+Result<std::vector<WebTokenView>> Client::web_tokens() {
+  GW_TRY(const std::string text, ask({http::verb::get, "/v1/web/tokens"}));
+  return web_token_views(text);
+}
+
+Result<WebLink> Client::add_web_token(Scope scope) {
+  GW_TRY(const std::string text, ask({http::verb::post, fmt::format("/v1/web/tokens?scope={}", name(scope))}));
+  return web_link(text);
+}
+
+Status Client::revoke_web_token(const Hash256& id) {
+  GW_TRY_VOID(ask({http::verb::delete_, "/v1/web/tokens/" + id.hex()}));
+  return ok();
+}
+
 Status Client::stop() {
   GW_TRY_VOID(ask({.method = http::verb::post, .target = "/v1/stop", .patience = config_.read}));
   return ok();

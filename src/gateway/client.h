@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/web/web_view.h"
 #include "node/control.h"
 
 namespace gw::gateway {
@@ -55,6 +56,11 @@ class Client {
   Result<std::vector<node::GridView>> grids();
   // The invitation that was asked for, else the id of the grid in hexadecimal.
   Result<std::string> change_grids(const node::GridOrder& order);
+  Result<WebView> web();
+  // The dashboard must be served: Kind::not_found.
+  Result<std::vector<WebTokenView>> web_tokens();
+  Result<WebLink> add_web_token(Scope scope);
+  Status revoke_web_token(const Hash256& id);
   Status stop();
 
   // A stream goes on until its end, an error, or until `take` returns StreamControl::stop. Only its head has a deadline: a job may be quiet

@@ -41,7 +41,8 @@ Gateway::Gateway(asio::io_context& io, node::Control& control, Config config, os
                            .connections = config_.connections,
                            .make = [this, &control](Local::socket socket) -> Result<std::unique_ptr<Session>> {
                              GW_TRY_VOID(check_user(socket.native_handle()));
-                             return std::make_unique<Session>(std::move(socket), control, config_.session);
+                             return std::make_unique<Session>(std::move(socket), control, config_.session, config_.web,
+                                                              Session::Entrance::local);
                            }}) {}
 
 }  // namespace gw::gateway

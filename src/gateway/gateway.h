@@ -18,6 +18,7 @@ class Gateway {
   struct Config {
     std::filesystem::path socket;
     std::size_t connections = 64;
+    WebAccess* web = nullptr;  // none: the dashboard is not served; outlives the gateway
     Session::Config session;
   };
 

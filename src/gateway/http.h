@@ -8,8 +8,10 @@ namespace gw::gateway {
 namespace asio = httpd::asio;
 namespace beast = httpd::beast;
 namespace http = httpd::http;
+using httpd::AnyStream;
 using httpd::error_code;
 using httpd::kAsTuple;
 using httpd::Local;
+using httpd::Tcp;
 
 }  // namespace gw::gateway

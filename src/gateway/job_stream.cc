@@ -15,18 +15,13 @@ constexpr std::chrono::milliseconds kQuiet = std::chrono::hours(1);  // then the
 // A client that closes the connection, or sends something else, ends the stream. Without this a client that has gone would be noticed only
 // when the job writes again.
 void JobStream::watch_client() {
-  stream_.socket().async_wait(Local::socket::wait_read, [wake = wake_](error_code) { wake->stop(); });
+  stream_.socket().async_wait(AnyStream::socket::wait_read, [wake = wake_](error_code) { wake->stop(); });
 }
 
 asio::awaitable<bool> JobStream::send_head(std::string_view type) {
-  http::response<http::empty_body> response(http::status::ok, 11);
-  response.set(http::field::server, "godwit");
-  response.set(http::field::content_type, std::string(type));
-  response.keep_alive(false);
-  response.chunked(true);
-  http::response_serializer<http::empty_body> serializer(response);
+  const std::string head = httpd::head_of_stream(type, exchange_.headers());
   stream_.expires_after(config_.send);
-  auto [error, bytes] = co_await http::async_write_header(stream_, serializer, kAsTuple);
+  auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(head), kAsTuple);
   co_return !error;
 }
 

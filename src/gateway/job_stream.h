@@ -29,7 +29,7 @@ class JobStream {
     std::size_t piece_events = 256;
   };
 
-  JobStream(httpd::Exchange<Local>& exchange, node::Control& control, std::shared_ptr<WakeSignal> wake, const Config& config)
+  JobStream(httpd::Exchange<AnyStream>& exchange, node::Control& control, std::shared_ptr<WakeSignal> wake, const Config& config)
       : exchange_(exchange), stream_(exchange.stream()), control_(control), wake_(std::move(wake)), config_(config) {}
 
   asio::awaitable<void> send_output(const Match& match);
@@ -49,8 +49,8 @@ class JobStream {
   asio::awaitable<bool> send_chunk(std::string_view bytes);
   void watch_client();
 
-  httpd::Exchange<Local>& exchange_;
-  beast::basic_stream<Local>& stream_;  // of the exchange, for what is sent in pieces
+  httpd::Exchange<AnyStream>& exchange_;
+  beast::basic_stream<AnyStream>& stream_;  // of the exchange, for what is sent in pieces
   node::Control& control_;
   const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks that may come after the session has ended
   const Config config_;

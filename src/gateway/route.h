@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "gateway/web/scope.h"
 #include "node/control.h"
 
 namespace gw::gateway {
@@ -24,6 +25,7 @@ struct Match {
   const Route* route = nullptr;
   Hash256 name{};  // the segment in braces, if the path has one
   std::map<std::string_view, std::string_view> query;
+  Scope granted = Scope::manage;  // what the sender may do
 };
 
 // Kind::not_found: no route has this path; Kind::unsupported: none with this method; Kind::invalid: a name or parameter is wrong.

@@ -16,30 +16,32 @@ constexpr std::size_t kMaxSubmissionBytes = wire::kMaxManifestBytes + wire::kMax
 struct Entry {
   Route route;
   Handler handler;
+  Scope scope = Scope::manage;
 };
+constexpr Scope kWatch = Scope::watch;
 
 const std::array kEntries = std::to_array<Entry>({
-    {{"GET", "/v1/node"}, &Api::show_node},
-    {{"GET", "/v1/peers"}, &Api::list_peers},
+    {{"GET", "/v1/node"}, &Api::show_node, kWatch},
+    {{"GET", "/v1/peers"}, &Api::list_peers, kWatch},
     {{"POST", "/v1/peers/{id}/ping"}, &Api::ping_peer},
     {{"PUT", "/v1/share", "", kMaxShareBytes}, &Api::change_share},
-    {{"GET", "/v1/metrics"}, &Api::show_metrics},
-    {{"GET", "/v1/hosted"}, &Api::list_hosted},
-    {{"GET", "/v1/balance"}, &Api::show_balance},
-    {{"GET", "/v1/jobs"}, &Api::list_jobs},
+    {{"GET", "/v1/metrics"}, &Api::show_metrics, kWatch},
+    {{"GET", "/v1/hosted"}, &Api::list_hosted, kWatch},
+    {{"GET", "/v1/balance"}, &Api::show_balance, kWatch},
+    {{"GET", "/v1/jobs"}, &Api::list_jobs, kWatch},
     {{"POST", "/v1/jobs", "", kMaxSubmissionBytes}, &Api::submit_job},
-    {{"GET", "/v1/jobs/{id}"}, &Api::show_job},
+    {{"GET", "/v1/jobs/{id}", "brief"}, &Api::show_job, kWatch},
     {{"DELETE", "/v1/jobs/{id}"}, &Api::forget_job},
     {{"POST", "/v1/jobs/{id}/cancel"}, &Api::cancel_job},
     {{"POST", "/v1/jobs/{id}/suspend"}, &Api::suspend_job},
     {{"POST", "/v1/jobs/{id}/resume"}, &Api::resume_job},
     {{"GET", "/v1/jobs/{id}/image"}, &Api::show_image},
     {{"POST", "/v1/jobs/{id}/input", "piece", wire::kMaxInputPiece}, &Api::supply_input},
-    {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output},
-    {{"GET", "/v1/jobs/{id}/frames", "order stream tasks from follow"}, &JobStream::send_frames},
-    {{"GET", "/v1/jobs/{id}/tasks", "filter from limit"}, &Api::list_tasks},
+    {{"GET", "/v1/jobs/{id}/output", "stream from follow"}, &JobStream::send_output, kWatch},
+    {{"GET", "/v1/jobs/{id}/frames", "order stream tasks from follow"}, &JobStream::send_frames, kWatch},
+    {{"GET", "/v1/jobs/{id}/tasks", "filter from limit"}, &Api::list_tasks, kWatch},
     {{"GET", "/v1/jobs/{id}/manifest"}, &Api::show_manifest},
-    {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events},
+    {{"GET", "/v1/jobs/{id}/events", "from"}, &JobStream::send_events, kWatch},
     {{"GET", "/v1/blobs/{sha256}"}, &Api::load_blob},
     {{"PUT", "/v1/blobs/{sha256}", "", kMaxBlobBytes}, &Api::store_blob},
     {{"POST", "/v1/fetch", "", kMaxOrderBytes}, &Api::fetch},
@@ -48,6 +50,10 @@ const std::array kEntries = std::to_array<Entry>({
     {{"DELETE", "/v1/grids/{id}"}, &Api::leave_grid},
     {{"POST", "/v1/grids/{id}/invitations", "", kMaxOrderBytes}, &Api::invite},
     {{"POST", "/v1/grids/{id}/revocations", "", kMaxOrderBytes}, &Api::revoke},
+    {{"GET", "/v1/web"}, &Api::show_web, kWatch},
+    {{"GET", "/v1/web/tokens"}, &Api::list_web_tokens},
+    {{"POST", "/v1/web/tokens", "scope"}, &Api::add_web_token},
+    {{"DELETE", "/v1/web/tokens/{id}"}, &Api::revoke_web_token},
     {{"POST", "/v1/stop"}, &Api::stop_node},
 });
 
@@ -62,10 +68,17 @@ std::span<const Route> routes() {
   return table;
 }
 
-const Handler& handler_of(const Route& route) {
+namespace {
+
+const Entry& entry_of(const Route& route) {
   const std::ptrdiff_t index = &route - routes().data();
   GW_ASSERT(index >= 0 && static_cast<std::size_t>(index) < kEntries.size());
-  return kEntries[static_cast<std::size_t>(index)].handler;
+  return kEntries[static_cast<std::size_t>(index)];
 }
+
+}  // namespace
+
+const Handler& handler_of(const Route& route) { return entry_of(route).handler; }
+Scope scope_of(const Route& route) { return entry_of(route).scope; }
 
 }  // namespace gw::gateway

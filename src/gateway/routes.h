@@ -18,5 +18,7 @@ using Handler = std::variant<ApiHandler, StreamHandler>;
 std::span<const Route> routes();
 // REQUIRES: `route` is one of routes().
 const Handler& handler_of(const Route& route);
+// What a token needs for it. REQUIRES: as above.
+Scope scope_of(const Route& route);
 
 }  // namespace gw::gateway

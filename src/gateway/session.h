@@ -9,6 +9,7 @@
 #include "gateway/http.h"
 #include "gateway/job_stream.h"
 #include "gateway/wake_signal.h"
+#include "gateway/web/web_access.h"
 #include "httpd/error_answer.h"
 #include "httpd/exchange.h"
 #include "node/control.h"
@@ -21,12 +22,15 @@ namespace gw::gateway {
 class Session {
  public:
   struct Config {
-    httpd::Exchange<Local>::Config http{.error_body = httpd::error_body};
+    httpd::Exchange<AnyStream>::Config http{.error_body = httpd::error_body};
     JobStream::Config stream;
     std::chrono::milliseconds answer = std::chrono::seconds(60);  // of the daemon behind the API
   };
 
-  Session(Local::socket socket, node::Control& control, const Config& config);
+  // Through the unix socket comes the user of the daemon, who may do everything; through the web, whoever `web` admits.
+  enum class Entrance : std::uint8_t { local, web };
+  // REQUIRES: `web` is there if the entrance is Entrance::web; it outlives the session.
+  Session(AnyStream::socket socket, node::Control& control, const Config& config, WebAccess* web, Entrance entrance);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -36,10 +40,15 @@ class Session {
   std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return exchange_.waiting_since(); }
 
  private:
+  using Request = httpd::Exchange<AnyStream>::Request;
+  // The limit of the body, or the answer that refuses the request. `granted`: what its sender may do.
+  std::variant<std::size_t, httpd::Answer> admit(const Request::header_type& head, Scope& granted);
   asio::awaitable<httpd::After> serve_one();
 
   const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks
-  httpd::Exchange<Local> exchange_;
+  httpd::Exchange<AnyStream> exchange_;
+  WebAccess* const web_;
+  const Entrance entrance_;
   Api api_;
   JobStream stream_;
 };

@@ -238,8 +238,11 @@ Json to_json(const node::JobView& view) {
   Json json = to_json(view.summary);
   json["peers"] = array_of(view.peers);
   json["waits"] = Json::array();
-  for (const job::WaitCount& one : view.waits)
-    json["waits"].push_back({{"reason", entry_of(one.why.reason).name}, {"detail", one.why.detail}, {"threads", one.count}});
+  for (const job::WaitCount& one : view.waits) {
+    const ReasonEntry& entry = entry_of(one.why.reason);
+    json["waits"].push_back(
+        {{"reason", entry.name}, {"sentence", entry.sentence}, {"fix", entry.fix}, {"detail", one.why.detail}, {"threads", one.count}});
+  }
   json["absent"] = Json::array();
   for (const job::PeerReason& one : view.absent)
     json["absent"].push_back({{"peer", one.peer.hash.hex()}, {"reason", entry_of(one.why.reason).name}, {"detail", one.why.detail}});

@@ -1,6 +1,7 @@
 #pragma once
 // The parts of Boost.Beast that are used here, in one place: they are slow to compile, and precompiled together (CMakeLists.txt).
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -20,5 +21,6 @@ using transport::kAsTuple;
 
 using Local = asio::local::stream_protocol;
 using Tcp = asio::ip::tcp;
+using AnyStream = asio::generic::stream_protocol;  // its socket is made from one of either kind
 
 }  // namespace gw::httpd

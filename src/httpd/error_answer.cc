@@ -38,8 +38,10 @@ const Row& row_of(Kind kind) {
 
 unsigned status_of(Kind kind) { return row_of(kind).status; }
 
-std::string error_body(const Error& error) {
-  const Json json{{"error", {{"kind", row_of(error.kind).word}, {"message", error.detail}, {"next", row_of(error.kind).next}}}};
+std::string error_body(const Error& error) { return error_body(error, row_of(error.kind).next); }
+
+std::string error_body(const Error& error, std::string_view next) {
+  const Json json{{"error", {{"kind", row_of(error.kind).word}, {"message", error.detail}, {"next", next}}}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -28,11 +28,13 @@ class Exchange {
     std::chrono::milliseconds receive = std::chrono::seconds(30);  // for its body
     std::chrono::milliseconds send = std::chrono::seconds(30);     // for the client to take one piece
     std::string (*error_body)(const Error&) = nullptr;             // how an error is written
+    std::string headers = {};                                      // of every answer, each line with its end
   };
 
   Exchange(typename Protocol::socket socket, const Config& config) : stream_(std::move(socket)), config_(config) {}
 
   beast::basic_stream<Protocol>& stream() { return stream_; }
+  const std::string& headers() const { return config_.headers; }
 
   // Since when the client owes us a request; nothing while a request is answered.
   std::optional<std::chrono::steady_clock::time_point> waiting_since() const { return waiting_since_; }
@@ -48,7 +50,7 @@ class Exchange {
   }
 
   asio::awaitable<After> send(Answer answer, After after) {
-    const std::string text = text_of(answer, after);
+    const std::string text = text_of(answer, after, config_.headers);
     stream_.expires_after(config_.send);
     auto [error, bytes] = co_await asio::async_write(stream_, asio::buffer(text), kAsTuple);
     co_return error ? After::close : after;
