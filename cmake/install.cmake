@@ -56,5 +56,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${GODWIT_BOUND_LIBRARIES})
 # A lender needs no compiler; `godwit run prog.c` does.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "clang-19, lld-19, wasi-libc, libc++-19-dev-wasm32, libc++abi-19-dev-wasm32, libclang-rt-19-dev-wasm32, man-db")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, iproute2, iptables")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, iproute2, iptables, xdg-utils")
 include(CPack)

@@ -52,6 +52,15 @@ void Command::add_option(const std::string& names, std::string& value, const std
   app_.add_option(names, value, description)->option_text(placeholder);
 }
 
+void Command::add_option_with_default(const std::string& names, std::optional<std::string>& value, const std::string& description,
+                                      const std::string& placeholder) {
+  const auto take = [&value](const std::vector<std::string>& words) {
+    value = words.empty() ? "" : words.front();
+    return true;
+  };
+  app_.add_option(names, take, description)->expected(0, 1)->option_text(placeholder);
+}
+
 void Command::add_repeatable(const std::string& names, std::vector<std::string>& values, const std::string& description,
                              const std::string& placeholder) {
   // Without extra arguments, because the option would otherwise swallow the words behind its value.

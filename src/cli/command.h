@@ -50,6 +50,9 @@ class Command {
 
   void add_flag(const std::string& names, bool& value, const std::string& description);
   void add_option(const std::string& names, std::string& value, const std::string& description, const std::string& placeholder);
+  // An option whose value may be left out: `value` is then empty text, and nothing if the option is not given.
+  void add_option_with_default(const std::string& names, std::optional<std::string>& value, const std::string& description,
+                               const std::string& placeholder);
   // An option that may be given several times, with one value each time.
   void add_repeatable(const std::string& names, std::vector<std::string>& values, const std::string& description,
                       const std::string& placeholder);

@@ -27,6 +27,7 @@ const std::vector<Choice>& choices() {
       {"LIVE", {"job", "peer", "grid"}},
       {"PLACE", {"near", "hash", "spread"}},
       {"LOSS", {"replace", "ignore", "cancel"}},
+      {"RIGHTS", {"watch", "manage"}},
   };
   return table;
 }

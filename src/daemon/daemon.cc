@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "daemon/own_address.h"
 #include "daemon/supervisor.h"
+#include "daemon/web_pages.h"
 #include "node/disk/record_repair.h"
 #include "os/clock.h"
 #include "os/files/file.h"
@@ -86,7 +87,8 @@ Status Daemon::open() {
       node::Driver::Parts{io_, identity_, code_, {std::move(records), std::move(blobs), std::move(segments), std::move(spare)}},
       std::move(config));
   GW_TRY_VOID(driver_->start());
-  GW_TRY(gateway_, gateway::Gateway::open(io_, driver_->control(), {.socket = options_.socket}));
+  GW_TRY_VOID(open_web());
+  GW_TRY(gateway_, gateway::Gateway::open(io_, driver_->control(), {.socket = options_.socket, .web = web_ ? &web_->access() : nullptr}));
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
   tell_ready();
@@ -112,6 +114,13 @@ Status Daemon::open_tracker(node::Driver::Config& config) {
   if (door.address().is_unspecified())
     door.address(door.address().is_v6() ? asio::ip::address(asio::ip::address_v6::loopback()) : asio::ip::address_v4::loopback());
   config.trackers.push_back(node::text_of(door));
+  return ok();
+}
+
+Status Daemon::open_web() {
+  if (!options_.web) return ok();
+  GW_TRY(web_, gateway::WebGateway::open(io_, driver_->control(),
+                                         {.listen = *options_.web, .tokens = folder_.path() / "web_tokens", .pages = web_pages()}));
   return ok();
 }
 
@@ -225,6 +234,7 @@ void Daemon::begin_stop() {
 asio::awaitable<void> Daemon::stop() {
   if (tracker_) co_await tracker_->stop();
   if (gateway_) co_await gateway_->stop();
+  if (web_) co_await web_->stop();
   if (driver_) co_await driver_->shut_down();
 }
 

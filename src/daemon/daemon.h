@@ -7,6 +7,7 @@
 
 #include "daemon/options.h"
 #include "gateway/gateway.h"
+#include "gateway/web/web_gateway.h"
 #include "node/disk/state_folder.h"
 #include "node/driver/driver.h"
 #include "tracker/tracker.h"
@@ -31,6 +32,7 @@ class Daemon {
   Result<node::Driver::Config> driver_config(std::uint64_t boot);
   Status choose_addresses(node::Driver::Config& config) const;
   Status open_tracker(node::Driver::Config& config);
+  Status open_web();
   void tell_ready();
 
   void wait_for_signal();
@@ -48,6 +50,7 @@ class Daemon {
   asio::io_context io_{1};
   transport::TaskGroup tasks_{io_.get_executor()};
   std::unique_ptr<node::Driver> driver_;
+  std::unique_ptr<gateway::WebGateway> web_;  // before the gateway, which uses it
   std::unique_ptr<gateway::Gateway> gateway_;
   std::unique_ptr<tracker::Tracker> tracker_;
   asio::signal_set signals_{io_};

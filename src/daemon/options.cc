@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 
+#include "gateway/web/web_address.h"
 #include "os/files/user_folders.h"
 #include "tracker/inquiry.h"
 #include "wire/grid_name.h"
@@ -101,6 +102,11 @@ std::map<std::string, Take, std::less<>> takers(Options& options) {
       {"--tracker", [&](const std::string& text) { return options.tracker = text, ok(); }},
       {"--grid", [&](const std::string& text) { return take_grid(text, options.grids); }},
       {"--name", [&](const std::string& text) { return take_name(text, options.name); }},
+      {"--web",
+       [&](const std::string& text) -> Status {
+         options.web = text == "auto" ? "" : text;
+         return gateway::check_web_address(*options.web);
+       }},
       {"--slots", [&](const std::string& text) { return take_number(text, kMaxSlots, "number of slots", options.slots.emplace()); }},
       {"--owner",
        [&](const std::string& text) -> Status {
@@ -135,7 +141,7 @@ Status fill_in(Options& options) {
 std::string usage() {
   return "usage: godwit-daemon [--state DIR] [--socket PATH] [--listen ADDRESS:PORT]... [--join HOST:PORT|INVITATION|TRACKER]... [--grid "
          "NAME]... [--name NAME] [--slots N] [--owner KEY] [--for WHO] [--keep-jobs SECONDS] [--keep-output BYTES] [--fetch-private] "
-         "[--worker PATH] [--tracker ADDRESS:PORT] [--no-discovery] [--no-first-grid]"
+         "[--worker PATH] [--tracker ADDRESS:PORT] [--web ADDRESS:PORT|auto] [--no-discovery] [--no-first-grid]"
          " [--log FILE] [--ready-fd N] [--ephemeral]\nNormally started by `godwit up`.\n";
 }
 

@@ -26,6 +26,7 @@ struct Options {
   std::vector<wire::Invitation> invitations;  // --join godwit:...
   std::vector<std::string> trackers;          // --join http://HOST:PORT, as HOST:PORT
   std::string tracker;                        // --tracker ADDR:PORT: also run a tracker
+  std::optional<std::string> web;             // --web ADDR:PORT: also serve the dashboard there; 'auto': loopback, a free port
   enum class Discovery : std::uint8_t { on, off };
   Discovery discovery = Discovery::on;  // --no-discovery; never on loopback
   std::vector<std::string> grids;       // --grid NAME, may be repeated; by default the grids of the last run, else the open one

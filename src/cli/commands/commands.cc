@@ -20,6 +20,7 @@ void add_all_commands(CommandTree& tree) {
   add_devstack_command(tree);
   add_grid_commands(tree);
   add_tracker_command(tree);
+  add_web_commands(tree);
   add_image_commands(tree);
   add_language_commands(tree);
   add_config_commands(tree);

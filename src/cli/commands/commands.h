@@ -24,6 +24,7 @@ void add_task_commands(CommandTree& tree);
 void add_peer_commands(CommandTree& tree);
 void add_grid_commands(CommandTree& tree);
 void add_tracker_command(CommandTree& tree);
+void add_web_commands(CommandTree& tree);
 void add_image_commands(CommandTree& tree);
 void add_image_output_command(CommandTree& tree, Command& parent);
 void add_language_commands(CommandTree& tree);

@@ -20,6 +20,7 @@ struct DaemonStatus {
   std::vector<PeerView> peers;
   std::vector<node::JobSummary> jobs;
   std::vector<node::HostedJobView> hosted;
+  gateway::WebView web;
 };
 
 Result<DaemonStatus> ask_all(const Settings& settings) {
@@ -29,6 +30,7 @@ Result<DaemonStatus> ask_all(const Settings& settings) {
   GW_TRY(status.peers, client.peers());
   GW_TRY(status.jobs, client.jobs());
   GW_TRY(status.hosted, client.hosted());
+  GW_TRY(status.web, client.web());
   return status;
 }
 
@@ -90,6 +92,11 @@ std::string relays_text(const node::NodeView& node) {
   return text;
 }
 
+std::string web_text(const gateway::WebView& web) {
+  if (web.address.empty()) return "not served; 'godwit up --web' serves it";
+  return fmt::format("{}; open it with 'godwit web open'", web.address);
+}
+
 std::string up_time(const node::NodeView& node) {
   const auto age = std::chrono::system_clock::now() - node.started_at;
   return human_duration(std::chrono::duration_cast<std::chrono::milliseconds>(std::max(age, node::WallTime::duration(0))));
@@ -135,11 +142,13 @@ Result<int> status(Invocation& invocation) {
       .add("lent_disk", "disk lent", Json(), lent_text(node.storage))
       .add("cache", "cache", Json(), cache_text(node.storage))
       .add("relays", "relays", Json(), relays_text(node))
+      .add("web", "dashboard", Json(), web_text(status.web))
       .add("state", "state", node.state);
   const Json json = {{"node", gateway::to_json(node)},
                      {"peers", gateway::to_json(status.peers)["peers"]},
                      {"jobs", gateway::to_json(status.jobs)["jobs"]},
-                     {"hosted", gateway::to_json(status.hosted)["hosted"]}};
+                     {"hosted", gateway::to_json(status.hosted)["hosted"]},
+                     {"web", status.web.address.empty() ? Json() : Json(status.web.address)}};
   std::string text = rows.render(invocation.console.out());
   std::vector<node::JobSummary> open = status.jobs;
   std::erase_if(open, [](const node::JobSummary& job) { return is_over(job.state); });

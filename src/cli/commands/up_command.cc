@@ -13,6 +13,7 @@
 #include "cli/daemon/systemd_unit.h"
 #include "cli/settings/submitter_key.h"
 #include "gateway/view_json.h"
+#include "gateway/web/web_address.h"
 #include "os/files/io.h"
 #include "wire/grid_name.h"
 #include "wire/invitation.h"
@@ -28,6 +29,7 @@ struct UpOptions {
   std::vector<std::string> listen;
   std::vector<std::string> audience;
   std::string tracker;
+  std::optional<std::string> web;  // empty: at the usual address
   std::optional<std::uint32_t> ready_fd;
   bool foreground = false;
   bool background = false;
@@ -62,6 +64,8 @@ Result<DaemonOptions> to_daemon_options(const UpOptions& options, const Settings
                        .join = chosen(options.join, settings, Key::join),
                        .grids = chosen(options.grids, settings, Key::grid)};
   daemon.tracker = options.tracker;
+  daemon.web = options.web;
+  if (options.web) GW_TRY_VOID(gateway::check_web_address(*options.web));
   GW_TRY(const SigningKey key, load_or_make_submitter_key(usual_submitter_key()));
   daemon.owner = hex(key.public_key());
   daemon.audience = fmt::format("{}", fmt::join(options.audience, ","));
@@ -116,6 +120,11 @@ std::string lends_to(const job::LendingAudience& audience, const std::string& pa
 Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invocation& invocation) {
   const node::NodeView& node = process.view();
   const std::string join = join_line(node), stop = "godwit down" + path_to(invocation.settings);
+  std::string dashboard;
+  if (daemon.web) {
+    GW_TRY(const gateway::WebLink link, gateway::Client(daemon.socket).add_web_token(gateway::Scope::manage));
+    dashboard = link.link;
+  }
   const std::string api = fmt::format("curl --unix-socket {} http://godwit/v1/node", daemon.socket.string());
   Rows rows;
   rows.add("id", "peer", node.id.hash.hex())
@@ -127,12 +136,17 @@ Result<int> tell(const DaemonProcess& process, const DaemonOptions& daemon, Invo
       .add("log", "log", log_file(daemon.state).string())
       .add("pid", "process", process.pid());
   Json json = rows.json();
-  json.update(Json{{"join", join.empty() ? Json() : Json(join)}, {"stop", stop}, {"api", api}});
+  json.update(Json{{"join", join.empty() ? Json() : Json(join)},
+                   {"stop", stop},
+                   {"api", api},
+                   {"dashboard", dashboard.empty() ? Json() : Json(dashboard)}});
   // Plain lines instead of a table, which may cut them: users copy these lines.
-  const std::string next =
-      fmt::format("\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\nLends to:              {}\n",
-                  join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api,
-                  lends_to(node.share.rules.audience, path_to(invocation.settings)));
+  const std::string next = fmt::format(
+      "\nJoin another machine:  {}\nStop this daemon:      {}\nAsk its API:           {}\nLends to:              {}\nDashboard:            "
+      " {}\n",
+      join.empty() ? "not possible, it listens on loopback only; restart it with --listen 0.0.0.0:7400" : join, stop, api,
+      lends_to(node.share.rules.audience, path_to(invocation.settings)),
+      dashboard.empty() ? "not served; restart the daemon with --web" : dashboard);
   invocation.console.print({"godwit.up/1", json, rows.render(invocation.console.out()) + next, node.id.hash.hex()});
   return 0;
 }
@@ -150,6 +164,7 @@ Result<int> install(const UpOptions& options, Invocation& invocation) {
   add("--listen", options.listen);
   add("--for", options.audience);
   if (!options.tracker.empty()) add("--tracker", {options.tracker});
+  if (options.web) words.push_back(options.web->empty() ? "--web" : "--web=" + *options.web);
   if (options.no_discovery) words.emplace_back("--no-discovery");
   for (const Key key : {Key::socket, Key::state, Key::machine_name, Key::slots, Key::keep_jobs, Key::keep_output, Key::fetch_private}) {
     const bool is_path = key == Key::socket || key == Key::state;
@@ -233,7 +248,8 @@ void add_up_command(CommandTree& tree) {
            "restart of the daemon. Use 'godwit down' to stop it, and --state FOLDER to run a second daemon on the same machine.",
        .examples = {"godwit up", "godwit up --join 10.0.0.5:7400", "godwit up --join godwit:ahveu3dd4kofecv66vih...",
                     "godwit up --join http://tracker.example.org:7480", "godwit up --install", "godwit up --listen 10.0.0.5:7400 --slots 4",
-                    "godwit up --for anyone", "godwit up --foreground --state /srv/second"}});
+                    "godwit up --for anyone", "godwit up --web", "godwit up --web 127.0.0.1:8080",
+                    "godwit up --foreground --state /srv/second"}});
   auto options = std::make_shared<UpOptions>();
   command.add_repeatable("--join", options->join, described(Key::join), "WHERE");
   command.add_repeatable("--grid", options->grids, described(Key::grid), "NAME");
@@ -249,6 +265,8 @@ void add_up_command(CommandTree& tree) {
                          "Lend to 'mine' (your jobs and private grids, the default), 'anyone' or 'grid NAME'; kept, as by 'godwit share'",
                          "WHO");
   command.add_option("--tracker", options->tracker, "Also run a tracker at this address", "ADDRESS:PORT");
+  command.add_option_with_default(
+      "--web", options->web, "Also serve the dashboard to browsers on this machine (default address: 127.0.0.1:7500)", "[ADDRESS:PORT]");
   command.add_flag("--no-discovery", options->no_discovery, "Turn off peer discovery on the local network");
   command.add_flag("--background", options->background, "Run in the background and log to a file (the default)");
   command.add_flag("--foreground", options->foreground, "Run in this terminal and log to it");

@@ -69,6 +69,7 @@ std::vector<std::string> daemon_words(const fs::path& program, const DaemonOptio
   for (const std::string& address : options.join) words.insert(words.end(), {"--join", address});
   for (const std::string& grid : options.grids) words.insert(words.end(), {"--grid", grid});
   if (!options.tracker.empty()) words.insert(words.end(), {"--tracker", options.tracker});
+  if (options.web) words.insert(words.end(), {"--web", options.web->empty() ? "auto" : *options.web});
   if (options.discovery == DaemonOptions::Discovery::off) words.emplace_back("--no-discovery");
   if (!options.owner.empty()) words.insert(words.end(), {"--owner", options.owner});
   if (!options.audience.empty()) words.insert(words.end(), {"--for", options.audience});

@@ -28,6 +28,7 @@ struct DaemonOptions {
   std::optional<int> ready_fd;
   std::vector<std::string> inside;  // words before the command: in a namespace, for example
   std::string tracker;              // empty: it is none
+  std::optional<std::string> web;   // the address of the dashboard, empty: a usual one; none: it is not served
   enum class Discovery : std::uint8_t { on, off };
   Discovery discovery = Discovery::on;
   enum class FirstGrid : std::uint8_t { open, none };
