@@ -1,40 +1,47 @@
 // The grid as this peer sees it: the distance from the middle is the round trip, on a logarithmic scale. Directions mean nothing: peers are
 // spread over the circle in the order of their ids, so that each keeps its place. Dots are slots, filled ones in use.
 
-import { nameOf, roundTrip } from './format';
+import { count, nameOf, roundTrip } from './format';
+import { isHere } from './live';
 import { useSize } from './size';
 import type { Peer } from './types';
 
 const RINGS_MS = [1, 5, 20, 50, 100];
 const FARTHEST_MS = 150;
 const MAX_DOTS = 16;
+const MAX_NAMED = 60;  // of more peers, only this one, the selected one and those in trouble have names
+const MAX_WITH_SLOTS = 150;  // of more peers, each is one dot
+const PUSHES = 1_500_000;  // pairs that are looked at when peers are placed; more would be felt
 const GOLDEN = 2.399963;  // radians: neighbours in the order are far apart on the circle
 
-interface Placed { peer: Peer; x: number; y: number; r: number; cols: number; rows: number; dots: number; used: number; label: string }
+interface Placed { peer: Peer; x: number; y: number; r: number; cols: number; rows: number; dots: number; used: number; name: string; label: string }
 
 const radius = (ms: number): number => Math.min(1, Math.log(1 + ms / 0.15) / Math.log(1 + FARTHEST_MS / 0.15));
 
-function place(peers: Peer[], width: number, height: number, small: boolean): Placed[] {
+function place(peers: Peer[], selected: string, width: number, height: number, small: boolean): Placed[] {
   const dot = small ? 8 : 10;
   const kx = width / 2 - (small ? 30 : 70), ky = height / 2 - 48;
   const others = peers.filter((peer) => peer.state !== 'self').sort((a, b) => (a.id < b.id ? -1 : 1));
+  const order = new Map(others.map((peer, at) => [peer.id, at]));
+  const named = (peer: Peer) => peers.length <= MAX_NAMED || peer.state !== 'alive' || peer.id === selected;
   const placed = peers.map((peer): Placed => {
-    const dots = Math.min(peer.slots, MAX_DOTS);
+    const dots = peers.length > MAX_WITH_SLOTS ? 0 : Math.min(peer.slots, MAX_DOTS);
     const cols = dots <= 2 ? Math.max(1, dots) : dots <= 4 ? 2 : dots <= 9 ? 3 : 4, rows = Math.max(1, Math.ceil(dots / cols));
-    const angle = others.indexOf(peer) * GOLDEN + 0.6;
+    const angle = (order.get(peer.id) ?? 0) * GOLDEN + 0.6;
     const far = peer.state === 'self' ? 0 : radius(peer.distance_us === null ? FARTHEST_MS : peer.distance_us / 1000);
     const used = peer.slots === 0 ? 0 : Math.round(((peer.slots - peer.free_slots) / peer.slots) * dots);
     return {
-      peer, cols, rows, dots, used, r: Math.hypot(cols * dot, rows * dot) / 2 + 2, x: width / 2 + Math.cos(angle) * far * kx,
-      y: height / 2 - Math.sin(angle) * far * ky, label: nameOf(peer.name, peer.id) + (peer.state === 'self' ? ' (this peer)' : ''),
+      peer, cols, rows, dots, used, r: peers.length > MAX_WITH_SLOTS ? 4 : Math.hypot(cols * dot, rows * dot) / 2 + 2, x: width / 2 + Math.cos(angle) * far * kx,
+      y: height / 2 - Math.sin(angle) * far * ky, name: nameOf(peer.name, peer.id), label: !named(peer) ? '' : nameOf(peer.name, peer.id) + (peer.state === 'self' ? ' (this peer)' : ''),
     };
   });
   // Peers on one machine are all in the middle: push apart what would overlap, but never this peer.
-  for (let round = 0; round < 80; ++round)
+  const rounds = Math.min(80, Math.ceil(PUSHES / placed.length ** 2));
+  for (let round = 0; round < rounds; ++round)
     for (const a of placed) for (const b of placed) {
       if (a === b) continue;
       const ox = Math.max(a.r, a.label.length * 3.1) + Math.max(b.r, b.label.length * 3.1) + 8 - Math.abs(a.x - b.x);
-      const oy = a.r + b.r + 24 - Math.abs(a.y - b.y);
+      const oy = a.r + b.r + (a.label || b.label ? 24 : 4) - Math.abs(a.y - b.y);
       if (ox <= 0 || oy <= 0) continue;
       const fixed = a.peer.state === 'self' ? 0 : b.peer.state === 'self' ? 1 : 0.5;
       if (ox * 0.7 < oy) { const by = (Math.sign(a.x - b.x) || 1) * ox * 0.5; a.x += by * fixed; b.x -= by * (1 - fixed); }
@@ -56,10 +63,10 @@ function Glyph(props: { at: Placed; selected: boolean; first: boolean; dot: numb
   };
   return (
     <g class={`peer ${at.peer.state} ${props.selected ? 'sel' : ''}`} data-id={at.peer.id} tabIndex={props.first ? 0 : -1} role="button"
-      aria-label={`${at.label}, ${at.peer.state}, ${at.used} of ${at.peer.slots} slots in use, ${roundTrip(at.peer.distance_us)} away`}
+      aria-label={`${at.label || at.name}, ${at.peer.state}, ${at.peer.slots - at.peer.free_slots} of ${at.peer.slots} slots in use, ${roundTrip(at.peer.distance_us)} away`}
       aria-pressed={props.selected} onClick={props.select} onKeyDown={onKey}>
       <circle class="halo" cx={at.x} cy={at.y} r={at.r + 4} />
-      <circle class="shape" cx={at.x} cy={at.y} r={at.r} />
+      <circle class={`shape ${at.dots === 0 && at.peer.free_slots < at.peer.slots ? 'busy' : ''}`} cx={at.x} cy={at.y} r={at.r} />
       {Array.from({ length: at.dots }, (_, i) => (
         <circle key={i} class={i < at.used ? 't-running' : 't-free'} r={i < at.used ? props.dot * 0.38 : props.dot * 0.3}
           cx={at.x + ((i % at.cols) - (at.cols - 1) / 2) * props.dot} cy={at.y + (Math.floor(i / at.cols) - (at.rows - 1) / 2) * props.dot} />
@@ -71,9 +78,10 @@ function Glyph(props: { at: Placed; selected: boolean; first: boolean; dot: numb
 }
 
 export function GridMap(props: { peers: Peer[]; selected: string; select: (id: string) => void }) {
+  const here = props.peers.filter(isHere);
   const [host, width, height] = useSize();
   const small = width < 560;
-  const placed = width === 0 ? [] : place(props.peers, width, height, small);
+  const placed = width === 0 ? [] : place(props.peers, props.selected, width, height, small);
   const self = placed.find((one) => one.peer.state === 'self');
   const kx = width / 2 - (small ? 30 : 70), ky = height / 2 - 48;
   // To the nearest peer in that direction.
@@ -99,20 +107,20 @@ export function GridMap(props: { peers: Peer[]; selected: string; select: (id: s
             <line key={one.peer.id} class={`link ${one.peer.way}`} x1={self.x} y1={self.y} x2={one.x} y2={one.y} />
           ))}
         </g>
-        {placed.map((one) => (
-          <Glyph key={one.peer.id} at={one} dot={small ? 8 : 10} selected={one.peer.id === props.selected}
-            first={anySelected ? one.peer.id === props.selected : one === self} select={() => props.select(one.peer.id)} move={(key) => move(one, key)} />
-        ))}
         <g aria-hidden="true">
           {width > 0 && RINGS_MS.map((ms) => (
             <text key={ms} class="ringlabel" x={width / 2 + Math.cos(1.25) * radius(ms) * kx} y={height / 2 - Math.sin(1.25) * radius(ms) * ky + 4}>{ms} ms</text>
           ))}
         </g>
+        {placed.map((one) => (
+          <Glyph key={one.peer.id} at={one} dot={small ? 8 : 10} selected={one.peer.id === props.selected}
+            first={anySelected ? one.peer.id === props.selected : one === self} select={() => props.select(one.peer.id)} move={(key) => move(one, key)} />
+        ))}
       </svg>
       <div class="over">
         <ul class="key" aria-label="Slots">
-          <li><svg viewBox="0 0 12 12"><circle cx="6" cy="6" r="4" class="t-running" /></svg>In use <b>{props.peers.reduce((sum, one) => sum + one.slots - one.free_slots, 0)}</b></li>
-          <li><svg viewBox="0 0 12 12"><circle cx="6" cy="6" r="3.1" class="t-free" /></svg>Free <b>{props.peers.reduce((sum, one) => sum + one.free_slots, 0)}</b></li>
+          <li><svg viewBox="0 0 12 12"><circle cx="6" cy="6" r="4" class="t-running" /></svg>In use <b>{count(here.reduce((sum, one) => sum + one.slots - one.free_slots, 0))}</b></li>
+          <li><svg viewBox="0 0 12 12"><circle cx="6" cy="6" r="3.1" class="t-free" /></svg>Free <b>{count(here.reduce((sum, one) => sum + one.free_slots, 0))}</b></li>
         </ul>
       </div>
     </div>

@@ -20,7 +20,7 @@ function Figures({ node, peers, jobs }: { node: Node; peers: Peer[]; jobs: JobSu
   return (
     <dl class="figures">
       <div><Spark values={history.value.peers} /><dt>Peers</dt><dd class="v">{count(here.length)} <small>alive</small></dd><dd class="d">{gone > 0 ? `${plural(gone, 'other')} not answering` : here.length > 1 ? 'all answer' : 'this one alone'}</dd></div>
-      <div><Spark values={history.value.slots} /><dt>Slots in use</dt><dd class="v">{count(slots - free)} <small>of {count(slots)} lent</small></dd><dd class="d">{percent(slots - free, slots)} · {count(free)} free</dd></div>
+      <div><Spark values={history.value.slots} /><dt>Slots in use</dt><dd class="v">{count(slots - free)} <small>of {count(slots)}</small></dd><dd class="d">{percent(slots - free, slots)} of what is lent · {count(free)} free</dd></div>
       <div><Spark values={history.value.running} /><dt>Threads of your jobs</dt><dd class="v">{count(sum((job) => job.running, open))} <small>running</small></dd><dd class="d">{count(sum((job) => job.waiting, open))} waiting</dd></div>
       <div><dt>Jobs</dt><dd class="v">{count(jobs.filter((job) => job.state === 'running').length)} <small>running</small></dd><dd class="d">{count(open.filter((job) => job.state === 'suspended').length)} suspended · {count(jobs.length - open.length)} ended</dd></div>
       <div><dt>Lost with a peer</dt><dd class="v">{count(lost)} <small>→ {count(sum((job) => job.resumed + job.restarted))} recovered</small></dd><dd class="d">{plural(sum((job) => job.peers_lost), 'host')} lost by these jobs</dd></div>

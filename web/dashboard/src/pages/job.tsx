@@ -264,8 +264,8 @@ function useJob(id: string): { job: Job | null; tasks: Task[]; error: ApiError |
   useRounds(async () => {
     try {
       const found = await get<Job>(`/v1/jobs/${id}?brief=1`);
-      const from = Math.max(0, found.array - Math.max(found.waiting, STREAM_TASKS) - 100);
-      const page = await get<TaskPage>(`/v1/jobs/${id}/tasks?from=${found.array <= STREAM_TASKS ? 0 : from}&limit=${STREAM_TASKS}`);
+      const from = Math.max(0, found.array - found.waiting - STREAM_TASKS);  // those that began last: tasks begin in their order
+      const page = await get<TaskPage>(`/v1/jobs/${id}/tasks?from=${from}&limit=${STREAM_TASKS}`);
       setJob(found);
       setTasks(page.tasks);
       setError(null);
