@@ -88,7 +88,8 @@ Status Daemon::open() {
       std::move(config));
   GW_TRY_VOID(driver_->start());
   GW_TRY_VOID(open_web());
-  GW_TRY(gateway_, gateway::Gateway::open(io_, driver_->control(), {.socket = options_.socket, .web = web_ ? &web_->access() : nullptr}));
+  GW_TRY(gateway_, gateway::Gateway::open(io_, driver_->control(), driver_->tickets(),
+                                          {.socket = options_.socket, .web = web_ ? &web_->access() : nullptr}));
   wait_for_signal();
   if (options_.life == Options::Life::starter) wait_for_starter();
   tell_ready();
@@ -119,7 +120,7 @@ Status Daemon::open_tracker(node::Driver::Config& config) {
 
 Status Daemon::open_web() {
   if (!options_.web) return ok();
-  GW_TRY(web_, gateway::WebGateway::open(io_, driver_->control(),
+  GW_TRY(web_, gateway::WebGateway::open(io_, driver_->control(), driver_->tickets(),
                                          {.listen = *options_.web, .tokens = folder_.path() / "web_tokens", .pages = web_pages()}));
   return ok();
 }

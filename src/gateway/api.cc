@@ -105,6 +105,11 @@ asio::awaitable<Api::Answer> Api::show_job(const Match& match, std::string) {
   co_return view ? Answer{200, line(to_json(*view))} : refusal(view.error());
 }
 
+asio::awaitable<Api::Answer> Api::make_ticket(const Match& match, std::string) {
+  const auto ticket = tickets_.make(job::JobId{match.name});
+  co_return ticket ? Answer{200, line({{"id", match.name.hex()}, {"ticket", wire::text_of(*ticket)}})} : refusal(ticket.error());
+}
+
 asio::awaitable<Api::Answer> Api::list_tasks(const Match& match, std::string) {
   const auto query = task_query(match);
   if (!query) co_return refusal(query.error());

@@ -11,20 +11,22 @@
 #include "gateway/web/web_access.h"
 #include "httpd/answer.h"
 #include "node/control.h"
+#include "node/job_tickets.h"
 
 namespace gw::gateway {
 
 // Asks the daemon behind it and writes the answer as JSON. One function for each route (routes.cc). A function that needs the disk or
 // another peer waits for a callback, at most `patience`.
 //
-// Belongs to one session; node thread. REQUIRES: the control outlives it.
+// Belongs to one session; node thread. REQUIRES: control and tickets outlive it.
 class Api {
  public:
   using Answer = httpd::Answer;
 
   // `web`: the dashboard, if it is served.
-  Api(node::Control& control, std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience, WebAccess* web)
-      : control_(control), wake_(std::move(wake)), patience_(patience), web_(web) {}
+  Api(node::Control& control, const node::JobTickets& tickets, std::shared_ptr<WakeSignal> wake, std::chrono::milliseconds patience,
+      WebAccess* web)
+      : control_(control), tickets_(tickets), wake_(std::move(wake)), patience_(patience), web_(web) {}
 
   asio::awaitable<Answer> show_node(const Match& match, std::string body);
   asio::awaitable<Answer> list_peers(const Match& match, std::string body);
@@ -33,6 +35,7 @@ class Api {
   asio::awaitable<Answer> show_balance(const Match& match, std::string body);
   asio::awaitable<Answer> list_hosted(const Match& match, std::string body);
   asio::awaitable<Answer> show_job(const Match& match, std::string body);
+  asio::awaitable<Answer> make_ticket(const Match& match, std::string body);
   asio::awaitable<Answer> list_tasks(const Match& match, std::string body);
   asio::awaitable<Answer> show_manifest(const Match& match, std::string body);
   asio::awaitable<Answer> submit_job(const Match& match, std::string body);
@@ -67,6 +70,7 @@ class Api {
   asio::awaitable<Answer> change_grids(Result<node::GridOrder> order, unsigned status, const char* key);
 
   node::Control& control_;
+  const node::JobTickets& tickets_;
   const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks that may come after the session has ended
   const std::chrono::milliseconds patience_;
   WebAccess* const web_;

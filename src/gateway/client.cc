@@ -8,6 +8,7 @@
 #include "gateway/grid_json.h"
 #include "gateway/http.h"
 #include "gateway/output_frames.h"
+#include "gateway/ticket_header.h"
 #include "gateway/view_json.h"
 #include "httpd/error_answer.h"
 #include "job/tasks/task_ranges.h"
@@ -26,6 +27,7 @@ struct Client::Request {
   http::verb method = http::verb::get;
   std::string target;
   std::string body = {};
+  std::string ticket = {};
   std::chrono::milliseconds patience = {};  // 0: as the method says
 };
 
@@ -91,6 +93,7 @@ asio::awaitable<Status> Client::Exchange::send(const std::filesystem::path& sock
   daemon = os::peer_process(stream->socket().native_handle());
   http::request<http::string_body> message(request.method, request.target, 11);
   message.set(http::field::host, "godwit");
+  if (!request.ticket.empty()) message.set(kTicketHeader, request.ticket);
   message.keep_alive(false);
   message.body() = request.body;
   message.prepare_payload();
@@ -152,12 +155,22 @@ void Client::interrupt() {
 
 Result<std::string> Client::ask(Request request) {
   if (request.patience == std::chrono::milliseconds(0)) request.patience = request.method == http::verb::get ? config_.read : config_.act;
+  request.ticket = ticket_;
+  if (!ticket_.empty()) request.patience = std::max(request.patience, config_.act);
   return exchange_->run(exchange_->ask(socket_, request));
 }
 
 Status Client::stream(const std::string& target, const TakeBytes& take) {
-  const Request request{.target = target, .patience = config_.read};
+  const Request request{.target = target, .ticket = ticket_, .patience = ticket_.empty() ? config_.read : config_.act};
   return exchange_->run(exchange_->read_stream(socket_, request, take));
+}
+
+Result<std::string> Client::ticket_of(const job::JobId& id) {
+  GW_TRY(const std::string text, ask({http::verb::get, fmt::format("/v1/jobs/{}/ticket", id.hash.hex())}));
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("ticket") || !json["ticket"].is_string())
+    return fail(Kind::corrupt, "the daemon's answer cannot be understood: it has no ticket");
+  return json["ticket"].get<std::string>();
 }
 
 Result<node::NodeView> Client::node() {

@@ -28,6 +28,12 @@ class Client {
   Client(std::filesystem::path socket, const Config& config);
   ~Client();
 
+  // All later requests are about a job whose home is another peer, and go there: those that read.
+  void use_ticket(std::string text) { ticket_ = std::move(text); }
+  const std::string& ticket() const { return ticket_; }
+  // The ticket of a job of this machine.
+  Result<std::string> ticket_of(const job::JobId& id);
+
   Result<node::NodeView> node();
   Result<std::vector<node::PeerView>> peers();
   Result<node::PingView> ping(const job::PeerId& peer);
@@ -84,6 +90,7 @@ class Client {
 
   const std::filesystem::path socket_;
   const Config config_;
+  std::string ticket_;  // empty: the jobs of the daemon
   std::unique_ptr<Exchange> exchange_;
 };
 

@@ -21,10 +21,10 @@ Status check_user(int socket) {
 
 }  // namespace
 
-Result<std::unique_ptr<Gateway>> Gateway::open(asio::io_context& io, node::Control& control, Config config) {
+Result<std::unique_ptr<Gateway>> Gateway::open(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config) {
   GW_TRY(os::LocalListener listener, os::LocalListener::open(config.socket));
   const std::string where = config.socket.string();
-  std::unique_ptr<Gateway> gateway(new Gateway(io, control, std::move(config), std::move(listener)));
+  std::unique_ptr<Gateway> gateway(new Gateway(io, control, tickets, std::move(config), std::move(listener)));
   const int fd = ::dup(gateway->listener_.fd());  // the acceptor closes its own
   Local::acceptor acceptor(io);
   error_code error;
@@ -34,15 +34,21 @@ Result<std::unique_ptr<Gateway>> Gateway::open(asio::io_context& io, node::Contr
   return gateway;
 }
 
-Gateway::Gateway(asio::io_context& io, node::Control& control, Config config, os::LocalListener listener)
+Gateway::Gateway(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config, os::LocalListener listener)
     : config_(std::move(config)),
       listener_(std::move(listener)),
       session_server_(io, {.area = kArea,
                            .connections = config_.connections,
-                           .make = [this, &control](Local::socket socket) -> Result<std::unique_ptr<Session>> {
+                           .make = [this, &control, &tickets](Local::socket socket) -> Result<std::unique_ptr<Session>> {
                              GW_TRY_VOID(check_user(socket.native_handle()));
-                             return std::make_unique<Session>(std::move(socket), control, config_.session, config_.web,
+                             return std::make_unique<Session>(std::move(socket), control, tickets, config_.session, config_.web,
                                                               Session::Entrance::local);
-                           }}) {}
+                           }}),
+      ticket_desk_(io, control, tickets) {}
+
+asio::awaitable<void> Gateway::stop() {
+  co_await ticket_desk_.stop();
+  co_await session_server_.stop();
+}
 
 }  // namespace gw::gateway

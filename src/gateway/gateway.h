@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "gateway/session.h"
+#include "gateway/ticket_desk.h"
 #include "httpd/session_server.h"
 #include "os/sockets/local_socket.h"
 
@@ -23,17 +24,18 @@ class Gateway {
   };
 
   // Kind::overloaded: another daemon listens there.
-  static Result<std::unique_ptr<Gateway>> open(asio::io_context& io, node::Control& control, Config config);
+  static Result<std::unique_ptr<Gateway>> open(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config);
 
   // Closes all connections and waits for their end. New ones are refused.
-  asio::awaitable<void> stop() { return session_server_.stop(); }
+  asio::awaitable<void> stop();
 
  private:
-  Gateway(asio::io_context& io, node::Control& control, Config config, os::LocalListener listener);
+  Gateway(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config, os::LocalListener listener);
 
   const Config config_;
   os::LocalListener listener_;
   httpd::SessionServer<Local, Session> session_server_;
+  TicketDesk ticket_desk_;
 };
 
 }  // namespace gw::gateway

@@ -11,6 +11,7 @@
 #include "gateway/grid_json.h"
 #include "gateway/output_frames.h"
 #include "gateway/test/fake_control.h"
+#include "gateway/test/fake_tickets.h"
 #include "os/files/file.h"
 #include "os/files/io.h"
 
@@ -32,7 +33,7 @@ class AtTheGateway : public testing::Test {
   }
   void start(Gateway::Config config = {}) {
     config.socket = path;
-    gateway = Gateway::open(io, control, config).value();
+    gateway = Gateway::open(io, control, tickets, config).value();
     thread = std::thread([this] { io.run(); });
   }
   void stop() {
@@ -65,6 +66,7 @@ class AtTheGateway : public testing::Test {
   asio::io_context io{1};
   transport::TaskGroup stopping{io.get_executor()};
   FakeControl control{io};
+  FakeTickets tickets{io};
   std::unique_ptr<Gateway> gateway;
   std::thread thread;
   const job::JobId kJob{sha256(as_bytes("a job"))};
@@ -281,6 +283,55 @@ TEST_F(AtTheGateway, EventsComeInOrderAndEndWithTheJob) {
       << "it is over: nothing comes, but an end";
   EXPECT_EQ(more, 0u);
   EXPECT_EQ(control.summaries, 0) << "a stream asks only whether the job is over, which does not grow with its threads";
+}
+
+TEST_F(AtTheGateway, ATicketShowsOneJobAndChangesNothing) {
+  start();
+  const job::JobId other{sha256(as_bytes("another job"))};
+  on_node([&] {
+    control.add(kJob).view.threads.push_back({.id = job::ThreadId(1), .task = 0});
+    control.add(other);
+    control.write(kJob, "some output");
+  });
+  Client client(path);
+  client.use_ticket(client.ticket_of(kJob).value());
+  ASSERT_EQ(client.jobs()->size(), 1u);
+  EXPECT_EQ(client.jobs()->front().id, kJob);
+  EXPECT_EQ(client.job(kJob)->threads.size(), 1u);
+  EXPECT_EQ(client.tasks(kJob, {})->count, 2u);
+  EXPECT_EQ(client.job(other).error().kind, Kind::invalid);
+  EXPECT_EQ(client.node().error().kind, Kind::invalid) << "it is no question about the job";
+  EXPECT_EQ(client.manifest(kJob).error().kind, Kind::unsupported);
+  EXPECT_EQ(client.cancel(kJob).error().kind, Kind::invalid);
+  EXPECT_EQ(on_node([&] { return control.job_summary(kJob)->state; }), node::JobState::running);
+  client.use_ticket("godwit-job:none");
+  EXPECT_EQ(client.job(kJob).error().kind, Kind::corrupt);
+}
+
+TEST_F(AtTheGateway, OutputAndEventsAreFollowedWithATicket) {
+  start();
+  on_node([this] {
+    control.add(kJob);
+    control.write(kJob, "first ");
+  });
+  Client client(path);
+  client.use_ticket(client.ticket_of(kJob).value());
+  std::string output;
+  std::size_t events = 0;
+  const auto take = [&](std::string_view bytes) {
+    if (output.empty()) on_node([this] { control.write(kJob, "second"); });
+    output += bytes;
+    if (output == "first second") on_node([this] { control.end(kJob, 0); });
+    return Client::StreamControl::proceed;
+  };
+  ASSERT_TRUE(client.read_output(kJob, node::Stream::output, 0, Client::ReadUntil::end, take));
+  EXPECT_EQ(output, "first second");
+  const auto count = [&](const JobEvent&) {
+    ++events;
+    return Client::StreamControl::proceed;
+  };
+  ASSERT_TRUE(client.watch(kJob, 0, count));
+  EXPECT_EQ(events, 4u);
 }
 
 TEST_F(AtTheGateway, AClientThatGoesIsNoticedWhileItsJobIsQuiet) {

@@ -2,8 +2,6 @@
 
 #include "base/log.h"
 #include "gateway/api.h"
-#include "gateway/output_frames.h"
-#include "gateway/view_json.h"
 
 namespace gw::gateway {
 namespace {
@@ -37,27 +35,34 @@ asio::awaitable<bool> JobStream::send_chunk(std::string_view bytes) {
 
 asio::awaitable<void> JobStream::refuse(const Error& error) { co_await exchange_.send(Api::refusal(error), httpd::After::close); }
 
-asio::awaitable<void> JobStream::send_stream(job::JobId job, std::string_view type, const NextPiece& next) {
+asio::awaitable<void> JobStream::send_stream(std::optional<job::JobId> watched, std::string_view type, const NextPiece& next) {
   // A flag of its own, because waiting for an answer also consumes what raises the signal.
   auto changed = std::make_shared<bool>(false);
-  auto subscription = control_.watch(job, [wake = wake_, changed] {
-    *changed = true;
-    wake->raise();
-  });
-  if (!subscription) co_return co_await refuse(subscription.error());
-  Result<Piece> piece = co_await next();
+  std::unique_ptr<node::Subscription> subscription;
+  if (watched) {
+    auto subscribed = control_.watch(*watched, [wake = wake_, changed] {
+      *changed = true;
+      wake->raise();
+    });
+    if (!subscribed) co_return co_await refuse(subscribed.error());
+    subscription = *std::move(subscribed);
+  }
+  Result<JobPiece> piece = co_await next(std::nullopt);
   if (!piece) co_return co_await refuse(piece.error());
   if (!co_await send_head(type)) co_return;
   watch_client();
   for (;;) {
     if (!piece->bytes.empty() && !co_await send_chunk(piece->bytes)) co_return;
     if (piece->end) break;
-    while (piece->bytes.empty() && !*changed && !wake_->stopped()) co_await wake_->wait(kQuiet);
+    while (piece->bytes.empty() && !*changed && !wake_->stopped()) {
+      co_await wake_->wait(watched ? kQuiet : config_.ask_again);
+      if (!watched) break;
+    }
     if (wake_->stopped()) co_return;
     *changed = false;
-    piece = co_await next();
+    piece = co_await next(piece->next);
     if (!piece) {
-      log::warn("gateway", "a stream broke off", kv("job", job.brief()), kv("why", piece.error().detail));
+      log::warn("gateway", "a stream broke off", kv("type", std::string(type)), kv("why", piece.error().detail));
       co_return;
     }
   }
@@ -65,67 +70,17 @@ asio::awaitable<void> JobStream::send_stream(job::JobId job, std::string_view ty
 }
 
 asio::awaitable<void> JobStream::send_output(const Match& match) {
-  const job::JobId id{match.name};
-  const auto which = stream(match);
-  const auto follow = flag(match, "follow");
-  const auto from = number(match, "from");
-  if (!which) co_return co_await refuse(which.error());
-  if (!follow) co_return co_await refuse(follow.error());
-  if (!from) co_return co_await refuse(from.error());
-  std::uint64_t offset = *from;
-  const NextPiece next = [&]() -> asio::awaitable<Result<Piece>> {
-    Result<node::OutputPiece> found = co_await answer_of<node::OutputPiece>(
-        wake_, config_.answer, [&](auto done) { control_.read_output(id, *which, offset, config_.piece_bytes, std::move(done)); });
-    if (!found) co_return found.error();
-    offset += found->bytes.size();
-    const bool all_for_now = found->bytes.empty() && !*follow;
-    co_return Piece{std::move(found->bytes), found->end || all_for_now};
-  };
-  co_await send_stream(id, "application/octet-stream", next);
+  co_await send_stream(job::JobId{match.name}, "application/octet-stream",
+                       [&](JobPieces::From from) { return pieces_.output(match, from); });
 }
 
 asio::awaitable<void> JobStream::send_frames(const Match& match) {
-  const job::JobId id{match.name};
-  auto query = frame_query(match);
-  const auto follow = flag(match, "follow");
-  if (!query) co_return co_await refuse(query.error());
-  if (!follow) co_return co_await refuse(follow.error());
-  if (*follow && query->order == node::FrameQuery::Order::task)
-    co_return co_await refuse(
-        fail(Kind::invalid, "follow=1 goes with order=arrival; output in the order of tasks is at /v1/jobs/{{id}}/output"));
-  const auto summary = control_.job_summary(id);
-  if (!summary) co_return co_await refuse(summary.error());
-  query->limit = config_.piece_bytes;
-  const NextPiece next = [&]() -> asio::awaitable<Result<Piece>> {
-    Result<node::OutputFrames> found = co_await answer_of<node::OutputFrames>(
-        wake_, config_.answer, [&](auto done) { control_.read_frames(id, *query, std::move(done)); });
-    if (!found) co_return found.error();
-    const bool all_for_now = found->next == query->from || (found->frames.empty() && query->order == node::FrameQuery::Order::arrival);
-    query->from = found->next;
-    Piece piece{.bytes = "", .end = found->end || (all_for_now && !*follow)};
-    for (const node::OutputFrame& frame : found->frames) piece.bytes += encode_frame(frame, summary->array);
-    co_return piece;
-  };
-  co_await send_stream(id, "application/octet-stream", next);
+  co_await send_stream(job::JobId{match.name}, "application/octet-stream",
+                       [&](JobPieces::From from) { return pieces_.frames(match, from); });
 }
 
 asio::awaitable<void> JobStream::send_events(const Match& match) {
-  const job::JobId id{match.name};
-  const auto first = number(match, "from");
-  if (!first) co_return co_await refuse(first.error());
-  std::uint64_t from = *first;
-  const NextPiece next = [&]() -> asio::awaitable<Result<Piece>> {
-    const auto events = control_.events(id, from, config_.piece_events);
-    if (!events) co_return events.error();
-    Piece piece{.bytes = "", .end = events->empty() && control_.is_over(id)};  // no event comes after the end
-    for (const node::JobEvent& event : *events) {
-      piece.bytes += dump(to_json(event)) + "\n";
-      piece.end = std::holds_alternative<node::JobEvent::Over>(event.kind);
-      from = event.number + 1;
-    }
-    co_return piece;
-  };
-  co_await send_stream(id, "application/x-ndjson", next);
+  co_await send_stream(job::JobId{match.name}, "application/x-ndjson", [&](JobPieces::From from) { return pieces_.events(match, from); });
 }
 
 }  // namespace gw::gateway

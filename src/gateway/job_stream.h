@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "gateway/http.h"
+#include "gateway/job_pieces.h"
 #include "gateway/route.h"
 #include "gateway/wake_signal.h"
 #include "httpd/exchange.h"
@@ -23,28 +24,31 @@ namespace gw::gateway {
 class JobStream {
  public:
   struct Config {
-    std::chrono::milliseconds send = std::chrono::seconds(30);    // for the client to take one piece
-    std::chrono::milliseconds answer = std::chrono::seconds(60);  // for the daemon to read one
-    std::size_t piece_bytes = 64u << 10;                          // of output
-    std::size_t piece_events = 256;
+    std::chrono::milliseconds send = std::chrono::seconds(30);  // for the client to take one piece
+    JobPieces::Config pieces;
+    std::chrono::milliseconds ask_again = std::chrono::milliseconds(500);  // the home of a job of which a client has a ticket
   };
 
   JobStream(httpd::Exchange<AnyStream>& exchange, node::Control& control, std::shared_ptr<WakeSignal> wake, const Config& config)
-      : exchange_(exchange), stream_(exchange.stream()), control_(control), wake_(std::move(wake)), config_(config) {}
+      : exchange_(exchange),
+        stream_(exchange.stream()),
+        control_(control),
+        wake_(wake),
+        config_(config),
+        pieces_(control, std::move(wake), config.pieces) {}
 
   asio::awaitable<void> send_output(const Match& match);
   asio::awaitable<void> send_frames(const Match& match);
   asio::awaitable<void> send_events(const Match& match);
 
- private:
-  struct Piece {
-    std::string bytes;  // empty: nothing for now
-    bool end = false;   // nothing comes after these bytes
-  };
-  using NextPiece = std::function<asio::awaitable<Result<Piece>>()>;
-
-  asio::awaitable<void> send_stream(job::JobId job, std::string_view type, const NextPiece& next);
+  // Sends pieces that come from elsewhere, from the first one on: nothing tells when there are more, so `next` is called again and again.
+  using NextPiece = std::function<asio::awaitable<Result<JobPiece>>(JobPieces::From)>;
+  asio::awaitable<void> relay(std::string_view type, const NextPiece& next) { return send_stream(std::nullopt, type, next); }
   asio::awaitable<void> refuse(const Error& error);
+
+ private:
+  // `watched`: says when there is more of it. None: nobody does.
+  asio::awaitable<void> send_stream(std::optional<job::JobId> watched, std::string_view type, const NextPiece& next);
   asio::awaitable<bool> send_head(std::string_view type);
   asio::awaitable<bool> send_chunk(std::string_view bytes);
   void watch_client();
@@ -54,6 +58,7 @@ class JobStream {
   node::Control& control_;
   const std::shared_ptr<WakeSignal> wake_;  // shared with callbacks that may come after the session has ended
   const Config config_;
+  JobPieces pieces_;
 };
 
 }  // namespace gw::gateway

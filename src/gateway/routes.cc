@@ -34,6 +34,7 @@ const std::array kEntries = std::to_array<Entry>({
     {{"DELETE", "/v1/jobs/{id}"}, &Api::forget_job},
     {{"POST", "/v1/jobs/{id}/cancel"}, &Api::cancel_job},
     {{"POST", "/v1/jobs/{id}/suspend"}, &Api::suspend_job},
+    {{"GET", "/v1/jobs/{id}/ticket"}, &Api::make_ticket},
     {{"POST", "/v1/jobs/{id}/resume"}, &Api::resume_job},
     {{"GET", "/v1/jobs/{id}/image"}, &Api::show_image},
     {{"POST", "/v1/jobs/{id}/input", "piece", wire::kMaxInputPiece}, &Api::supply_input},

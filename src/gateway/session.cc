@@ -2,6 +2,8 @@
 
 #include "base/metrics.h"
 #include "gateway/routes.h"
+#include "gateway/ticket_header.h"
+#include "httpd/error_answer.h"
 
 namespace gw::gateway {
 namespace {
@@ -23,12 +25,15 @@ RequestHead head_of(const http::request_header<>& head) {
 
 }  // namespace
 
-Session::Session(AnyStream::socket socket, node::Control& control, const Config& config, WebAccess* web, Entrance entrance)
+Session::Session(AnyStream::socket socket, node::Control& control, node::JobTickets& tickets, const Config& config, WebAccess* web,
+                 Entrance entrance)
     : wake_(std::make_shared<WakeSignal>(socket.get_executor())),
       exchange_(std::move(socket), config.http),
       web_(web),
       entrance_(entrance),
-      api_(control, wake_, config.answer, web),
+      tickets_(tickets),
+      patience_(config.answer),
+      api_(control, tickets, wake_, config.answer, web),
       stream_(exchange_, control, wake_, config.stream) {}
 
 void Session::stop() {
@@ -74,12 +79,56 @@ asio::awaitable<httpd::After> Session::serve_one() {
   GW_ASSERT(found);  // admit() has let it through
   found->granted = granted;
   const Handler& handler = handler_of(*found->route);
+  if (const auto ticket = request->find(kTicketHeader); ticket != request->end()) {
+    if (found->route->method != "GET")
+      co_return co_await exchange_.send(
+          Api::refusal(fail(Kind::invalid, "a ticket shows a job and changes nothing: do this on the machine of the job")), after);
+    if (entrance_ == Entrance::web)
+      co_return co_await exchange_.send(Api::refusal(fail(Kind::unsupported, "tickets of jobs are shown through the socket of the daemon")),
+                                        after);
+    const std::string text(ticket->value());
+    co_return co_await serve_by_ticket({text, target, handler}, after);
+  }
   if (const auto* stream = std::get_if<StreamHandler>(&handler)) {
     co_await (stream_.**stream)(*found);
     co_return httpd::After::close;
   }
   httpd::Answer answer = co_await (api_.*std::get<ApiHandler>(handler))(*found, std::move(request->body()));
   co_return co_await exchange_.send(std::move(answer), after);
+}
+
+// --- by ticket
+
+asio::awaitable<Result<wire::pb::TicketAnswer>> Session::ask_home(const wire::JobTicket& ticket, const std::string& target,
+                                                                  JobPieces::From from) {
+  wire::pb::TicketQuestion question;
+  question.set_target(target);
+  question.set_from(from.value_or(0));
+  co_return co_await answer_of<wire::pb::TicketAnswer>(wake_, patience_,
+                                                       [&](auto done) { tickets_.ask(ticket, std::move(question), std::move(done)); });
+}
+
+asio::awaitable<Result<JobPiece>> Session::next_piece(const wire::JobTicket& ticket, const std::string& target, JobPieces::From from) {
+  auto answer = co_await ask_home(ticket, target, from);
+  if (!answer) co_return answer.error();
+  if (answer->status() >= 300) co_return httpd::error_of(answer->status(), answer->body());
+  co_return JobPiece{.bytes = std::move(*answer->mutable_body()), .next = answer->next(), .end = answer->end()};
+}
+
+asio::awaitable<httpd::After> Session::serve_by_ticket(TicketRequest request, httpd::After after) {
+  const auto ticket = wire::parse_ticket(request.ticket);
+  if (!ticket) co_return co_await exchange_.send(Api::refusal(ticket.error()), after);
+  if (request.target.size() > wire::kMaxTicketTarget)
+    co_return co_await exchange_.send(Api::refusal(fail(Kind::invalid, "the request is longer than {} bytes", wire::kMaxTicketTarget)),
+                                      after);
+  if (std::holds_alternative<StreamHandler>(request.handler)) {
+    co_await stream_.relay("application/octet-stream", [&](JobPieces::From from) { return next_piece(*ticket, request.target, from); });
+    co_return httpd::After::close;
+  }
+  auto answer = co_await ask_home(*ticket, request.target, std::nullopt);
+  if (!answer) co_return co_await exchange_.send(Api::refusal(answer.error()), after);
+  co_return co_await exchange_.send({.status = answer->status(), .body = std::move(*answer->mutable_body()), .type = answer->type()},
+                                    after);
 }
 
 }  // namespace gw::gateway

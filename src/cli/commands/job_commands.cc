@@ -20,6 +20,7 @@
 #include "gateway/view_json.h"
 #include "node/jobs/job_files.h"
 #include "os/files/io.h"
+#include "wire/job_ticket.h"
 #include "wire/messages/output_file_frames.h"
 
 namespace gw::cli {
@@ -29,8 +30,11 @@ using gateway::Client;
 
 node::WallTime now() { return std::chrono::system_clock::now(); }
 
-Result<int> list_jobs(Invocation& invocation) {
-  GW_TRY(const auto jobs, Client(invocation.settings.socket()).jobs());
+Result<int> list_jobs(const std::string& ticket, Invocation& invocation) {
+  Client client(invocation.settings.socket());
+  if (!ticket.empty()) GW_TRY_VOID(wire::parse_ticket(ticket));
+  client.use_ticket(ticket);
+  GW_TRY(const auto jobs, client.jobs());
   std::string ids;
   for (const node::JobSummary& job : jobs) ids += (ids.empty() ? "" : "\n") + job.id.hash.hex();
   invocation.console.print({"godwit.job.list/1", gateway::to_json(jobs), table_of(jobs, now(), invocation.console.out()), ids});
@@ -45,6 +49,14 @@ Result<int> list_hosted(Invocation& invocation) {
   for (const node::HostedJobView& job : jobs) ids += (ids.empty() ? "" : "\n") + job.id.hash.hex();
   const std::string text = table_of(jobs, node.id, now(), invocation.console.out());
   invocation.console.print({"godwit.job.hosted/1", gateway::to_json(jobs), text, ids});
+  return 0;
+}
+
+Result<int> print_ticket(const std::string& name, Invocation& invocation) {
+  Client client(invocation.settings.socket());
+  GW_TRY(const job::JobId id, find(client, name));
+  GW_TRY(const std::string ticket, client.ticket_of(id));
+  invocation.console.print({"godwit.job.ticket/1", {{"id", id.hash.hex()}, {"ticket", ticket}}, ticket + "\n", ticket});
   return 0;
 }
 
@@ -78,7 +90,7 @@ Result<int> wait(const std::string& name, Invocation& invocation) {
   };
   // Events before this one are in the summary. The end of a job that is over is one of them.
   const std::uint64_t first = node::is_over(before.summary.state) ? 0 : before.summary.next_event;
-  GW_TRY(const auto over, follow_until_interrupted(id, {.event = on_event, .first_event = first}, invocation));
+  GW_TRY(const auto over, follow_until_interrupted(id, {.event = on_event, .first_event = first}, invocation, client.ticket()));
   invocation.console.clear_progress();
   if (!over) return kInterrupted;
   GW_TRY(const node::JobView view, client.job(id));
@@ -294,7 +306,7 @@ void add_files(CommandTree& tree, Command& parent) {
 void add_job_show(CommandTree& tree, Command& parent) {
   Command& command = tree.add(parent, "show",
                               {.summary = "Show a job: progress, peers and failures",
-                               .details = "",
+                               .details = "JOB may be the ticket of a job on another machine ('godwit job ticket').",
                                .examples = {"godwit job show 3f9a01", "godwit job show 3f9a01 --threads"}});
   auto options = std::make_shared<ShowOptions>();
   command.add_argument("JOB", options->job, kJobText);
@@ -376,19 +388,30 @@ void add_job_commands(CommandTree& tree) {
       job, "list",
       {.summary = "List jobs, newest first",
        .details = "Lists the jobs submitted to this machine. With --hosted, lists the jobs that hold slots of this machine and the "
-                  "peers they belong to.",
-       .examples = {"godwit job list", "godwit job list --hosted", "godwit job list -o json"}});
+                  "peers they belong to. With --ticket, lists the job of another machine that made the ticket.",
+       .examples = {"godwit job list", "godwit job list --hosted", "godwit job list --ticket $TICKET", "godwit job list -o json"}});
   auto hosted = std::make_shared<bool>(false);
+  auto ticket = std::make_shared<std::string>();
   list_command.add_flag("--hosted", *hosted, "List the jobs that run on this machine, and for which peer");
+  list_command.add_option("--ticket", *ticket, "List the job of this ticket, which another machine has made", "TICKET");
   tree.add_setting(list_command, Key::socket);
-  list_command.on_selected([hosted](Invocation& invocation) { return *hosted ? list_hosted(invocation) : list_jobs(invocation); });
+  list_command.on_selected(
+      [hosted, ticket](Invocation& invocation) { return *hosted ? list_hosted(invocation) : list_jobs(*ticket, invocation); });
   add_job_show(tree, job);
   add_explain_command(tree, job);
   add_plain(tree, job, "wait",
             {.summary = "Wait until a job has ended",
-             .details = "Exits with the exit code of the job.",
+             .details = "Exits with the exit code of the job. JOB may be the ticket of a job on another machine ('godwit job ticket').",
              .examples = {"godwit job wait 3f9a01", "godwit job wait 3f9a01 -o json"}},
             wait);
+  add_plain(
+      tree, job, "ticket",
+      {.summary = "Print the ticket of a job, with which other machines read it",
+       .details = "Prints a line of text. On any machine whose daemon can reach this one, 'godwit job list --ticket', 'show', 'logs', "
+                  "'cat', 'wait' and 'tasks' take it in the place of a job. Everybody who has the ticket can read the state and the "
+                  "output of the job, as long as this machine has the job, and can change nothing. Give it only to people who may.",
+       .examples = {"godwit job ticket last", "godwit job logs $TICKET --follow", "godwit job ticket 3f9a01 -o json"}},
+      print_ticket);
   add_watch_command(tree, job);
   add_logs_commands(tree, job);
   add_rerun_command(tree, job);

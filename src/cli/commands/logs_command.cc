@@ -7,20 +7,34 @@
 #include "cli/console/interrupts.h"
 #include "cli/jobs/job_selector.h"
 #include "job/tasks/task_ranges.h"
+#include "wire/job_ticket.h"
 
 namespace gw::cli {
 
 using gateway::Client;
 
+Result<FoundJob> find_in_list(Client& client, const std::string& word) {
+  if (!wire::looks_like_ticket(word)) {
+    GW_TRY(auto jobs, client.jobs());
+    GW_TRY(const job::JobId id, find_job(word, jobs));
+    return FoundJob{id, std::move(jobs)};
+  }
+  GW_TRY(const wire::JobTicket ticket, wire::parse_ticket(word));
+  client.use_ticket(word);
+  GW_TRY(auto jobs, client.jobs());
+  GW_TRY(const job::JobId id, find_job(ticket.job.hash.hex(), jobs));
+  return FoundJob{id, std::move(jobs)};
+}
+
 Result<job::JobId> find(Client& client, const std::string& word) {
-  GW_TRY(const auto jobs, client.jobs());
-  return find_job(word, jobs);
+  GW_TRY(const FoundJob found, find_in_list(client, word));
+  return found.id;
 }
 
 Result<std::optional<node::JobEvent::Over>> follow_until_interrupted(const job::JobId& id, const JobFollower::Sinks& sinks,
-                                                                     Invocation& invocation) {
+                                                                     Invocation& invocation, const std::string& ticket) {
   GW_TRY(auto interrupts, Interrupts::make());
-  JobFollower follower(invocation.settings.socket(), id, JobFollower::IfGone::wait);
+  JobFollower follower(invocation.settings.socket(), id, JobFollower::IfGone::wait, ticket);
   interrupts->watch({[&follower] { follower.detach(); }, [] {}});
   auto over = follower.follow(sinks);
   interrupts->stop();
@@ -56,7 +70,7 @@ Result<node::FrameQuery> query_of(const LogsOptions& options) {
 
 // Follows a job: in the order of arrival, or each task when those before it have ended.
 Result<int> follow_logs(const LogsOptions& options, const job::JobId& id, node::FrameQuery query, GridScreen& screen,
-                        Invocation& invocation) {
+                        Invocation& invocation, const std::string& ticket) {
   JobFollower::Sinks sinks;
   query.order = node::FrameQuery::Order::arrival;
   if (options.keep_order) {
@@ -66,7 +80,7 @@ Result<int> follow_logs(const LogsOptions& options, const job::JobId& id, node::
     sinks.frame = [&](const wire::pb::OutputFrame& frame) { (void)screen.on_frame(frame); };
     sinks.frames = query;
   }
-  const auto over = follow_until_interrupted(id, sinks, invocation);
+  const auto over = follow_until_interrupted(id, sinks, invocation, ticket);
   screen.finish();
   if (!over) return over.error();
   return *over ? 0 : kDetached;
@@ -78,16 +92,16 @@ Result<int> logs(const LogsOptions& options, Invocation& invocation) {
     return fail(Kind::invalid, "--keep-order goes with --follow alone and one stream: without --follow the order is that of the tasks");
   GW_TRY(const node::FrameQuery query, query_of(options));
   Client client(invocation.settings.socket());
-  GW_TRY(const auto jobs, client.jobs());
-  GW_TRY(const job::JobId id, find_job(options.job, jobs));
-  const auto summary = std::ranges::find(jobs, id, &node::JobSummary::id);
+  GW_TRY(const FoundJob found, find_in_list(client, options.job));
+  const job::JobId id = found.id;
+  const auto summary = std::ranges::find(found.jobs, id, &node::JobSummary::id);
   using Shown = GridScreen::Shown;
   const bool mixed = options.follow && !options.keep_order && summary->array > 1;
   const Shown shown = options.label ? Shown::labelled_lines
                       : mixed       ? GridScreen::usual_for_tasks(invocation.console, false)
                                     : Shown::unchanged;
   GridScreen screen(invocation.console, JobProgress(1), shown);
-  if (options.follow) return follow_logs(options, id, query, screen, invocation);
+  if (options.follow) return follow_logs(options, id, query, screen, invocation, client.ticket());
   const Status whole = client.read_frames(id, query, Client::ReadUntil::now, [&](const wire::pb::OutputFrame& frame) {
     (void)screen.on_frame(frame);
     return Client::StreamControl::proceed;
@@ -103,9 +117,11 @@ void add_logs_commands(CommandTree& tree, Command& job) {
   Command& logs_command = tree.add(
       job, "logs",
       {.summary = "Print the output of a job or of some of its tasks",
-       .details = "Prints what the tasks have written until now, task by task; no task is held back by one that still runs. With --follow "
-                  "prints output as it comes, in whole lines, with the number of the task before each line on a terminal, until the job "
-                  "ends; Ctrl-C detaches. 'godwit job cat' prints the bytes of tasks unchanged.",
+       .details =
+           "Prints what the tasks have written until now, task by task; no task is held back by one that still runs. With --follow "
+           "prints output as it comes, in whole lines, with the number of the task before each line on a terminal, until the job "
+           "ends; Ctrl-C detaches. 'godwit job cat' prints the bytes of tasks unchanged. JOB may be the ticket of a job on another machine "
+           "('godwit job ticket').",
        .examples = {"godwit job logs last", "godwit job logs last --task 3-9 --stderr", "godwit job logs study --follow --label",
                     "godwit job logs 3f9a01 --follow --keep-order > result"}});
   auto options = std::make_shared<LogsOptions>();

@@ -12,9 +12,15 @@ constexpr std::size_t kMostStreams = node::kStreams;
 
 }  // namespace
 
-JobFollower::JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone)
-    : socket_(std::move(socket)), id_(id), if_gone_(if_gone) {
-  for (std::size_t i = 0; i <= kMostStreams + 1; ++i) clients_.push_back(std::make_unique<Client>(socket_));
+JobFollower::JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone, const std::string& ticket)
+    : socket_(std::move(socket)), ticket_(ticket), id_(id), if_gone_(if_gone) {
+  for (std::size_t i = 0; i <= kMostStreams + 1; ++i) clients_.push_back(make_client());
+}
+
+std::unique_ptr<Client> JobFollower::make_client() const {
+  auto client = std::make_unique<Client>(socket_);
+  client->use_ticket(ticket_);
+  return client;
 }
 
 void JobFollower::detach() {
@@ -58,7 +64,7 @@ Status JobFollower::read_rest(node::Stream stream, std::uint64_t offset, const S
     sinks.output(stream, bytes);
     return Client::StreamControl::proceed;
   };
-  return Client(socket_).read_output(id_, stream, offset, Client::ReadUntil::now, take);
+  return make_client()->read_output(id_, stream, offset, Client::ReadUntil::now, take);
 }
 
 Status JobFollower::follow_frames(Client& client, const Sinks& sinks) {
@@ -71,7 +77,7 @@ Status JobFollower::follow_frames(Client& client, const Sinks& sinks) {
   };
   const Status whole = persist([&] { return client.read_frames(id_, query, Client::ReadUntil::end, take); },
                                [&] { return std::exchange(seen, query.from) != query.from; });
-  return suspended_ ? Client(socket_).read_frames(id_, query, Client::ReadUntil::now, take) : whole;
+  return suspended_ ? make_client()->read_frames(id_, query, Client::ReadUntil::now, take) : whole;
 }
 
 Status JobFollower::follow_events(const Sinks& sinks) {

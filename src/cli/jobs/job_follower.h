@@ -32,7 +32,8 @@ class JobFollower {
     bool until_suspended = false;                                       // the end of following, once its output has come
   };
 
-  JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone);
+  // `ticket`: of a job whose home is another peer; empty: the job is the daemon's own.
+  JobFollower(std::filesystem::path socket, const job::JobId& id, IfGone if_gone, const std::string& ticket = {});
 
   // How the job ended; nothing if detach() came first, or if it is suspended().
   Result<std::optional<node::JobEvent::Over>> follow(const Sinks& sinks);
@@ -48,7 +49,10 @@ class JobFollower {
   Status follow_events(const Sinks& sinks);
   bool pause();
 
+  std::unique_ptr<gateway::Client> make_client() const;
+
   const std::filesystem::path socket_;
+  const std::string ticket_;
   const job::JobId id_;
   const IfGone if_gone_;
   std::vector<std::unique_ptr<gateway::Client>> clients_;  // of events, of the streams, of frames

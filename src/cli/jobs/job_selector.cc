@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "wire/job_ticket.h"
+
 namespace gw::cli {
 namespace {
 
@@ -46,6 +48,8 @@ Result<job::JobId> find_job(std::string_view text, const std::vector<node::JobSu
   if (named.size() > 1) return several("are called", text, named);
   if (begun.size() == 1) return begun.front();
   if (begun.size() > 1) return several("have ids that begin with", text, begun);
+  if (wire::looks_like_ticket(text))
+    return fail(Kind::invalid, "a ticket shows a job and changes nothing: do this on the machine of the job, with the id of the job");
   return fail(Kind::not_found, "there is no job '{}': list the jobs with 'godwit job list'", text);
 }
 

@@ -21,6 +21,7 @@ TEST(JobSelector, NamesJobsByAgeNameAndFirstDigits) {
   EXPECT_EQ(find_job("last-3", jobs).error().kind, Kind::not_found);
   EXPECT_EQ(find_job("last-x", jobs).error().kind, Kind::not_found);
   EXPECT_EQ(find_job("", jobs).error().kind, Kind::not_found);
+  EXPECT_EQ(find_job("godwit-job:ab", jobs).error().kind, Kind::invalid) << "a ticket is read by the commands that show a job";
   EXPECT_EQ(find_job("ray.c", jobs).error().kind, Kind::not_found) << "the name of its program is not its own";
 }
 

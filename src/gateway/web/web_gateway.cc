@@ -39,7 +39,8 @@ Status check_web_address(const std::string& text) {
       where.port(), where.port(), where.port());
 }
 
-Result<std::unique_ptr<WebGateway>> WebGateway::open(asio::io_context& io, node::Control& control, Config config) {
+Result<std::unique_ptr<WebGateway>> WebGateway::open(asio::io_context& io, node::Control& control, node::JobTickets& tickets,
+                                                     Config config) {
   GW_TRY_VOID(check_web_address(config.listen));
   Tcp::acceptor acceptor(io);
   if (config.listen.empty()) {
@@ -56,21 +57,22 @@ Result<std::unique_ptr<WebGateway>> WebGateway::open(asio::io_context& io, node:
   error_code error;
   const Tcp::endpoint where = acceptor.local_endpoint(error);
   if (error) return fail(Kind::internal, "the address of the dashboard is not known: {}", error.message());
-  std::unique_ptr<WebGateway> gateway(new WebGateway(io, control, std::move(config), where));
+  std::unique_ptr<WebGateway> gateway(new WebGateway(io, control, tickets, std::move(config), where));
   gateway->session_server_.open(std::move(acceptor));
   log::info(kWebArea, "dashboard", kv("at", gateway->access_.address()), kv("command", "godwit web open"));
   return gateway;
 }
 
-WebGateway::WebGateway(asio::io_context& io, node::Control& control, Config config, const Tcp::endpoint& where)
+WebGateway::WebGateway(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config, const Tcp::endpoint& where)
     : config_(std::move(config)),
       port_(where.port()),
       access_(node::text_of(where), WebTokens::open(config_.tokens), config_.pages),
-      session_server_(
-          io, {.area = kWebArea,
-               .connections = config_.connections,
-               .make = [this, &control, session = with_headers(config_.session)](Tcp::socket socket) -> Result<std::unique_ptr<Session>> {
-                 return std::make_unique<Session>(std::move(socket), control, session, &access_, Session::Entrance::web);
-               }}) {}
+      session_server_(io, {.area = kWebArea,
+                           .connections = config_.connections,
+                           .make = [this, &control, &tickets,
+                                    session = with_headers(config_.session)](Tcp::socket socket) -> Result<std::unique_ptr<Session>> {
+                             return std::make_unique<Session>(std::move(socket), control, tickets, session, &access_,
+                                                              Session::Entrance::web);
+                           }}) {}
 
 }  // namespace gw::gateway

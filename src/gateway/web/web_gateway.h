@@ -23,7 +23,7 @@ class WebGateway {
   };
 
   // Kind::invalid: the address is not one of loopback, or is taken.
-  static Result<std::unique_ptr<WebGateway>> open(asio::io_context& io, node::Control& control, Config config);
+  static Result<std::unique_ptr<WebGateway>> open(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config);
 
   WebAccess& access() { return access_; }
   std::uint16_t port() const { return port_; }
@@ -32,7 +32,7 @@ class WebGateway {
   asio::awaitable<void> stop() { return session_server_.stop(); }
 
  private:
-  WebGateway(asio::io_context& io, node::Control& control, Config config, const Tcp::endpoint& where);
+  WebGateway(asio::io_context& io, node::Control& control, node::JobTickets& tickets, Config config, const Tcp::endpoint& where);
 
   const Config config_;
   const std::uint16_t port_;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "gateway/test/fake_control.h"
+#include "gateway/test/fake_tickets.h"
 #include "gateway/web/web_address.h"
 #include "os/files/file.h"
 #include "os/files/io.h"
@@ -29,7 +30,7 @@ class AtTheWeb : public testing::Test {
     config.listen = "127.0.0.1:0";
     config.tokens = folder.path() / "tokens";
     config.pages = kTestPages;
-    gateway = WebGateway::open(io, control, config).value();
+    gateway = WebGateway::open(io, control, tickets, config).value();
     host = gateway->access().address().substr(7);
     manager = gateway->access().tokens().issue(Scope::manage, Api::now()).value();
     watcher = gateway->access().tokens().issue(Scope::watch, Api::now()).value();
@@ -73,6 +74,7 @@ class AtTheWeb : public testing::Test {
   asio::io_context io{1};
   transport::TaskGroup stopping{io.get_executor()};
   FakeControl control{io};
+  FakeTickets tickets{io};
   std::unique_ptr<WebGateway> gateway;
   std::thread thread;
   std::string host, manager, watcher;

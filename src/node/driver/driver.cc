@@ -160,6 +160,9 @@ void Driver::make_control() {
                           .share_file = config_.share_file,
                           .fetch = config_.fetch,
                           .on_stop = config_.on_stop});
+  tickets_ = std::make_unique<TicketQuestions>(
+      TicketQuestions::Parts{*peer_, *job_views_, *transport_, *dialer_, signer_, post},
+      TicketQuestions::Config{.self = {identity_.id()}, .key = identity_.public_key(), .addresses = addresses_});
 }
 
 void Driver::start_discovery() {
@@ -320,6 +323,7 @@ void Driver::on_message(const transport::PeerId& from, transport::Lane, Bytes by
 }
 
 void Driver::on_request(const transport::RequestId& request, Bytes bytes) {
+  if (wire::looks_like_question(bytes) && tickets_) return tickets_->on_question(os::monotonic_now(), request, bytes);
   (void)transport_->answer(request, transport::Lane::control, answer_probe(bytes, config_.version));
 }
 

@@ -19,6 +19,7 @@
 #include "node/driver/node_control.h"
 #include "node/driver/owner_watch.h"
 #include "node/driver/pending_requests.h"
+#include "node/driver/ticket_questions.h"
 #include "node/fetch/url_fetcher.h"
 #include "node/jobs/job_views.h"
 #include "node/jobs/output_reader.h"
@@ -93,6 +94,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
 
   // REQUIRES: start() was successful.
   NodeControl& control() { return *control_; }
+  JobTickets& tickets() { return *tickets_; }
 
  private:
   static constexpr std::string_view kArea = "node";  // of its log
@@ -178,6 +180,7 @@ class Driver final : transport::Receiver, Dialer::Owner, Disk::Owner, WorkerTabl
   BulkPacer pacer_;
   CapacityWatch capacity_;
   std::unique_ptr<NodeControl> control_;
+  std::unique_ptr<TicketQuestions> tickets_;
   asio::steady_timer deadline_;
   job::Time armed_ = job::kNever;
   std::optional<job::Persist> unwritten_;  // records of the turns of this wake-up
