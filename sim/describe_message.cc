@@ -16,6 +16,13 @@ std::string brief(const std::string& bytes) {
   return bytes.empty() ? "none" : hex(as_bytes(bytes).first(std::min<std::size_t>(bytes.size(), 3)));
 }
 
+template <class List>
+std::string brief_list(const List& list) {
+  std::string text;
+  for (const std::string& bytes : list) text += (text.empty() ? "" : "+") + brief(bytes);
+  return text;
+}
+
 template <class Message>
 std::string thread_of(const Message& message) {
   return fmt::format("thread {} epoch {}", message.thread() % 10000, message.epoch());
@@ -132,7 +139,7 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kStatus:
       return describe_status(job.status());
     case JobMessage::kAssign:
-      return fmt::format("assign {} keeper {} restore {} stored{}", kept_thread_of(job.assign()), brief(job.assign().keeper()),
+      return fmt::format("assign {} keepers {} restore {} stored{}", kept_thread_of(job.assign()), brief_list(job.assign().keepers()),
                          job.assign().restore(), describe_marks(job.assign().stored()));
     case JobMessage::kDrop:
       return "drop " + thread_of(job.drop());
@@ -147,8 +154,8 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kTaskReport:
       return describe_report(job.task_report());
     case JobMessage::kKeeperChange:
-      return fmt::format("keeper change {} current {} target {}", kept_thread_of(job.keeper_change()), brief(job.keeper_change().current()),
-                         brief(job.keeper_change().target()));
+      return fmt::format("keeper change {} current {} target {}", kept_thread_of(job.keeper_change()),
+                         brief_list(job.keeper_change().current()), brief(job.keeper_change().target()));
     case JobMessage::kKeeperFilled:
       return "keeper filled " + kept_thread_of(job.keeper_filled());
     case JobMessage::kKeepImage:

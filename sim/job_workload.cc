@@ -56,7 +56,7 @@ JobWorkload::JobWorkload(const Scenario& scenario, std::uint64_t seed, std::opti
 GuestState JobWorkload::make_program() {
   constexpr std::uint64_t kForks = 2;
   GuestState beginning{.program = rng_.next(), .steps = 1 + rng_.below(scenario_.steps)};
-  beginning.forks_left = scenario_.pure || scenario_.rigid ? 0 : kForks;
+  beginning.forks_left = scenario_.pure || scenario_.childless || scenario_.rigid ? 0 : kForks;
   beginning.rigid = scenario_.rigid ? 1 : 0;
   beginning.pure = scenario_.pure ? 1 : 0;
   beginning.reads = scenario_.input ? 1 : 0;

@@ -43,6 +43,7 @@ const Settings<Scenario>& settings() {
                                     .flag("only_keepers", &Scenario::only_keepers)
                                     .flag("faults", &Scenario::faults)
                                     .flag("pure", &Scenario::pure)
+                                    .flag("childless", &Scenario::childless)
                                     .flag("rows", &Scenario::rows)
                                     .flag("graph", &Scenario::graph)
                                     .flag("input", &Scenario::input)

@@ -30,6 +30,7 @@ struct Scenario {
   std::uint32_t stop_after = 0;  // the job stops when so many tasks have failed; 0: never
   bool faults = true;
   bool pure = false;            // guests neither read clocks nor fork
+  bool childless = false;       // guests do not fork
   bool rows = false;            // the program of each task is in its row, in segments that hosts fetch
   bool graph = false;           // rows, and tasks in random stages that leave files for each other
   bool input = false;           // the one task of each job reads standard input

@@ -10,6 +10,7 @@
 #include "base/reached.h"
 #include "job/records.h"
 #include "peer/peer.h"
+#include "wire/messages/peer_messages.h"
 #include "wire/messages/rules.h"
 
 namespace gw::peer {
@@ -76,7 +77,8 @@ std::string_view name_of(RecordKind kind) {
 bool is_hash_or_none(const std::string& bytes) { return bytes.empty() || bytes.size() == sizeof(Hash256); }
 
 bool parse_thread(const std::string& value, wire::pb::ThreadRecord& record) {
-  return record.ParseFromString(value) && is_hash_or_none(record.host()) && is_hash_or_none(record.keeper());
+  return record.ParseFromString(value) && is_hash_or_none(record.host()) && record.keepers_size() <= wire::kMaxKeepers &&
+         std::ranges::all_of(record.keepers(), [](const std::string& keeper) { return keeper.size() == sizeof(Hash256); });
 }
 
 bool parse_counters(const std::string& value, wire::pb::RecoveryCountersRecord& record) {

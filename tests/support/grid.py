@@ -395,12 +395,12 @@ class Peer:
 
     def output(self, job: str) -> bytes:
         """What the job has printed so far and will never change."""
-        return self._read(f"/v1/jobs/{job}/output")
+        return self.read(f"/v1/jobs/{job}/output")
 
     def get(self, path: str) -> dict:
-        return json.loads(self._read(path))
+        return json.loads(self.read(path))
 
-    def _read(self, path: str) -> bytes:
+    def read(self, path: str) -> bytes:
         """Raises OSError or HTTPException while the daemon is down or paused."""
         connection = _LocalConnection(self.socket)
         try:

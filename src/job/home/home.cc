@@ -113,6 +113,7 @@ void Home::on_suspended(Time now, const PeerId& from, const JobMessage::ThreadNa
   if (thread == nullptr) return;
   GW_REACHED("home: a thread was suspended");
   const Claim* claim = claims_.find(from);
+  note_source(id, name.restored_from(), out);
   const bool unasked = !thread->placed()->suspend_asked && claim != nullptr && !claim->draining;
   leave_host(now, id, from);
   threads_.wait(id);
@@ -240,7 +241,7 @@ void Home::place(Time now, ThreadId id, const PeerId& host, Actions& out, Start 
 void Home::send_assign(Time now, ThreadId id, Actions& out) {
   const HomeThread& thread = threads_.at(id);
   const HomeThread::Placed& placed = *thread.placed();
-  out.after_disk(to_peer(placed.host, charter_.id(), assign_message(id, thread, keepers_.grant(id, thread, *thread.keeper))));
+  out.after_disk(to_peer(placed.host, charter_.id(), assign_message(id, thread, keepers_.grant(id, thread, thread.keepers))));
   threads_.set_due(id, now + config_.retry);
 }
 
@@ -279,17 +280,20 @@ void Home::on_due(Time now, ThreadId id, Actions& out) {
     GW_REACHED("home: an assignment was repeated");
     return send_assign(now, id, out);
   }
-  if (placed.start_state >= JobMessage::BEGINNING) return keepers_.tend(now, id, out);
+  if (placed.start_state >= JobMessage::BEGINNING) {
+    if (keepers_.tend(now, id, out)) records_.write(id, out);
+    return;
+  }
   tend_waiting_host(now, id, out);
 }
 
-// The host has the thread, and lacks something that the keeper has, or a slot.
+// The host has the thread, and lacks something that the keepers have, or a slot.
 void Home::tend_waiting_host(Time now, ThreadId id, Actions& out) {
   HomeThread& thread = threads_.at(id);
   HomeThread::Placed& placed = *thread.placed();
   if (placed.start_state != JobMessage::NOT_YET || !placed.restore) return threads_.set_due(id, now + config_.keepers.look);
   threads_.set_due(id, now + config_.retry);
-  out.watched_peers.push_back(*thread.keeper);
+  out.watched_peers.insert(out.watched_peers.end(), thread.keepers.begin(), thread.keepers.end());
   placed.keeper_missing = keepers_.is_there(thread) ? kNever : std::min(placed.keeper_missing, now);
   if (placed.keeper_missing == kNever || now - placed.keeper_missing < config_.keeper_patience) return;
   GW_REACHED("home: a host waits for a keeper that is gone");
@@ -349,9 +353,11 @@ void Home::note_held(Time now, const PeerId& from, const JobMessage::Status::Hel
     return slots_.on_refused(from);
   }
   thread->placed()->acknowledged = true;
+  if (held.start_state() >= JobMessage::BEGINNING) note_source(id, held.restored_from(), out);
   note_start_state(now, id, held.start_state(), out);
-  thread->placed()->keeper_stalled = held.keeper_stalled();
-  if (held.keeper_stalled() && held.start_state() >= JobMessage::BEGINNING) keepers_.on_stalled(now, id, out);
+  thread->placed()->keeper_stalled = !held.stalled_keeper().empty();
+  if (held.stalled_keeper().empty() || held.start_state() < JobMessage::BEGINNING) return;
+  if (keepers_.on_stalled(now, id, PeerId::from(held.stalled_keeper()), out)) records_.write(id, out);
 }
 
 // The host says from where the thread goes on.
@@ -461,6 +467,7 @@ void Home::on_effects(Time now, const PeerId& from, const JobMessage::Effects& m
   }
   if (runs_there) {
     thread->placed()->acknowledged = true;
+    note_source(id, message.restored_from(), out);
     note_start_state(now, id, message.start_state(), out);
   }
   for (const Effect& effect : message.effects())
@@ -520,7 +527,7 @@ void Home::add_child(const HomeThread& parent, ThreadId id, Actions& out) {
   HomeThread& child = threads_.add_forked(id);
   child.kept = true;
   child.preferred = parent.placed()->host;
-  threads_.set_keeper(id, parent.keeper);
+  threads_.set_keepers(id, parent.keepers);
   records_.write(id, out);
 }
 

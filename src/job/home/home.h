@@ -149,11 +149,10 @@ class Home {
   void on_effects(Time now, const PeerId& from, const JobMessage::Effects& message, Actions& out, Files files = Files::new_here);
   void on_keeper_filled(Time now, const PeerId& from, const JobMessage::KeeperFilled& message, Actions& out) {
     const ThreadId id{message.thread()};
-    const HomeThread* thread = on_record(id, from, message.epoch());
-    if (thread == nullptr) return;
+    if (on_record(id, from, message.epoch()) == nullptr) return;
     if (keepers_.on_filled(now, id, message.keeper_generation())) records_.write(id, out);
     // The generation stays: it names who may write at the new keeper. An answer that was lost is repeated here.
-    keepers_.send(id, *thread, out);
+    keepers_.send(id, *threads_.find(id), out);
     if (suspension_.wanted()) threads_.set_due(id, now);  // its last image may have waited for this
   }
   void on_ask_kept(Time now, const PeerId& from, const JobMessage::AskKept& message, Actions& out);
@@ -293,7 +292,7 @@ class Home {
 
   // --- placing
   void place_ready(Time now, Actions& out);
-  // True: its keeper is away, and it waits for it.
+  // True: its keepers are away, and it waits for them.
   bool park_without_keeper(Time now, ThreadId id) {
     if (keepers_.is_there(threads_.at(id))) return false;
     threads_.park(id, now);
@@ -311,6 +310,10 @@ class Home {
   // --- threads
   HomeThread* on_record(ThreadId id, const PeerId& from, std::uint64_t epoch);
   void note_held(Time now, const PeerId& from, const JobMessage::Status::Held& held, const std::string& failure, Actions& out);
+  // `keeper`: that gave the host the state of the thread; empty: it has only one, or home knows it.
+  void note_source(ThreadId id, const std::string& keeper, Actions& out) {
+    if (!keeper.empty() && keepers_.on_restored(id, PeerId::from(keeper))) records_.write(id, out);
+  }
   void note_start_state(Time now, ThreadId id, JobMessage::StartState start_state, Actions& out);
   // Whether the thread may have killed its worker, or was given back by a host that did not run it.
   enum class Blame : std::uint8_t { thread, host };
@@ -322,7 +325,7 @@ class Home {
   }
   enum class Fault : std::uint8_t { program, kept_state };
   void on_fault(Time now, ThreadId id, const std::string& sentence, Actions& out, Fault fault = Fault::program);
-  // The keeper has nothing, or other state than it claimed, and the program is not at fault.
+  // The keepers have nothing, or other state than they claimed, and the program is not at fault.
   void abandon_kept_state(Time now, ThreadId id, Actions& out) {
     GW_REACHED("home: a thread begins anew because its keeper has lost it");
     lose(now, id, {}, out);

@@ -28,7 +28,7 @@ JobMessage assign_message(ThreadId id, const HomeThread& thread, wire::pb::Signe
   assign.set_epoch(thread.epoch);
   wire::write(placed.stored, *assign.mutable_stored());
   assign.set_task(thread.task);
-  assign.set_keeper(thread.keeper->bytes());
+  for (const PeerId& keeper : thread.keepers) assign.add_keepers(keeper.bytes());
   assign.set_keeper_generation(thread.keeper_generation);
   assign.set_restore(placed.restore);
   assign.set_forked(thread.forked);
@@ -76,7 +76,7 @@ JobMessage forget_message(const PeerId& keeper, const JobMessage::AskKept& asked
   for (const JobMessage::KeptName& kept : asked.threads()) {
     const HomeThread* thread = threads.find(ThreadId{kept.thread()});
     const bool keeps = thread == nullptr ? is_expected(kept, threads)
-                                         : !thread->over() && (thread->keeper == keeper ||
+                                         : !thread->over() && (thread->kept_at(keeper) ||
                                                                (thread->placed() != nullptr && thread->placed()->target == keeper));
     if (!keeps) *message.mutable_forget()->add_threads() = kept;
   }

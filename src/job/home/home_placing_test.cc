@@ -92,7 +92,7 @@ TEST_F(AtHome, AThreadWhoseKeptStateIsBadBeginsAnewAtAnotherKeeper) {
   EXPECT_EQ(count<ThreadFailed>(), 0u);
   EXPECT_FALSE(anew[0].restore());
   EXPECT_GT(anew[0].epoch(), second[0].epoch());
-  EXPECT_NE(anew[0].keeper(), second[0].keeper());
+  EXPECT_NE(anew[0].keepers(0), second[0].keepers(0));
 }
 
 TEST_F(AtHome, AThreadThatNeedsItsDeterminantsFailsWhenTheyAreLost) {
@@ -243,7 +243,7 @@ TEST_F(AtHome, KeepsAHostWhoseThreadsAreSeenByAKeeper) {
     kept.add_threads()->set_thread(first[0].thread());
     kept.mutable_threads(0)->set_epoch(first[0].epoch());
     kept.mutable_threads(0)->set_changes(i);
-    home_->on_ask_kept(now_, PeerId::from(first[0].keeper()), kept, out_);
+    home_->on_ask_kept(now_, PeerId::from(first[0].keepers(0)), kept, out_);
   }
   EXPECT_EQ(home_->snapshot().running, 2u);
 }
@@ -291,7 +291,7 @@ TEST_F(AtHome, AChildIsPlacedAtTheHostOfItsParentIfThatHasRoom) {
   const auto child = assigned(kFirst);
   ASSERT_EQ(child.size(), 1u);
   EXPECT_EQ(child[0].thread(), child_of(ThreadId{parent[0].thread()}, 1).value());
-  EXPECT_EQ(child[0].keeper(), parent[0].keeper()) << "which has its first image";
+  EXPECT_EQ(child[0].keepers(0), parent[0].keepers(0)) << "which has its first image";
   EXPECT_GT(child[0].keeper_generation(), parent[0].keeper_generation());
   EXPECT_TRUE(child[0].restore());
   EXPECT_TRUE(child[0].forked());

@@ -85,13 +85,13 @@ Status HomeRecovery::recover_thread(ThreadId id) {
   thread.keeper_generation = record.keeper_generation();
   thread.kept = record.restore();
   if (!record.host().empty()) thread.host = PeerId::from(record.host());
-  if (!record.keeper().empty()) {
-    parts_.threads.set_keeper(id, PeerId::from(record.keeper()));
-    parts_.roster.add_keeper(*thread.keeper);
-  }
+  std::vector<PeerId> keepers;
+  for (const std::string& keeper : record.keepers()) keepers.push_back(PeerId::from(keeper));
+  for (const PeerId& keeper : keepers) parts_.roster.add_keeper(keeper);
+  parts_.threads.set_keepers(id, std::move(keepers));
   const bool was_placed = record.state() == wire::pb::ThreadRecord::PLACED || record.state() == wire::pb::ThreadRecord::ENDED;
   if (was_placed && !thread.host) return fail(Kind::corrupt, "the record of thread {} has no host", id.value());
-  if (thread.kept && !thread.keeper) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
+  if (thread.kept && thread.keepers.empty()) return fail(Kind::corrupt, "the record of thread {} has no keeper", id.value());
   if (thread.epoch > 0) GW_TRY_VOID(parts_.ledger.adopt(id, thread.epoch));
   if (record.state() == wire::pb::ThreadRecord::PLACED) return recover_place(id, record);
   if (record.state() == wire::pb::ThreadRecord::ENDED) parts_.threads.end(id, {record.exit_code(), record.sentence()});

@@ -60,7 +60,7 @@ TEST_F(AtHome, ALimitIsAFailureWithItsOwnExitCode) {
 TEST_F(AtHome, AThreadWithStoredEffectsWaitsForItsKeeper) {
   begin(1);
   const auto first = offer(kFirst, 2);
-  ASSERT_EQ(first[0].keeper(), id_of(kKeeperPeer).bytes());
+  ASSERT_EQ(first[0].keepers(0), id_of(kKeeperPeer).bytes());
   effects(kFirst, {output_of(first[0], 1)}, 3);
   peers_.free_slots.clear();
   home_->on_peer_lost(now_, id_of(kKeeperPeer), out_);
@@ -77,7 +77,7 @@ TEST_F(AtHome, AThreadWithStoredEffectsWaitsForItsKeeper) {
   const auto resumed = offer(kSecond, 2);
   ASSERT_EQ(resumed.size(), 1u);
   EXPECT_TRUE(resumed[0].restore());
-  EXPECT_EQ(resumed[0].keeper(), id_of(kKeeperPeer).bytes());
+  EXPECT_EQ(resumed[0].keepers(0), id_of(kKeeperPeer).bytes());
 }
 
 TEST_F(AtHome, AThreadOfWhichNothingIsKnownBeginsAnewWithoutItsKeeper) {

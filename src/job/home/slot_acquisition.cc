@@ -219,8 +219,8 @@ void SlotAcquisition::on_kept(Time now, const PeerId& keeper, const JobMessage::
   for (const JobMessage::KeptName& name : kept.threads()) {
     HomeThread* thread = environment_.threads.find(ThreadId{name.thread()});
     HomeThread::Placed* placed = thread != nullptr ? thread->placed() : nullptr;
-    if (placed == nullptr || thread->keeper != keeper || placed->host == keeper || thread->epoch != name.epoch()) continue;
-    if (std::exchange(placed->kept_changes, name.changes()) == name.changes()) continue;
+    if (placed == nullptr || !thread->kept_at(keeper) || placed->host == keeper || thread->epoch != name.epoch()) continue;
+    if (std::exchange(placed->kept_changes[keeper], name.changes()) == name.changes()) continue;
     if (Claim* claim = environment_.claims.find(placed->host)) claim->progress_at = claim->seen_at = now;
   }
 }

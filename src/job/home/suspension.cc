@@ -42,7 +42,7 @@ Result<ThreadId> Suspension::only_thread(const ThreadTable& threads, const Manif
     return fail(Kind::unsupported,
                 "job {} has {} threads that have not ended, and an image holds the main thread alone: continue it with 'godwit job resume'",
                 job_.brief(), threads.unfinished());
-  if (threads.at(main).keeper != self)
+  if (!threads.at(main).kept_at(self))
     return fail(Kind::not_found,
                 "the state of job {} is kept by another peer: resume the job, and suspend it again while it runs, to bring it here",
                 job_.brief());

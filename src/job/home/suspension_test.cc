@@ -50,7 +50,7 @@ TEST(Suspension, FindsTheOnlyThreadThatCanBeExported) {
   ASSERT_TRUE(suspension.begin(out));
   ASSERT_TRUE(suspension.complete(0, out));
   EXPECT_EQ(suspension.only_thread(threads, manifest, self).error().kind, Kind::not_found) << "nobody keeps it";
-  threads.set_keeper(kMainThread, self);
+  threads.set_keepers(kMainThread, {self});
   EXPECT_EQ(suspension.only_thread(threads, manifest, self).value(), kMainThread);
   threads.add(child_of(kMainThread, 1));
   EXPECT_EQ(suspension.only_thread(threads, manifest, self).error().kind, Kind::unsupported);

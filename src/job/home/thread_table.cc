@@ -64,9 +64,11 @@ void ThreadTable::leave_state(ThreadId id, HomeThread& thread) {
     if (doubted->second.empty()) doubted_.erase(doubted);
     return;
   }
-  const auto parked = parked_.find(*thread.keeper);
-  parked->second.erase(id);
-  if (parked->second.empty()) parked_.erase(parked);
+  for (const PeerId& keeper : thread.keepers) {
+    const auto parked = parked_.find(keeper);
+    parked->second.erase(id);
+    if (parked->second.empty()) parked_.erase(parked);
+  }
 }
 
 void ThreadTable::wait(ThreadId id) {
@@ -78,10 +80,10 @@ void ThreadTable::wait(ThreadId id) {
 
 void ThreadTable::park(ThreadId id, Time now) {
   HomeThread& thread = threads_.at(id);
-  GW_ASSERT(thread.keeper.has_value());
+  GW_ASSERT(!thread.keepers.empty());
   leave_state(id, thread);
   thread.state = HomeThread::Waiting{.keeper_missing = now};
-  parked_[*thread.keeper].insert(id);
+  for (const PeerId& keeper : thread.keepers) parked_[keeper].insert(id);
 }
 
 void ThreadTable::doubt(ThreadId id, const PeerId& accuser) {
@@ -124,8 +126,8 @@ void ThreadTable::fail(ThreadId id, HomeThread::Failed how) {
 
 void ThreadTable::begin_anew(ThreadId id) {
   HomeThread& thread = threads_.at(id);
-  thread.bad_keeper = thread.keeper;
-  set_keeper(id, std::nullopt);
+  thread.bad_keepers = thread.keepers;
+  set_keepers(id, {});
   thread.kept = false;
   thread.faults.clear();
   thread.fault_reports = 0;
@@ -136,7 +138,7 @@ void ThreadTable::run_again(ThreadId id, const PeerId& host) {
   begin_anew(id);
   avoid(id, host);
   HomeThread& thread = threads_.at(id);
-  thread.bad_keeper.reset();  // it has lost nothing
+  thread.bad_keepers.clear();  // they have lost nothing
   thread.determinants = 0;
   thread.placed_first = thread.ran = Time(0);
   ++thread.failed_runs;
@@ -149,15 +151,16 @@ void ThreadTable::avoid(ThreadId id, const PeerId& host) {
   if (avoid.size() > kAvoided) avoid.erase(avoid.begin());
 }
 
-void ThreadTable::set_keeper(ThreadId id, const std::optional<PeerId>& keeper) {
+void ThreadTable::set_keepers(ThreadId id, std::vector<PeerId> keepers) {
   HomeThread& thread = threads_.at(id);
-  if (thread.keeper) {
-    const auto before = kept_by_.find(*thread.keeper);
+  for (const PeerId& keeper : thread.keepers) {
+    const auto before = kept_by_.find(keeper);
+    if (before == kept_by_.end()) continue;
     before->second.erase(id);
     if (before->second.empty()) kept_by_.erase(before);
   }
-  thread.keeper = keeper;
-  if (keeper) kept_by_[*keeper].insert(id);
+  thread.keepers = std::move(keepers);
+  for (const PeerId& keeper : thread.keepers) kept_by_[keeper].insert(id);
 }
 
 const std::set<ThreadId>* ThreadTable::kept_by(const PeerId& keeper) const {
@@ -165,12 +168,12 @@ const std::set<ThreadId>* ThreadTable::kept_by(const PeerId& keeper) const {
   return found == kept_by_.end() ? nullptr : &found->second;
 }
 
-// The thread is over: it leaves the index of its keeper, but the keeper's id stays for display.
+// The thread is over: it leaves the index of its keepers, but their ids stay for display.
 void ThreadTable::retire(ThreadId id) {
   if (threads_.at(id).forked) --unfinished_children_;
-  const std::optional<PeerId> keeper = threads_.at(id).keeper;
-  set_keeper(id, std::nullopt);
-  threads_.at(id).keeper = keeper;
+  std::vector<PeerId> keepers = threads_.at(id).keepers;
+  set_keepers(id, {});
+  threads_.at(id).keepers = std::move(keepers);
 }
 
 void ThreadTable::set_due(ThreadId id, Time at) {
@@ -210,7 +213,7 @@ wire::pb::ThreadRecord record_of(const HomeThread& thread, std::uint32_t slots) 
   record.set_keeper_generation(thread.keeper_generation);
   record.set_restore(thread.kept);
   record.set_determinants(thread.determinants);
-  if (thread.keeper) record.set_keeper(thread.keeper->bytes());
+  for (const PeerId& keeper : thread.keepers) record.add_keepers(keeper.bytes());
   if (thread.host) record.set_host(thread.host->bytes());
   record.set_exit_code(thread.exit_code());
   record.set_sentence(thread.sentence());

@@ -1,6 +1,7 @@
 #pragma once
 // The threads of a job as its home knows them.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,8 +19,8 @@ namespace gw::job {
 
 // The states of a thread at its home. Each state has only its own data.
 
-// The thread has no host. `keeper_missing`: since when it waits for its keeper to come back; kNever: it could run. `accuser`: a host that
-// reported that the thread cannot run, so that another host has to try.
+// The thread has no host. `keeper_missing`: since when it waits for one of its keepers to come back; kNever: it could run. `accuser`: a
+// host that reported that the thread cannot run, so that another host has to try.
 struct ThreadWaiting {
   Time keeper_missing = kNever;
   std::optional<PeerId> accuser = std::nullopt;
@@ -32,14 +33,15 @@ struct ThreadPlacement {
   bool acknowledged = false;  // in a status of the host
   bool suspend_asked = false;
   bool keeper_stalled = false;  // the host reported so
+  bool source_known = false;    // the keeper that gave the host the thread's state has been reported
   wire::pb::JobMessage::StartState start_state = wire::pb::JobMessage::NOT_YET;
   StreamMarks stored;            // effects that home had stored when it made the assignment
   bool promoted = false;         // the host runs it already, as a task
   bool restore = false;          // the assignment says that the keeper may have an image
   std::optional<PeerId> target;  // a keeper that is being filled
   Time target_since{0};
-  std::uint64_t kept_changes = 0;  // as the keeper said last
-  Time keeper_missing = kNever;    // since when the keeper is away whose image the host waits for
+  std::map<PeerId, std::uint64_t> kept_changes;  // as each keeper said last
+  Time keeper_missing = kNever;                  // since when no keeper is there, although the host waits for an image
 };
 struct ThreadEnded {
   std::uint32_t exit_code = 0;
@@ -59,13 +61,15 @@ struct HomeThread {
 
   std::uint32_t task = 0;  // meaningless if forked
   bool forked = false;
-  std::uint64_t order = 0;     // position in the order in which threads became known
-  std::uint64_t epoch = 0;     // 0: never placed
-  std::optional<PeerId> host;  // the last one
-  std::optional<PeerId> keeper;
+  std::uint64_t order = 0;      // position in the order in which threads became known
+  std::uint64_t epoch = 0;      // 0: never placed
+  std::optional<PeerId> host;   // the last one
+  std::vector<PeerId> keepers;  // on record: each has all that is stable
   std::uint64_t keeper_generation = 0;
-  bool kept = false;                     // the keeper may have something
-  std::optional<PeerId> bad_keeper;      // had lost what it kept, or kept something else
+  std::uint64_t keeper_order = 0;        // of the last change of the keepers; 0: home has made none since its start
+  bool kept = false;                     // the keepers may have something
+  std::vector<PeerId> bad_keepers;       // had lost what they kept, or kept something else
+  std::optional<PeerId> former_keeper;   // may still have most pages
   std::optional<PeerId> preferred;       // until the first placement: the host of the thread that forked it, which has its pages
   std::uint64_t determinants = 0;        // recorded before the last effect that is stored
   std::uint32_t failures = 0;            // of workers that ran it
@@ -85,6 +89,7 @@ struct HomeThread {
   const Placed* placed() const { return std::get_if<Placed>(&state); }
   Placed* placed() { return std::get_if<Placed>(&state); }
   bool waits() const { return std::holds_alternative<Waiting>(state); }
+  bool kept_at(const PeerId& peer) const { return std::ranges::find(keepers, peer) != keepers.end(); }
   bool over() const { return std::holds_alternative<Ended>(state) || std::holds_alternative<Failed>(state); }
   std::uint32_t exit_code() const;
   std::string sentence() const;
@@ -110,14 +115,14 @@ class ThreadTable {
 
   // REQUIRES of these: the thread is not over.
   void wait(ThreadId id);
-  // The thread waits, but not for a slot: its keeper is away.
+  // The thread waits, but not for a slot: its keepers are away.
   void park(ThreadId id, Time now);
   // The thread waits for a slot at a peer other than the accuser.
   void doubt(ThreadId id, const PeerId& accuser);
   HomeThread::Placed& place(ThreadId id, const PeerId& host, std::uint64_t claim, Time now);
   void end(ThreadId id, HomeThread::Ended how);
   void fail(ThreadId id, HomeThread::Failed how);
-  // Discards what the keeper has of the thread: the thread starts from its beginning. REQUIRES: it waits.
+  // Discards what the keepers have of the thread: the thread starts from its beginning. REQUIRES: it waits.
   void begin_anew(ThreadId id);
   // A run of the thread has failed at this host: the thread waits to start from its beginning, elsewhere if possible. REQUIRES: it is
   // placed.
@@ -130,12 +135,12 @@ class ThreadTable {
   // Threads that wait for a slot at a peer other than their accuser, by accuser, in the same order.
   const std::map<PeerId, std::set<std::pair<std::uint64_t, ThreadId>>>& doubted() const { return doubted_; }
   bool none_to_place() const { return ready_.empty() && doubted_.empty(); }
-  // Threads that wait for their keeper to come back, by keeper.
+  // Threads that wait for one of their keepers to come back, by keeper.
   const std::map<PeerId, std::set<ThreadId>>& parked() const { return parked_; }
 
   // REQUIRES: the thread is not over, and not parked.
-  void set_keeper(ThreadId id, const std::optional<PeerId>& keeper);
-  // Threads that are not over and have this keeper; nullptr: there are none.
+  void set_keepers(ThreadId id, std::vector<PeerId> keepers);
+  // Threads that are not over and have this keeper on record; nullptr: there are none.
   const std::set<ThreadId>* kept_by(const PeerId& keeper) const;
 
   // REQUIRES: the thread is not over.

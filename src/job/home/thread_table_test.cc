@@ -52,7 +52,7 @@ TEST_F(Threads, AFailureGivesAnExitCode) {
 }
 
 TEST_F(Threads, ThatWaitForAKeeperAreNotReady) {
-  table_.set_keeper(thread(1), id_of(9));
+  table_.set_keepers(thread(1), {id_of(9)});
   table_.park(thread(1), seconds(5));
   EXPECT_EQ(first_ready(), thread(2));
   EXPECT_EQ(table_.waiting(), 3u);
@@ -63,13 +63,13 @@ TEST_F(Threads, ThatWaitForAKeeperAreNotReady) {
 }
 
 TEST_F(Threads, AreFoundByTheirKeeperUntilTheyAreOver) {
-  table_.set_keeper(thread(1), id_of(9));
-  table_.set_keeper(thread(2), id_of(9));
-  table_.set_keeper(thread(2), id_of(8));
+  table_.set_keepers(thread(1), {id_of(9)});
+  table_.set_keepers(thread(2), {id_of(9)});
+  table_.set_keepers(thread(2), {id_of(8)});
   EXPECT_EQ(table_.kept_by(id_of(9))->size(), 1u);
   table_.end(thread(1), {});
   EXPECT_EQ(table_.kept_by(id_of(9)), nullptr);
-  EXPECT_EQ(table_.at(thread(1)).keeper, id_of(9));
+  EXPECT_TRUE(table_.at(thread(1)).kept_at(id_of(9)));
 }
 
 TEST_F(Threads, BecomeDueOnceAndNotAfterTheyLeave) {

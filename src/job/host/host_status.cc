@@ -18,7 +18,8 @@ void HostStatus::add(Time now, const HostedThread& thread, JobMessage::Status& s
   held.set_thread(thread.id().value());
   held.set_epoch(thread.epoch());
   held.set_start_state(thread.start_state());
-  held.set_keeper_stalled(thread.stalled(now));
+  if (const auto stalled = thread.stalled(now)) held.set_stalled_keeper(stalled->bytes());
+  if (thread.source()) held.set_restored_from(thread.source()->bytes());
 }
 
 void HostStatus::send(JobMessage::Status status, Actions& out) const {

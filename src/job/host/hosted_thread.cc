@@ -10,6 +10,16 @@ namespace gw::job {
 using wire::pb::FromWorker;
 using wire::pb::ToWorker;
 
+namespace {
+
+std::vector<ImageReplicator::Keeper> keepers_of(const JobMessage::Assign& assign) {
+  std::vector<ImageReplicator::Keeper> keepers;
+  for (const std::string& keeper : assign.keepers()) keepers.push_back({PeerId::from(keeper), assign.keeper_generation(), assign.grant()});
+  return keepers;
+}
+
+}  // namespace
+
 HostedThread::HostedThread(const Environment& environment, const JobMessage::Assign& assign, Time now)
     : environment_(environment),
       id_(assign.thread()),
@@ -18,16 +28,19 @@ HostedThread::HostedThread(const Environment& environment, const JobMessage::Ass
       stored_before_(wire::marks_of(assign.stored())),
       determinants_before_(assign.determinants()),
       forked_(assign.forked()),
-      assigned_keeper_{PeerId::from(assign.keeper()), assign.keeper_generation(), assign.grant()},
-      stage_(Asking{.resend_at = now}) {
+      assigned_keepers_(keepers_of(assign)),
+      stage_(Asking{.resend_at = now, .since = now}) {
   if (!assign.restore()) stage_ = Queued{};
 }
 
+// The keeper that gave the state has all of it; others would have to be filled first.
 ImageReplicator HostedThread::replicator(ImageReplicator::Restored from) const {
+  std::vector<Keeper> keepers = assigned_keepers_;
+  if (source_) std::erase_if(keepers, [&](const Keeper& keeper) { return keeper.peer != *source_; });
   return {{.retry = environment_.config.retry, .patience = environment_.config.keeper_patience},
           {environment_.job, environment_.home, environment_.images},
           {id_, epoch_},
-          assigned_keeper_,
+          keepers,
           std::move(from)};
 }
 
@@ -66,6 +79,8 @@ bool HostedThread::begins() const {
 
 Time HostedThread::due() const {
   if (const auto* asking = std::get_if<Asking>(&stage_)) return asking->resend_at;
+  if (const auto* fetching = std::get_if<Fetching>(&stage_))
+    return assigned_keepers_.size() > 1 ? fetching->since + environment_.config.keeper_patience : kNever;
   const Running* run = running();
   if (run == nullptr) return kNever;
   Time due = std::min(run->effects.due(), run->images.due());
@@ -77,6 +92,7 @@ Time HostedThread::due() const {
 
 void HostedThread::on_due(Time now, Actions& out) {
   if (const auto* asking = std::get_if<Asking>(&stage_); asking != nullptr && now >= asking->resend_at) ask_image(now, out);
+  if (auto* fetching = std::get_if<Fetching>(&stage_); fetching != nullptr && now >= due()) look_at_fetch(now, *fetching, out);
   Running* run = running();
   if (run == nullptr) return;
   if (now >= run->effects.due()) {
@@ -93,36 +109,86 @@ void HostedThread::on_due(Time now, Actions& out) {
 // --- restoring
 
 void HostedThread::ask_image(Time now, Actions& out) {
-  stage_ = Asking{.resend_at = now + environment_.config.retry};
-  JobMessage message;
-  JobMessage::WantImage& want = *message.mutable_want_image();
-  want.set_thread(id_.value());
-  want.set_epoch(epoch_);
-  want.set_keeper_generation(assigned_keeper_.generation);
-  *want.mutable_grant() = assigned_keeper_.grant;
-  out.send(assigned_keeper_.peer, environment_.job, std::move(message));
+  std::get<Asking>(stage_).resend_at = now + environment_.config.retry;
+  for (const Keeper& keeper : assigned_keepers_) {
+    JobMessage message;
+    JobMessage::WantImage& want = *message.mutable_want_image();
+    want.set_thread(id_.value());
+    want.set_epoch(epoch_);
+    want.set_keeper_generation(keeper.generation);
+    *want.mutable_grant() = keeper.grant;
+    out.send(keeper.peer, environment_.job, std::move(message));
+  }
+}
+
+// A thread that started from its beginning, or from less than was known, would behave differently from its earlier run.
+Status HostedThread::check_kept(const JobMessage::ImageIs& image) const {
+  if (const std::uint64_t kept = image.in_image() + static_cast<std::uint64_t>(image.determinants_size()); kept < determinants_before_)
+    return fail(Kind::guest_fault, "what was kept of it is lost: it needs {} determinants to go on, and the peer that kept them has {}",
+                determinants_before_, kept);
+  const std::uint64_t first = image.image_root().empty() ? 0 : image.in_image();
+  if (image.determinants_size() > 0 && image.determinants(0).index() != first && !GW_BUG(7) && !GW_BUG(54))
+    return fail(Kind::guest_fault, "its keeper has determinants from {} on, and its image ends before {}", image.determinants(0).index(),
+                first);
+  if (image.image_root().empty() && forked_) return fail(Kind::guest_fault, "its image is lost: the peer that kept it has none");
+  return ok();
 }
 
 Status HostedThread::on_image_is(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
-  const bool asked = assigned_keeper_.peer == from && assigned_keeper_.generation == image.keeper_generation();
-  if (!std::holds_alternative<Asking>(stage_) || !asked) return ok();
+  const auto keeper = std::ranges::find(assigned_keepers_, from, &Keeper::peer);
+  if (keeper == assigned_keepers_.end() || keeper->generation != image.keeper_generation()) return ok();
+  auto* asking = std::get_if<Asking>(&stage_);
+  if (asking == nullptr) {
+    compare(from, image);
+    return ok();
+  }
+  const Status fits = check_kept(image);
+  const bool empty = image.image_root().empty() && image.determinants().empty();
+  bool all_empty = false;
+  if (!fits || empty) {
+    asking->useless.insert_or_assign(from, fits);
+    all_empty = asking->useless.size() == assigned_keepers_.size();
+    if (!all_empty && now - asking->since < environment_.config.keeper_patience) return ok();
+    for (const auto& [peer, why] : asking->useless)
+      if (!why) return why;  // it has something, so the thread has run
+  }
+  if (assigned_keepers_.size() > 1 && !all_empty) source_ = from;
+  return take(now, from, image, out);
+}
+
+// The keeper from which the image comes may be gone, and the other one has an image too.
+void HostedThread::look_at_fetch(Time now, Fetching& fetching, Actions& out) {
+  fetching.since = now;
+  if (std::exchange(fetching.progress, environment_.images.progress()) < environment_.images.progress()) return;
+  GW_REACHED("host: an image does not come, and both keepers are asked again");
+  environment_.fetches.cancel({environment_.job, id_}, out);
+  source_.reset();
+  stage_ = Asking{.resend_at = now, .since = now};
+  ask_image(now, out);
+}
+
+// Another keeper has answered too. If it has the same it stays on record, and need not be filled.
+void HostedThread::compare(const PeerId& from, const JobMessage::ImageIs& image) {
+  if (!source_ || *source_ == from || running() != nullptr || assigned_keepers_.size() > 2) return;
+  JobMessage::ImageIs other = image;
+  other.set_keeper_generation(0);
+  if (other.SerializeAsString() != taken_.SerializeAsString()) return;
+  GW_REACHED("host: both keepers of a thread have the same");
+  source_.reset();
+}
+
+Status HostedThread::take(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out) {
+  taken_ = image;
+  taken_.set_keeper_generation(0);
   std::deque<Determinant> determinants(image.determinants().begin(), image.determinants().end());
-  // A thread that started from its beginning, or from less than was known, would behave differently from its earlier run.
-  if (const std::uint64_t kept = image.in_image() + determinants.size(); kept < determinants_before_)
-    return fail(Kind::guest_fault, "what was kept of it is lost: it needs {} determinants to go on, and the peer that kept them has {}",
-                determinants_before_, kept);
   if (GW_BUG(7)) determinants.clear();
-  const std::uint64_t first = image.image_root().empty() ? 0 : image.in_image();
-  if (!determinants.empty() && determinants.front().index() != first && !GW_BUG(54))
-    return fail(Kind::guest_fault, "its keeper has determinants from {} on, and its image ends before {}", determinants.front().index(),
-                first);
   if (image.image_root().empty()) {
-    if (forked_) return fail(Kind::guest_fault, "its image is lost: the peer that kept it has none");
     stage_ = Queued{.from = {.image = std::nullopt, .determinants = std::move(determinants)}};
     return ok();
   }
   GW_TRY_VOID(environment_.fetches.begin(now, {environment_.job, id_}, wire::hash_of(image.image_root()), from, out));
-  stage_ = Fetching{.determinants = std::move(determinants), .in_image = image.in_image()};
+  stage_ = Fetching{
+      .determinants = std::move(determinants), .in_image = image.in_image(), .since = now, .progress = environment_.images.progress()};
   return ok();
 }
 
@@ -175,6 +241,7 @@ void HostedThread::adopt(Time now, Actions& out) {
 }
 
 void HostedThread::run(Time now, ImageReplicator::Restored from, Actions& out) {
+  taken_.Clear();
   const bool restored = from.image.has_value();
   stage_.emplace<Running>(Running{.restored = restored,
                                   .effects = EffectForwarder({.retry = environment_.config.retry}, stored_before_),
@@ -249,6 +316,7 @@ void HostedThread::send(JobMessage::Effects effects, Actions& out) const {
   effects.set_status(environment_.status);
   effects.set_start_state(start_state());
   effects.set_determinants(running()->images.stable_determinants());
+  if (source_) effects.set_restored_from(source_->bytes());
   JobMessage message;
   *message.mutable_effects() = std::move(effects);
   out.send(environment_.home, environment_.job, std::move(message));
@@ -351,6 +419,7 @@ void HostedThread::on_kept(Time now, const PeerId& from, const JobMessage::Kept&
 
 void HostedThread::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
   if (running() == nullptr) return;
+  source_.reset();
   tell_progress(running()->images.on_keeper_change(now, change, out), out);
   send_held_spawn(now, out);
   maybe_checkpoint(now, out);
@@ -413,6 +482,7 @@ void HostedThread::maybe_suspended(Time now, Actions& out) {
   JobMessage message;
   message.mutable_suspended()->set_thread(id_.value());
   message.mutable_suspended()->set_epoch(epoch_);
+  if (source_) message.mutable_suspended()->set_restored_from(source_->bytes());
   out.send(environment_.home, environment_.job, std::move(message));
 }
 

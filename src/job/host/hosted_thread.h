@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,7 +18,7 @@
 
 namespace gw::job {
 
-// A thread that home has assigned here. Asks its keeper for image and determinants, fetches the image, waits for a
+// A thread that home has assigned here. Asks its keepers for image and determinants, fetches the image, waits for a
 // slot, and runs in the worker, whose frames it turns into messages to home and keepers.
 //
 // Invariants: each stage has only what means something in it; effects and images exist only while it runs. Limits: those of its parts. A
@@ -43,15 +44,20 @@ class HostedThread {
   };
   using Keeper = ImageReplicator::Keeper;
 
-  // The host asks the keeper of the thread for its state.
+  // The host asks the keepers of the thread for its state, and goes on from the first answer. One that has nothing, or nothing that fits,
+  // counts only if no other one has more.
   struct Asking {
     Time resend_at{0};
+    Time since{0};
+    std::map<PeerId, Status> useless = {};  // keepers that have nothing (ok), or something that does not fit
   };
   // The image of the thread is being fetched.
   struct Fetching {
     std::deque<Determinant> determinants;
     std::uint64_t in_image;
     ImageTrees::Size size = {};  // of the image, as far as it is known
+    Time since{0};               // the last progress
+    std::uint64_t progress = 0;  // of all images that come
   };
   // The thread has all that it needs but a slot.
   struct Queued {
@@ -102,7 +108,10 @@ class HostedThread {
   // The worker runs the thread no more, and the last image does not become stable, because the keeper is gone: the thread goes on from the
   // image before.
   bool stranded(Time now) const { return running() != nullptr && !is_suspended() && now >= running()->leave_by; }
-  bool stalled(Time now) const { return running() != nullptr && running()->images.stalled(now); }
+  // A keeper that has not said for long that it has more, or refuses to keep more.
+  std::optional<PeerId> stalled(Time now) const { return running() != nullptr ? running()->images.stalled(now) : std::nullopt; }
+  // Of several keepers that do not have the same, the one that gave the state of the thread, until home has said who keeps it now.
+  const std::optional<PeerId>& source() const { return source_; }
 
   // When on_due() has something to do.
   Time due() const;
@@ -152,6 +161,10 @@ class HostedThread {
   void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
 
  private:
+  Status take(Time now, const PeerId& from, const JobMessage::ImageIs& image, Actions& out);
+  Status check_kept(const JobMessage::ImageIs& image) const;
+  void look_at_fetch(Time now, Fetching& fetching, Actions& out);
+  void compare(const PeerId& from, const JobMessage::ImageIs& image);
   ImageReplicator replicator(ImageReplicator::Restored from) const;
   void run(Time now, ImageReplicator::Restored from, Actions& out);
   // REQUIRES: it runs.
@@ -174,9 +187,11 @@ class HostedThread {
   const std::uint64_t epoch_;
   const std::uint32_t task_ = 0;
   const StreamMarks stored_before_;
-  const std::uint64_t determinants_before_ = 0;  // that its keeper has at least
+  const std::uint64_t determinants_before_ = 0;  // that each keeper has at least
   const bool forked_ = false;                    // the thread has no beginning of its own
-  const Keeper assigned_keeper_;
+  const std::vector<Keeper> assigned_keepers_;
+  std::optional<PeerId> source_;
+  JobMessage::ImageIs taken_;  // the state that it gave, until the thread runs; without its names
   std::variant<Asking, Fetching, Queued, Running> stage_;
 };
 

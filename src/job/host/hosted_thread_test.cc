@@ -12,7 +12,7 @@ namespace hosted_thread_test {
 using std::chrono::seconds;
 using test::id_of;
 
-constexpr std::uint8_t kHome = 1, kKeeper = 3;
+constexpr std::uint8_t kHome = 1, kKeeper = 3, kSecondKeeper = 9;
 
 class OneThread : public testing::Test {
  protected:
@@ -20,7 +20,7 @@ class OneThread : public testing::Test {
     assign_.set_thread(kMainThread.value());
     assign_.set_epoch(4);
     wire::write(StreamMarks{{kHomeStream, 2}}, *assign_.mutable_stored());
-    assign_.set_keeper(id_of(kKeeper).bytes());
+    assign_.add_keepers(id_of(kKeeper).bytes());
     assign_.set_keeper_generation(5);
     assign_.set_restore(true);
   }
@@ -120,6 +120,66 @@ TEST_F(OneThread, DoesNotBeginWithLessThanHomeKnowsOf) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().kind, Kind::guest_fault);
   EXPECT_NE(status.error().detail.find("lost"), std::string::npos);
+}
+
+// --- two keepers
+
+TEST_F(OneThread, AsksBothKeepersAndGoesOnFromTheFirstAnswer) {
+  assign_.add_keepers(id_of(kSecondKeeper).bytes());
+  HostedThread thread = make();
+  thread.on_due(now_, out_);
+  EXPECT_EQ(disk_.take(out_).size(), 2u);
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kSecondKeeper), image_is(std::nullopt), out_));
+  EXPECT_EQ(thread.start_state(), JobMessage::QUEUED);
+  EXPECT_EQ(thread.source(), id_of(kSecondKeeper));
+  JobMessage::ImageIs more = image_is(std::nullopt);
+  more.add_determinants()->set_index(1);
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), more, out_));
+  EXPECT_EQ(thread.source(), id_of(kSecondKeeper)) << "the other one has something that was never stable";
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), image_is(std::nullopt), out_));
+  EXPECT_EQ(thread.source(), std::nullopt) << "both have the same: both stay on record";
+}
+
+TEST_F(OneThread, AKeeperThatHasNothingCountsOnlyIfTheOtherHasNothingToo) {
+  assign_.add_keepers(id_of(kSecondKeeper).bytes());
+  JobMessage::ImageIs nothing = image_is(std::nullopt);
+  nothing.clear_determinants();
+  HostedThread thread = make();
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), nothing, out_));
+  EXPECT_EQ(thread.start_state(), JobMessage::NOT_YET);
+  HostedThread other = make();
+  ASSERT_TRUE(other.on_image_is(now_, id_of(kKeeper), nothing, out_));
+  ASSERT_TRUE(other.on_image_is(now_, id_of(kSecondKeeper), image_is(std::nullopt), out_));
+  EXPECT_EQ(other.source(), id_of(kSecondKeeper));
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kSecondKeeper), nothing, out_));
+  EXPECT_EQ(thread.start_state(), JobMessage::QUEUED);
+  EXPECT_EQ(thread.source(), std::nullopt);
+}
+
+TEST_F(OneThread, AKeeperThatIsAwayIsNotWaitedForWithoutEnd) {
+  assign_.add_keepers(id_of(kSecondKeeper).bytes());
+  JobMessage::ImageIs nothing = image_is(std::nullopt);
+  nothing.clear_determinants();
+  HostedThread thread = make();
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), nothing, out_));
+  now_ += config_.keeper_patience;
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), nothing, out_));
+  EXPECT_EQ(thread.source(), id_of(kKeeper));
+}
+
+TEST_F(OneThread, AnImageThatDoesNotComeIsAskedForAgain) {
+  assign_.add_keepers(id_of(kSecondKeeper).bytes());
+  HostedThread thread = make();
+  const NewImage image = test::image_of(EffectGate(kMainThread), 'a');
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kKeeper), image_is(image.root), out_));
+  disk_.take(out_);
+  now_ = thread.due();
+  thread.on_due(now_, out_);
+  EXPECT_EQ(disk_.take(out_).size(), 2u);
+  ASSERT_TRUE(thread.on_image_is(now_, id_of(kSecondKeeper), image_is(image.root), out_));
+  EXPECT_EQ(thread.source(), id_of(kSecondKeeper));
+  thread.close(out_);
+  EXPECT_EQ(blobs_.size(), 0u);
 }
 
 TEST_F(OneThread, AForkedThreadHasNoBeginningOfItsOwn) {

@@ -26,7 +26,7 @@ class ThreadsOfAClaim : public testing::Test {
     JobMessage::Assign assign;
     assign.set_thread(thread);
     assign.set_epoch(epoch);
-    assign.set_keeper(id_of(kHome).bytes());
+    assign.add_keepers(id_of(kHome).bytes());
     HostedThread& added = threads_.add(environment_, assign, now_);
     threads_.refresh(added);
     return added;

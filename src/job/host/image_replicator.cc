@@ -12,7 +12,7 @@ constexpr int kDeterminantsPerMessage = 8192;
 
 }  // namespace
 
-ImageReplicator::ImageReplicator(const Config& config, const Environment& environment, const Name& name, const Keeper& keeper,
+ImageReplicator::ImageReplicator(const Config& config, const Environment& environment, const Name& name, const std::vector<Keeper>& keepers,
                                  Restored restored)
     : config_(config),
       environment_(environment),
@@ -20,7 +20,7 @@ ImageReplicator::ImageReplicator(const Config& config, const Environment& enviro
       stable_(std::move(restored.image)),
       log_(std::move(restored.determinants)),
       stable_determinants_(recorded()) {
-  replicas_.push_back({.keeper = keeper});
+  for (const Keeper& keeper : keepers) replicas_.push_back({.keeper = keeper});
 }
 
 void ImageReplicator::close(Actions& out) {
@@ -39,11 +39,13 @@ ImageReplicator::Replica* ImageReplicator::filling() {
   return any ? &replicas_.back() : nullptr;
 }
 
-bool ImageReplicator::stalled(Time now) const {
-  return std::ranges::any_of(replicas_, [&](const Replica& replica) {
+std::optional<PeerId> ImageReplicator::stalled(Time now) const {
+  const auto stalls = [&](const Replica& replica) {
     const bool silent = replica.waits_since != kNever && now - replica.waits_since > config_.patience;
-    return replica.role == Role::on_record && (silent || replica.refuses);
-  });
+    return replica.role != Role::filled && (silent || replica.refuses);
+  };
+  const auto found = std::ranges::find_if(replicas_, stalls);
+  return found == replicas_.end() ? std::nullopt : std::optional(found->keeper.peer);
 }
 
 bool ImageReplicator::is_sending(const Hash256& root) const {
@@ -291,6 +293,7 @@ ImageReplicator::Progress ImageReplicator::advance(Time now, Actions& out) {
   Progress progress;
   if (!home_decides()) {
     const auto on_record = [&](const auto& has) {
+      if (GW_BUG(181)) return has(replicas_.front());
       return std::ranges::all_of(replicas_, [&](const Replica& replica) { return replica.role != Role::on_record || has(replica); });
     };
     while (replicating_ && on_record([&](const Replica& replica) { return replica.image == replicating_->root; })) {
@@ -327,24 +330,32 @@ void ImageReplicator::check_filled(Time now, Actions& out) {
 
 // --- who keeps
 
-ImageReplicator::Progress ImageReplicator::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
-  Progress progress;
-  const PeerId current = PeerId::from(change.current());
-  // Home has recorded the one that was filled.
+// Home's record: a keeper that was filled may be on it now, and others may have been taken off.
+void ImageReplicator::set_current(const JobMessage::KeeperChange& change) {
+  const auto is_current = [&](const Replica& replica) {
+    return std::ranges::find(change.current(), replica.keeper.peer.bytes()) != change.current().end();
+  };
+  if (Replica* target = filling(); target != nullptr && is_current(*target)) target->role = Role::on_record;
+  const bool any_stays = std::ranges::any_of(replicas_, [&](const Replica& one) { return one.role == Role::on_record && is_current(one); });
+  if (any_stays) std::erase_if(replicas_, [&](const Replica& one) { return one.role == Role::on_record && !is_current(one); });
+  // Another one is to be filled, or none.
   if (const Replica* target = filling();
-      target != nullptr && target->keeper.peer == current && change.keeper_generation() >= target->keeper.generation) {
-    Replica recorded = *target;
-    recorded.role = Role::on_record;
-    replicas_.assign(1, std::move(recorded));
-    progress = advance(now, out);
-  }
-  const std::uint64_t known = replicas_.back().keeper.generation;
-  if (!change.target().empty() && change.keeper_generation() > known) {
-    if (filling() != nullptr) replicas_.pop_back();
+      target != nullptr && replicas_.size() > 1 &&
+      (change.target() != target->keeper.peer.bytes() || change.keeper_generation() > target->keeper.generation))
+    replicas_.pop_back();
+}
+
+ImageReplicator::Progress ImageReplicator::on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out) {
+  if (change.order() < order_) return {};
+  order_ = change.order();
+  set_current(change);
+  const bool known = std::ranges::any_of(replicas_, [&](const Replica& one) { return one.keeper.peer.bytes() == change.target(); });
+  if (!change.target().empty() && !known) {
     replicas_.push_back(
         {.keeper = {PeerId::from(change.target()), change.keeper_generation(), change.grant()}, .role = Role::filling, .resend_at = now});
     check_filled(now, out);
   }
+  const Progress progress = advance(now, out);
   sync(now, out);
   return progress;
 }

@@ -5,14 +5,16 @@
 // is stable when every keeper on home's record has it on disk. Keepers die and are replaced while the thread runs.
 //
 // Invariants.
-// 1. Something is called stable only when all replicas on home's record have acknowledged it, and it stays so: a keeper that replaces
-//    another one has everything that was stable before home records it.
+// 1. Something is called stable only when all replicas on home's record have acknowledged it, and it stays so: a keeper that is added to
+//    the record has everything that was stable before home records it.
 // 2. Between telling home that another keeper is filled and home's word on it, nothing becomes stable: home may have recorded it or not.
 // 3. A replica is sent the image first, then the determinants after it; both are repeated until the replica acknowledges them.
 // 4. At most one image is on its way. One that comes meanwhile waits; a newer one takes its place.
 // 5. The first image of a child goes to the keepers of its parent, in the name of the parent. A spawn may leave when all keepers on record
-//    have that image; a keeper that replaces another one has those of all spawns that home has not stored. So whichever keeper of the
-//    parent home has on record when it stores the spawn has the child.
+//    have that image; a keeper that is added has those of all spawns that home has not stored. So whichever keepers of the parent home
+//    has on record when it stores the spawn have the child.
+// 6. Home numbers its words about keepers: an older one changes nothing. A keeper that home has taken off the record may be left out, since
+//    what is stable is at all others too.
 
 #include <array>
 #include <cstdint>
@@ -30,8 +32,8 @@ namespace gw::job {
 
 // The replicas of one running thread: the keepers on home's record, and the one that is being filled.
 //
-// Costs: O(replicas) per call, besides the determinants that a call sends. Limits: two replicas today; determinants between two images as
-// the gate has them. A machine without I/O or threads: its thread owns and drives it.
+// Costs: O(replicas) per call, besides the determinants that a call sends. Limits: two replicas on record and one more; determinants
+// between two images as the gate has them. A machine without I/O or threads: its thread owns and drives it.
 class ImageReplicator {
  public:
   struct Config {
@@ -66,7 +68,8 @@ class ImageReplicator {
     std::deque<Determinant> determinants = {};  // after it
   };
 
-  ImageReplicator(const Config& config, const Environment& environment, const Name& name, const Keeper& keeper, Restored restored);
+  ImageReplicator(const Config& config, const Environment& environment, const Name& name, const std::vector<Keeper>& keepers,
+                  Restored restored);
   void close(Actions& out);
 
   // --- the worker
@@ -113,8 +116,8 @@ class ImageReplicator {
   const std::deque<Determinant>& log() const { return log_; }
   std::uint64_t stable_determinants() const { return stable_determinants_; }
   std::uint64_t recorded() const { return (stable_ ? stable_->determinants : 0) + log_.size(); }
-  // A keeper has not said for long that it has more, or refuses to keep more.
-  bool stalled(Time now) const;
+  // A keeper that has not said for long that it has more, or refuses to keep more.
+  std::optional<PeerId> stalled(Time now) const;
 
  private:
   enum class Role : std::uint8_t { on_record, filling, filled };  // filled: and home was told so
@@ -151,11 +154,13 @@ class ImageReplicator {
   Progress advance(Time now, Actions& out);
   void promote(Actions& out);
   void check_filled(Time now, Actions& out);
+  void set_current(const JobMessage::KeeperChange& change);
 
   const Config config_;
   const Environment environment_;
   const Name name_;
-  std::vector<Replica> replicas_;  // those on record first
+  std::vector<Replica> replicas_;  // those on record first, and at most one that is not
+  std::uint64_t order_ = 0;        // of home's last word about them
   std::optional<SavedImage> initial_;
   std::optional<SavedImage> stable_;
   std::optional<SavedImage> replicating_;        // on its way to the keepers

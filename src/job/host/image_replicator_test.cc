@@ -14,10 +14,12 @@ namespace replicator_test {
 using std::chrono::seconds;
 using test::id_of;
 
-constexpr std::uint8_t kHome = 1, kKeeper = 2, kOther = 3;
+constexpr std::uint8_t kHome = 1, kKeeper = 2, kOther = 3, kThird = 4;
 
 class Replicator : public testing::Test {
  protected:
+  explicit Replicator(std::vector<ImageReplicator::Keeper> keepers = {{id_of(kKeeper), 5, {}}}) : keepers_(std::move(keepers)) {}
+
   void determinants(std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t index = first; index < first + count; ++index) {
       Determinant determinant;
@@ -70,10 +72,21 @@ class Replicator : public testing::Test {
     if (root) kept.set_image_root(wire::bytes_of(*root));
     return replicator_.on_kept(now_, id_of(keeper), kept, out_);
   }
-  ImageReplicator::Progress change(std::uint64_t generation, std::uint8_t current, std::optional<std::uint8_t> target) {
+  ImageReplicator::Progress record(const std::vector<std::uint8_t>& current, std::uint64_t order,
+                                   std::optional<std::uint8_t> target = std::nullopt) {
+    JobMessage::KeeperChange change;
+    change.set_keeper_generation(6);
+    change.set_order(order);
+    for (const std::uint8_t keeper : current) change.add_current(id_of(keeper).bytes());
+    if (target) change.set_target(id_of(*target).bytes());
+    return replicator_.on_keeper_change(now_, change, out_);
+  }
+  ImageReplicator::Progress change(std::uint64_t generation, std::uint8_t current, std::optional<std::uint8_t> target,
+                                   std::uint64_t order = 0) {
     JobMessage::KeeperChange change;
     change.set_keeper_generation(generation);
-    change.set_current(id_of(current).bytes());
+    change.set_order(order);
+    change.add_current(id_of(current).bytes());
     if (target) change.set_target(id_of(*target).bytes());
     return replicator_.on_keeper_change(now_, change, out_);
   }
@@ -93,7 +106,13 @@ class Replicator : public testing::Test {
   ImageTrees images_{{}, blobs_};
   Actions out_;
   ImageReplicator::Progress added_;  // by the last image
-  ImageReplicator replicator_{{}, {job_, id_of(kHome), images_}, {kMainThread, 1}, ImageReplicator::Keeper{id_of(kKeeper), 5, {}}, {}};
+  const std::vector<ImageReplicator::Keeper> keepers_;
+  ImageReplicator replicator_{{}, {job_, id_of(kHome), images_}, {kMainThread, 1}, keepers_, {}};
+};
+
+class TwoKeepers : public Replicator {
+ protected:
+  TwoKeepers() : Replicator({{id_of(kKeeper), 5, {}}, {id_of(kOther), 5, {}}}) {}
 };
 
 TEST_F(Replicator, DeterminantsAreStableWhenTheKeeperHasThem) {
@@ -316,6 +335,64 @@ TEST_F(Replicator, AnImageThatComesMayTakeLongButNotForEver) {
   comes.set_coming(1000);
   replicator_.on_kept(now_, id_of(kKeeper), comes, out_);
   EXPECT_TRUE(replicator_.stalled(now_));
+}
+
+// --- two keepers
+
+TEST_F(TwoKeepers, WhatOneHasIsStableWhenTheOtherHasItToo) {
+  determinants(0, 2);
+  EXPECT_EQ(sent(kKeeper).size(), 1u);
+  EXPECT_FALSE(kept(kKeeper, 5, 2).anything());
+  EXPECT_EQ(kept(kOther, 5, 1).determinants, 1u);
+  EXPECT_EQ(kept(kOther, 5, 2).determinants, 2u);
+  const Hash256 first = image('a');
+  EXPECT_FALSE(kept(kOther, 5, 2, first).image);
+  EXPECT_FALSE(replicator_.settled());
+  EXPECT_EQ(kept(kKeeper, 5, 2, first).image, first);
+  EXPECT_TRUE(replicator_.settled());
+}
+
+TEST_F(TwoKeepers, ASpawnLeavesWhenBothHaveTheChild) {
+  const Hash256 child = spawned(1);
+  child_kept(kKeeper, 5, 1, child);
+  EXPECT_FALSE(replicator_.may_spawn(1));
+  child_kept(kOther, 5, 1, child);
+  EXPECT_TRUE(replicator_.may_spawn(1));
+}
+
+TEST_F(TwoKeepers, TheOneThatIsSilentIsNamed) {
+  determinants(0, 1);
+  kept(kKeeper, 5, 1);
+  EXPECT_EQ(replicator_.stalled(now_ + seconds(16)), id_of(kOther));
+}
+
+TEST_F(TwoKeepers, OneThatIsTakenOffTheRecordHoldsNothingUp) {
+  determinants(0, 2);
+  kept(kKeeper, 5, 2);
+  EXPECT_EQ(change(5, kKeeper, std::nullopt, 9).determinants, 2u);
+  EXPECT_FALSE(kept(kOther, 5, 2).anything());
+}
+
+TEST_F(TwoKeepers, AnOlderWordAboutThemChangesNothing) {
+  change(5, kKeeper, std::nullopt, 9);
+  change(6, kKeeper, kThird, 10);
+  determinants(0, 1);
+  kept(kThird, 6, 1);
+  kept(kKeeper, 5, 1);
+  EXPECT_EQ(record({kKeeper, kThird}, 11).determinants, 1u);
+  determinants(1, 1);
+  change(6, kKeeper, std::nullopt, 9);
+  EXPECT_FALSE(kept(kKeeper, 5, 2).anything()) << "the third one is on record too";
+  EXPECT_EQ(kept(kThird, 6, 2).determinants, 2u);
+}
+
+TEST_F(TwoKeepers, OneThatHomeGaveUpIsFilledNoMore) {
+  kept(kKeeper, 5, 0);
+  kept(kOther, 5, 0);
+  record({kKeeper}, 9, kThird);
+  EXPECT_TRUE(replicator_.busy());
+  record({kKeeper}, 10);
+  EXPECT_FALSE(replicator_.busy());
 }
 
 TEST_F(Replicator, AGapInDeterminantsIsTheWorkersFault) {

@@ -145,12 +145,14 @@ Keeper::Thread* Keeper::admit(Time now, const Name& name, const Bearer& bearer, 
   }
   thread->last_seen = now;
   if (newer) {
-    // The same run of the thread writes on under a higher generation: its image is still the last one, and may be the only one.
-    const bool same_life = thread->host == bearer.host && thread->epoch == bearer.epoch && !thread->spawned;
-    if (!same_life) clear(name, *thread, out);
+    // The same run of the thread writes on under a higher generation: its image is still the last one, and may be the only one. A run that
+    // has only asked here goes on from what another keeper had.
+    const bool same_life = thread->host == bearer.host && thread->epoch == bearer.epoch && !thread->spawned && thread->written;
+    if (!same_life) clear(name, *thread, Clear::state, out);
     take_over(*thread, bearer);
     write(name, *thread, out);
   }
+  thread->written = true;
   return thread;
 }
 
@@ -180,7 +182,7 @@ Keeper::Thread* Keeper::admit_child(Time now, const Name& parent, const Bearer& 
   child.last_seen = now;
   const bool same = child.host == bearer.host && child.epoch == bearer.epoch;
   if (same && child.keeper_generation == bearer.keeper_generation) return &child;
-  if (!fresh && !same) clear(name, child, out);
+  if (!fresh && !same) clear(name, child, Clear::all, out);
   take_over(child, bearer);
   child.spawned = Spawn{parent.second, spawn};
   write(name, child, out);
@@ -190,6 +192,7 @@ Keeper::Thread* Keeper::admit_child(Time now, const Name& parent, const Bearer& 
 void Keeper::take_over(Thread& thread, const Bearer& bearer) {
   thread.spawned.reset();
   thread.answered_at.reset();
+  thread.written = false;
   thread.host = bearer.host;
   thread.epoch = bearer.epoch;
   thread.keeper_generation = bearer.keeper_generation;
@@ -309,7 +312,8 @@ void Keeper::commit(const Name& name, Thread& thread, const Hash256& root, Actio
   GW_ASSERT(charge(name, thread).has_value());  // the budget admitted it with more
   write(name, thread, out);
   acknowledge(offer.from, name, thread, out);
-  if (old) environment_.images.release({name.first, *old}, out);
+  for (const auto& gone : {old, std::exchange(thread.previous, std::nullopt)})
+    if (gone) environment_.images.release({name.first, *gone}, out);
 }
 
 void Keeper::drop_batches(const Name& name, Thread& thread, Actions& out) {
@@ -321,13 +325,18 @@ void Keeper::drop_batches(const Name& name, Thread& thread, Actions& out) {
   }
 }
 
-void Keeper::clear(const Name& name, Thread& thread, Actions& out) {
+void Keeper::clear(const Name& name, Thread& thread, Clear what, Actions& out) {
   end_fetch(name, thread, out);
-  if (thread.root) environment_.images.release({name.first, *thread.root}, out);
-  thread.root.reset();
+  if (what == Clear::state && thread.root && !thread.previous) {
+    GW_REACHED("keeper: the pages of an earlier epoch stay for the next image");
+    thread.previous = std::exchange(thread.root, std::nullopt);
+  }
+  if (what == Clear::all || thread.root)
+    for (std::optional<Hash256>* image : {&thread.root, &thread.previous})
+      if (*image) environment_.images.release({name.first, *std::exchange(*image, std::nullopt)}, out);
   thread.log.clear();
   thread.base = 0;
-  thread.size = {};
+  if (!thread.previous) thread.size = {};
   drop_batches(name, thread, out);
   GW_ASSERT(charge(name, thread).has_value());
 }
@@ -443,7 +452,7 @@ void Keeper::on_forget(const JobId& job, const JobMessage::Forget& message, Acti
 }
 
 void Keeper::forget(std::map<Name, Thread>::iterator thread, Actions& out) {
-  clear(thread->first, thread->second, out);
+  clear(thread->first, thread->second, Clear::all, out);
   GW_ASSERT(environment_.budget.change(account_of(thread->first), thread->second.charged, {}).has_value());
   out.record(kept_key(thread->first).encode(), std::nullopt);
   environment_.authorities.release(thread->first.first);

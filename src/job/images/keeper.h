@@ -30,9 +30,10 @@ struct KeeperRecords {
 //
 // Invariants: per thread, the host that writes has the highest (epoch, keeper_generation) seen, older ones are refused; an epoch is raised
 // only by a grant of the leader; determinants have no gap after the image. The first image of a child is written by the host that may write
-// for its parent, until a grant of the child's own has been shown; the number of the spawn proves whose child it is. A write that is over
-// budget is refused with a sentence, and home chooses another keeper. No step but the question to home is O(threads). Limits: Config. A
-// machine without I/O or threads: its peer owns and drives it.
+// for its parent, until a grant of the child's own has been shown; the number of the spawn proves whose child it is. A host that asks for
+// the state of a thread changes nothing but the epoch; the first write of an epoch replaces all, unless the host has got its state here. A
+// write that is over budget is refused with a sentence, and home chooses another keeper. No step but the question to home is O(threads).
+// Limits: Config. A machine without I/O or threads: its peer owns and drives it.
 class Keeper {
  public:
   struct Config {
@@ -103,8 +104,10 @@ class Keeper {
     PeerId host;
     std::uint64_t epoch = 0;
     std::uint64_t keeper_generation = 0;
-    std::optional<Hash256> root;  // of its image
-    std::uint64_t base = 0;       // determinants in the image
+    std::optional<Hash256> root;      // of its image
+    std::optional<Hash256> previous;  // of the image of an earlier epoch: the next one leaves unchanged pages to it
+    bool written = false;             // by the host of this epoch and generation
+    std::uint64_t base = 0;           // determinants in the image
     std::deque<Determinant> log;
     std::map<std::uint64_t, std::uint64_t> batches;  // records: first index, count
     ImageTrees::Size size = {};                      // of the image
@@ -130,7 +133,9 @@ class Keeper {
   void commit(const Name& name, Thread& thread, const Hash256& root, Actions& out);
   void write(const Name& name, const Thread& thread, Actions& out) const;
   void drop_batches(const Name& name, Thread& thread, Actions& out);
-  void clear(const Name& name, Thread& thread, Actions& out);
+  // all: also the pages that the next image may have in common with this one.
+  enum class Clear : std::uint8_t { all, state };
+  void clear(const Name& name, Thread& thread, Clear what, Actions& out);
   void end_fetch(const Name& name, Thread& thread, Actions& out);
   void send_image(const Bearer& bearer, const Name& name, const Thread& thread, Actions& out) const;
   void acknowledge(const PeerId& to, const Name& name, const Thread& thread, Actions& out) const;

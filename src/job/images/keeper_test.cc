@@ -105,6 +105,30 @@ TEST_F(AtKeeper, SaysThatItKeepsNoMoreDeterminants) {
   EXPECT_NE(kept.refused(), "");
 }
 
+// Simulator: two keepers. A run that goes on from what the other keeper has must find nothing of the run before it here.
+TEST_F(AtKeeper, ARunThatGoesOnFromAnotherKeeperBeginsHereWithThePagesOnly) {
+  keep_determinants(bearer(kHost, 1), 0, 3);
+  offer(bearer(kHost, 1), image_, 1);
+  fetch(bearer(kHost, 1), image_);
+  EXPECT_EQ(want(bearer(kNextHost, 2, 6)).image_root(), wire::bytes_of(image_.root)) << "asked, and another keeper was faster";
+  now_ += config_.answer_every;
+  EXPECT_EQ(want(bearer(kHost, 3, 7)).determinants_size(), 2) << "nothing was written meanwhile";
+  EXPECT_EQ(keep_determinants(bearer(kHost, 3, 8), 0, 1).determinants(), 1u) << "a new generation";
+  const std::size_t blobs = blobs_.size();
+  EXPECT_GT(blobs, 0u) << "the pages stay";
+  offer(bearer(kHost, 3, 8), image_, 1);
+  for (const ImageTrees::Change& change : images_.take_changes()) keeper_->on_image_change(change, out_);
+  EXPECT_EQ(take().back().kept().image_root(), wire::bytes_of(image_.root)) << "nothing was fetched";
+  EXPECT_EQ(blobs_.size(), blobs);
+}
+
+TEST_F(AtKeeper, AHostThatAskedAndWritesKeepsWhatIsHere) {
+  keep_determinants(bearer(kHost, 1), 0, 3);
+  want(bearer(kNextHost, 2, 6));
+  EXPECT_EQ(keep_determinants(bearer(kNextHost, 2, 6), 3, 1).determinants(), 4u);
+  EXPECT_EQ(keep_determinants(bearer(kNextHost, 2, 7), 4, 1).determinants(), 5u) << "the same run under a new generation";
+}
+
 // A host that repeats its question made the keeper build an answer of more than a megabyte each time.
 TEST_F(AtKeeper, RepeatsAnImageOnlyAfterAWhile) {
   keep_determinants(bearer(kHost, 1), 0, 3);

@@ -191,7 +191,7 @@ class AtHome : public testing::Test {
     one.set_thread(assign.thread());
     one.set_epoch(assign.epoch());
     one.set_start_state(JobMessage::BEGINNING);
-    one.set_keeper_stalled(true);
+    one.set_stalled_keeper(assign.keepers(0));
     home_->on_status(now_, id_of(host), status, out_);
   }
   void suspended(std::uint8_t host, const JobMessage::Assign& assign) {

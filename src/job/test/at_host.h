@@ -70,7 +70,7 @@ class AtHost : public testing::Test {
     assign.set_thread(thread_of_task(task, 3).value());
     assign.set_epoch(epoch);
     assign.set_task(task);
-    assign.set_keeper(id_of(kKeeper).bytes());
+    assign.add_keepers(id_of(kKeeper).bytes());
     assign.set_keeper_generation(5);
     return assign;
   }

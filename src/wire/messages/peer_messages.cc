@@ -43,6 +43,13 @@ Status check_kept_thread(const Message& message) {
   return require(message.keeper_generation() != 0, "keeper generations begin with 1");
 }
 
+// The keepers on record of a thread: distinct peers.
+Status check_keepers(const google::protobuf::RepeatedPtrField<std::string>& keepers) {
+  GW_TRY_VOID(require(!keepers.empty() && keepers.size() <= kMaxKeepers, "a thread has one or two keepers"));
+  GW_TRY_VOID(require(std::ranges::all_of(keepers, is_hash), "a keeper is named by 32 bytes"));
+  return require(keepers.size() == 1 || keepers[0] != keepers[1], "the keepers of a thread are different peers");
+}
+
 Status check(const pb::SignedCharter& charter) {
   GW_TRY_VOID(require(is_signature(charter.signature()), "a signature has 64 bytes"));
   return require(!charter.charter().empty() && charter.charter().size() <= kMaxCharterBytes, "a charter has at most 512 bytes");
@@ -97,6 +104,8 @@ Status check(const JobMessage::Status& status) {
   for (const JobMessage::Status::Held& held : status.held()) {
     GW_TRY_VOID(check_thread(held));
     GW_TRY_VOID(require(JobMessage::StartState_IsValid(held.start_state()), "a start state is one of five"));
+    GW_TRY_VOID(
+        require(is_hash_or_nothing(held.stalled_keeper()) && is_hash_or_nothing(held.restored_from()), "a keeper is named by 32 bytes"));
   }
   return require(status.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes");
 }
@@ -105,13 +114,14 @@ Status check(const JobMessage::Assign& assign) {
   GW_TRY_VOID(check_kept_thread(assign));
   GW_TRY_VOID(require(assign.claim() != 0, "claims begin with 1"));
   GW_TRY_VOID(require(assign.task() < kMaxTasks, "a job has at most 2^20 tasks"));
-  GW_TRY_VOID(require(is_hash(assign.keeper()), "a thread has a keeper"));
+  GW_TRY_VOID(check_keepers(assign.keepers()));
   GW_TRY_VOID(read(assign.stored()));
   return check(assign.grant());
 }
 
 Status check(const JobMessage::Effects& message) {
   GW_TRY_VOID(check_thread(message));
+  GW_TRY_VOID(require(is_hash_or_nothing(message.restored_from()), "a keeper is named by 32 bytes"));
   GW_TRY_VOID(require(JobMessage::StartState_IsValid(message.start_state()) && message.start_state() != JobMessage::GONE,
                       "a thread that does something runs"));
   StreamMarks last;
@@ -164,7 +174,8 @@ Status check(const JobMessage::Stored& stored) {
 
 Status check(const JobMessage::KeeperChange& change) {
   GW_TRY_VOID(check_kept_thread(change));
-  GW_TRY_VOID(require(is_hash(change.current()) && is_hash_or_nothing(change.target()), "a keeper is named by 32 bytes"));
+  GW_TRY_VOID(check_keepers(change.current()));
+  GW_TRY_VOID(require(is_hash_or_nothing(change.target()), "a keeper is named by 32 bytes"));
   return check(change.grant());
 }
 
@@ -231,6 +242,7 @@ Status check_about_claim(const JobMessage& message) {
 }
 
 Status check(const JobMessage::ThreadName& name) {
+  GW_TRY_VOID(require(is_hash_or_nothing(name.restored_from()), "a keeper is named by 32 bytes"));
   GW_TRY_VOID(require(name.failure().size() <= kMaxFailure, "a sentence has at most 4096 bytes"));
   return check_thread(name);
 }

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;
 inline constexpr int kMaxHeld = 16384;          // threads in a status
+inline constexpr int kMaxKeepers = 2;           // of a thread
 inline constexpr int kMaxDeterminants = 65536;  // in a message, and between two images of a thread on a grid
 inline constexpr int kMaxTaskList = 16384;      // results, or ranges, in one message
 inline constexpr int kMaxHave = 4096;           // chunks in one announcement

@@ -22,7 +22,7 @@ PeerMessage assign() {
   assign.set_thread(1);
   assign.set_epoch(2);
   write(StreamMarks{{kLogStream, 2}}, *assign.mutable_stored());
-  assign.set_keeper(std::string(32, 'k'));
+  assign.add_keepers(std::string(32, 'k'));
   assign.set_keeper_generation(4);
   assign.mutable_grant()->set_grant("g");
   assign.mutable_grant()->set_signature(std::string(64, 's'));
