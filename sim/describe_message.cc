@@ -111,6 +111,9 @@ std::string describe_claim(const JobMessage& job) {
 std::string describe_files_and_input(const JobMessage& job) {
   if (job.has_want_files()) return fmt::format("want files of {} tasks", job.want_files().tasks_size());
   if (job.has_files_are()) return fmt::format("files of {} tasks", job.files_are().files_size());
+  if (job.has_want_mail())
+    return fmt::format("want mail {} {}{}", thread_of(job.want_mail()), job.want_mail().next(), job.want_mail().waits() ? ", waits" : "");
+  if (job.has_mails()) return fmt::format("mails {} {} of {}", thread_of(job.mails()), job.mails().mails_size(), job.mails().first());
   if (job.has_want_input()) return fmt::format("want input {} {}", thread_of(job.want_input()), job.want_input().piece());
   return fmt::format("input {} {}", thread_of(job.input()), job.input().piece());
 }
@@ -190,7 +193,7 @@ std::string describe(const wire::pb::PeerMessage& message) {
     case JobMessage::kInput:
       return describe_files_and_input(job);
     default:
-      return "";
+      return job.has_want_mail() || job.has_mails() ? describe_files_and_input(job) : "";
   }
 }
 

@@ -11,12 +11,18 @@ constexpr std::uint32_t kStaticNode = 1;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) { return Rng(a * 0x9e3779b97f4a7c15u + b).next(); }
 
+std::string with_readings(const GuestState& state, std::string line) {
+  line += fmt::format("|{:x}", state.chain);
+  for (const std::uint64_t reading : state.fresh) line += fmt::format(",{:x}", reading);
+  return line;
+}
+
 }  // namespace
 
 Bytes GuestState::save() const {
   ByteWriter writer;
-  for (const std::uint64_t word :
-       {program, steps, step, value, chain, forks_left, pure, reads, ancestor, leaves, std::uint64_t{fresh.size()}})
+  for (const std::uint64_t word : {program, steps, step, value, chain, forks_left, pure, reads, ancestor, leaves, mates, task, sent,
+                                   received, from_near, disorder, std::uint64_t{fresh.size()}})
     writer.u64(word);
   for (const std::uint64_t reading : fresh) writer.u64(reading);
   return writer.take();
@@ -27,7 +33,8 @@ Result<GuestState> GuestState::load(ByteView bytes) {
   GuestState state;
   std::uint64_t count = 0;
   for (std::uint64_t* word : {&state.program, &state.steps, &state.step, &state.value, &state.chain, &state.forks_left, &state.pure,
-                              &state.reads, &state.ancestor, &state.leaves, &count}) {
+                              &state.reads, &state.ancestor, &state.leaves, &state.mates, &state.task, &state.sent, &state.received,
+                              &state.from_near, &state.disorder, &count}) {
     GW_TRY(*word, reader.u64());
   }
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -39,6 +46,11 @@ Result<GuestState> GuestState::load(ByteView bytes) {
 
 StepKind kind_of(const GuestState& state) {
   if (state.step >= state.steps) return StepKind::end;
+  if (state.mates > 0) {  // a round has eight steps
+    const std::uint64_t place = state.step % 8;
+    if (place == 0 || place == 1) return StepKind::send;
+    if (place == 4 || place == 6) return StepKind::receive;
+  }
   const std::uint64_t draw = mix(state.program, state.step) % 100;
   if (draw < 40) return StepKind::output;
   if (draw < 70) return state.pure != 0 ? StepKind::compute : StepKind::read_clock;
@@ -51,6 +63,23 @@ StepKind kind_of(const GuestState& state) {
 void advance(GuestState& state) {
   state.value = mix(state.value, state.step);
   ++state.step;
+}
+
+Note note_of(const GuestState& state) {
+  const std::uint64_t distance = 1 + state.sent % 2;
+  return {.to = (state.task + distance) % state.mates, .tag = state.sent / 2};
+}
+
+void take_note(GuestState& state, std::uint64_t from, std::uint64_t tag) {
+  const bool near = from == (state.task + state.mates - 1) % state.mates;
+  const bool far = from == (state.task + state.mates - 2) % state.mates;
+  const std::uint64_t expected = near ? state.from_near : state.received - state.from_near;
+  if ((!near && !far) || tag != expected) state.disorder = 1;
+  ++state.received;
+  state.from_near += near ? 1 : 0;
+  const std::uint64_t note = mix(from + 1, tag);
+  state.chain = extend_chain(state.chain, note);
+  state.fresh.push_back(note);
 }
 
 std::string input_piece(std::uint64_t piece) { return fmt::format("piece {}", piece); }
@@ -76,11 +105,11 @@ GuestState end_state(GuestState state) {
 
 std::uint64_t extend_chain(std::uint64_t chain, std::uint64_t reading) { return mix(chain, reading); }
 
-std::string output_line(const GuestState& state) {
-  std::string line = fmt::format("{}:{:x}|{:x}", state.step, state.value, state.chain);
-  for (const std::uint64_t reading : state.fresh) line += fmt::format(",{:x}", reading);
-  return line;
+std::string last_line(const GuestState& state) {
+  return with_readings(state, fmt::format("{} messages{}", state.received, state.disorder != 0 ? " in disorder" : ""));
 }
+
+std::string output_line(const GuestState& state) { return with_readings(state, fmt::format("{}:{:x}", state.step, state.value)); }
 
 std::string pure_part(const std::string& line) { return line.substr(0, line.find('|')); }
 
@@ -113,12 +142,17 @@ std::uint64_t expected_effects(ThreadId thread, GuestState state, ExpectedEffect
         break;
       }
       case StepKind::end:
+        if (state.mates != 0) lines.push_back(pure_part(last_line(state)));
         if (state.leaves != 0) lines.push_back("file " + file_content(state));
         lines.push_back("end");
         return steps;
       case StepKind::compute:
       case StepKind::checkpoint:
       case StepKind::read_clock:
+      case StepKind::send:
+        break;
+      case StepKind::receive:
+        ++state.received;
         break;
     }
   }

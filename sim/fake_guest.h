@@ -30,6 +30,12 @@ struct GuestState {
   std::uint64_t rigid = 0;           // 1: cannot be checkpointed; not saved, since it has no images
   std::uint64_t ancestor = 0;        // program of the first one: children share its pages
   std::uint64_t leaves = 0;          // 1: leaves a file
+  std::uint64_t mates = 0;           // tasks that write to each other; 0: it neither sends nor receives
+  std::uint64_t task = 0;            // its own number among them
+  std::uint64_t sent = 0;            // messages
+  std::uint64_t received = 0;        // of both writers
+  std::uint64_t from_near = 0;       // of the nearer one
+  std::uint64_t disorder = 0;        // 1: a message was not the next one of its writer
   std::vector<std::uint64_t> fresh;  // readings since the last output
 
   Bytes save() const;
@@ -37,14 +43,24 @@ struct GuestState {
 };
 
 // The event at a step.
-enum class StepKind : std::uint8_t { compute, read_clock, read_input, output, fork, checkpoint, end };
+enum class StepKind : std::uint8_t { compute, read_clock, read_input, output, fork, checkpoint, send, receive, end };
 StepKind kind_of(const GuestState& state);
 void advance(GuestState& state);
 // A piece of the standard input of a job, which never ends; and the change that it makes to the state of a guest.
 std::string input_piece(std::uint64_t piece);
 void take_input(GuestState& state, const std::string& piece);
+// The message of a send step, and the change that one makes to the state of its receiver, in which it is as a clock reading: the order of
+// two writers differs from run to run, and must not differ within one.
+struct Note {
+  std::uint64_t to;   // a task
+  std::uint64_t tag;  // number among those for this receiver
+};
+Note note_of(const GuestState& state);
+void take_note(GuestState& state, std::uint64_t from, std::uint64_t tag);
 // The line that an output step writes, and the part of it that is the same in every run.
 std::string output_line(const GuestState& state);
+// That of a guest which has received messages, at its end: how many, and whether each was the next one of its writer.
+std::string last_line(const GuestState& state);
 std::string pure_part(const std::string& line);
 // The file that a guest leaves at its end, and where it finds those of other tasks, which change its state.
 inline constexpr std::string_view kGuestOutput = "out", kGuestInputs = "from/";

@@ -18,11 +18,18 @@ std::uint64_t spawns_in(const Frame& frame) {
   return wire::mark_of(wire::marks_of(frame.stored()), job::kLogStream);
 }
 
+// Only a thread does this: a task that comes to it is promoted.
+bool is_for_threads(StepKind kind) {
+  return kind == StepKind::fork || kind == StepKind::checkpoint || kind == StepKind::send || kind == StepKind::receive;
+}
+
 }  // namespace
 
 std::string encode_program(const GuestState& beginning) {
   return fmt::format("{} {} {} {} {}{}", beginning.program, beginning.steps, beginning.forks_left, beginning.pure, beginning.reads,
-                     beginning.rigid != 0 ? " 1" : "");
+                     beginning.mates != 0   ? fmt::format(" {} {}", beginning.rigid, beginning.mates)
+                     : beginning.rigid != 0 ? " 1"
+                                            : "");
 }
 
 // The arguments have the program of the task alone, or the programs of all tasks.
@@ -33,9 +40,10 @@ GuestState decode_program(const wire::pb::ThreadConfig& config) {
     if (variable.starts_with(kTask)) task = std::atoi(variable.c_str() + kTask.size());
   GuestState state;
   char* next = const_cast<char*>(config.args(config.args_size() > 1 ? task : 0).c_str());
-  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid})
+  for (std::uint64_t* word : {&state.program, &state.steps, &state.forks_left, &state.pure, &state.reads, &state.rigid, &state.mates})
     *word = std::strtoull(next, &next, 10);
   state.ancestor = state.program;
+  state.task = state.mates > 0 ? static_cast<std::uint64_t>(task) : 0;
   state.leaves = config.outputs().empty() ? 0 : 1;
   for (const wire::pb::InputEntry& entry : config.inputs())
     if (entry.path().starts_with(kGuestInputs)) take_file(state, entry.chunks(0));
@@ -93,6 +101,8 @@ Result<std::vector<ThreadId>> FakeWorker::on_frame(const ToWorker& frame, const 
         return wake(found->first, found->second);
       }
       return none;
+    case ToWorker::kMails:
+      return on_mails(frame.mails());
     case ToWorker::kDrop:
       threads_.erase(ThreadId{frame.drop().thread()});
       return none;
@@ -166,8 +176,13 @@ std::vector<ThreadId> FakeWorker::restore(const ToWorker::Restore& frame, Bytes 
     return {};
   }
   job::InputQueue input(gate->input_pieces());
-  Thread thread{
-      .state = std::move(*state), .gate = std::move(*gate), .input = std::move(input), .spawns_before = spawns_in(frame), .imaged = true};
+  job::MailQueue mail(gate->mail());
+  Thread thread{.state = std::move(*state),
+                .gate = std::move(*gate),
+                .input = std::move(input),
+                .spawns_before = spawns_in(frame),
+                .imaged = true,
+                .mail = std::move(mail)};
   Thread& placed = threads_.insert_or_assign(id, std::move(thread)).first->second;
   started_.push_back({id, frame.epoch()});
   flush(id, placed, out);
@@ -308,13 +323,14 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
   Thread& thread = found->second;
   thread.wait = wait_before(thread);
   if (thread.task && !thread.promoted) {
-    const bool forks = kind_of(thread.state) == StepKind::fork || kind_of(thread.state) == StepKind::checkpoint;
+    const bool forks = is_for_threads(kind_of(thread.state));
     if (++thread.task_steps > tasks_.promote_after || forks || thread.wait != Wait::nothing) promote(thread, out);
     if (forks) thread.wait = Wait::adoption;
-  } else if (thread.task && (kind_of(thread.state) == StepKind::fork || kind_of(thread.state) == StepKind::checkpoint)) {
+  } else if (thread.task && is_for_threads(kind_of(thread.state))) {
     thread.wait = Wait::adoption;
   }
   if (thread.wait == Wait::input) ask_input(id, thread, out);
+  if (thread.wait == Wait::mail) ask_mail(id, thread, out);
   if (thread.wait != Wait::nothing) {
     GW_REACHED("sim: a thread parked");
     return false;
@@ -348,6 +364,12 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
     case StepKind::fork:
       fork(id, thread, out);
       return true;
+    case StepKind::send:
+      write_note(thread);
+      break;
+    case StepKind::receive:
+      read_note(thread);
+      break;
     case StepKind::end:
       end(id, thread, Effect::End::EXITED, "", out);
       return false;
@@ -358,6 +380,12 @@ bool FakeWorker::step(ThreadId id, std::uint64_t clock, std::vector<WorkerOutput
 }
 
 void FakeWorker::end(ThreadId id, Thread& thread, Effect::End::Reason reason, const std::string& sentence, std::vector<WorkerOutput>& out) {
+  if (thread.state.mates != 0 && reason == Effect::End::EXITED) {
+    Effect line;
+    line.mutable_output()->set_descriptor(1);
+    line.mutable_output()->set_bytes(last_line(thread.state));
+    thread.gate.emit(std::move(line));
+  }
   if (thread.state.leaves != 0 && reason == Effect::End::EXITED) {
     Effect file;
     file.mutable_file()->set_path(std::string(kGuestOutput));
@@ -398,8 +426,13 @@ FakeWorker::Wait FakeWorker::wait_before(const Thread& thread) {
       return thread.gate.determinants_full() ? Wait::room_for_determinants : Wait::nothing;
     case StepKind::read_input:
       return thread.input.front() == nullptr ? Wait::input : Wait::nothing;
+    case StepKind::send:
+      return thread.gate.full(job::kMailStream) ? Wait::room_for_mail : Wait::nothing;
+    case StepKind::receive:
+      return thread.mail.front() == nullptr ? Wait::mail : Wait::nothing;
     case StepKind::end:
-      return thread.state.leaves != 0 && thread.gate.full(job::kHomeStream) ? Wait::room_for_output : Wait::nothing;
+      return (thread.state.leaves != 0 || thread.state.mates != 0) && thread.gate.full(job::kHomeStream) ? Wait::room_for_output
+                                                                                                         : Wait::nothing;
     case StepKind::compute:
     case StepKind::checkpoint:
       return Wait::nothing;
@@ -411,6 +444,8 @@ std::vector<ThreadId> FakeWorker::wake(ThreadId id, Thread& thread) {
   const bool goes_on = (thread.wait == Wait::room_for_output && thread.gate.roomy(job::kHomeStream)) ||
                        (thread.wait == Wait::room_for_spawns && thread.gate.roomy(job::kLogStream)) ||
                        (thread.wait == Wait::room_for_determinants && thread.gate.determinants_roomy()) ||
+                       (thread.wait == Wait::room_for_mail && thread.gate.roomy(job::kMailStream)) ||
+                       (thread.wait == Wait::mail && thread.mail.front() != nullptr) ||
                        (thread.wait == Wait::input && thread.input.front() != nullptr) || thread.wait == Wait::adoption;
   if (!goes_on) return {};
   thread.wait = Wait::nothing;
@@ -423,6 +458,51 @@ void FakeWorker::ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput
   FromWorker::WantInput& frame = *out.emplace_back().frame.mutable_want_input();
   frame.set_thread(id.value());
   frame.set_piece(*question);
+}
+
+// --- messages
+
+void FakeWorker::ask_mail(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out) {
+  using Guest = job::MailQueue::Guest;
+  for (const Guest guest : {Guest::reads, Guest::waits}) {
+    if (!thread.mail.tell(guest)) continue;
+    FromWorker::WantMail& frame = *out.emplace_back().frame.mutable_want_mail();
+    frame.set_thread(id.value());
+    frame.set_next(thread.mail.next());
+    frame.set_waits(guest == Guest::waits);
+  }
+}
+
+Result<std::vector<ThreadId>> FakeWorker::on_mails(const ToWorker::Mails& frame) {
+  const auto found = threads_.find(ThreadId{frame.thread()});
+  if (found == threads_.end()) return std::vector<ThreadId>();
+  Thread& thread = found->second;
+  GW_REACHED("sim: a thread got messages");
+  GW_TRY_VOID(thread.mail.on_mails(frame.first(), frame.mails()));
+  return wake(found->first, thread);
+}
+
+// The number of the task; of other threads one that no task has.
+std::uint64_t FakeWorker::mate_of(std::uint64_t thread) {
+  return job::task_of_thread(ThreadId{thread}, wire::kMaxTasks).value_or(wire::kMaxTasks);
+}
+
+void FakeWorker::read_note(Thread& thread) {
+  const wire::pb::Mail mail = thread.mail.take();
+  thread.gate.on_mail_taken();
+  take_note(thread.state, mate_of(mail.from()), mail.tag());
+}
+
+void FakeWorker::write_note(Thread& thread) {
+  const Note note = note_of(thread.state);
+  Effect effect;
+  const auto mates = static_cast<std::uint32_t>(thread.state.mates);
+  effect.mutable_message()->set_to(job::thread_of_task(static_cast<std::uint32_t>(note.to), mates).value());
+  effect.mutable_message()->set_tag(note.tag);
+  effect.mutable_message()->set_bytes("note");
+  effect.mutable_message()->set_spawns(thread.gate.next_sequence(job::kLogStream) - 1);
+  thread.gate.emit(std::move(effect));
+  ++thread.state.sent;
 }
 
 // A spawn that home has stored in an earlier run brings no image: home has the child's image.

@@ -10,6 +10,7 @@
 #include "fake_guest.h"
 #include "job/authority/task_config.h"
 #include "job/host/input_queue.h"
+#include "job/host/mail_queue.h"
 #include "job/names.h"
 #include "job/tasks/task_set.h"
 #include "wire/worker.pb.h"
@@ -56,7 +57,7 @@ class FakeWorker {
 
  private:
   // The reason why a thread takes no steps.
-  enum class Wait : std::uint8_t { nothing, room_for_output, room_for_spawns, room_for_determinants, input, adoption };
+  enum class Wait : std::uint8_t { nothing, room_for_output, room_for_spawns, room_for_determinants, room_for_mail, input, mail, adoption };
   struct Thread {
     GuestState state;
     job::EffectGate gate;
@@ -69,6 +70,7 @@ class FakeWorker {
     std::optional<std::uint32_t> task = std::nullopt;  // its gate is closed: it is a task, or waits to be adopted as a thread
     bool promoted = false;
     std::uint64_t task_steps = 0;
+    job::MailQueue mail = job::MailQueue(0);
   };
   // The tasks of an array. A task is promoted after so many steps as `promote_after_ns` has milliseconds.
   struct Tasks {
@@ -95,6 +97,11 @@ class FakeWorker {
   static std::vector<ThreadId> wake(ThreadId id, Thread& thread);
   static Wait wait_before(const Thread& thread);
   void ask_input(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
+  void ask_mail(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
+  Result<std::vector<ThreadId>> on_mails(const wire::pb::ToWorker::Mails& frame);
+  static void read_note(Thread& thread);
+  static void write_note(Thread& thread);
+  static std::uint64_t mate_of(std::uint64_t thread);
   void flush(ThreadId id, Thread& thread, std::vector<WorkerOutput>& out);
   void on_tasks(const wire::pb::ToWorker& frame, const std::string& config, std::vector<WorkerOutput>& out);
   void promote(Thread& thread, std::vector<WorkerOutput>& out);

@@ -60,6 +60,11 @@ GuestState JobWorkload::make_program() {
   beginning.rigid = scenario_.rigid ? 1 : 0;
   beginning.pure = scenario_.pure ? 1 : 0;
   beginning.reads = scenario_.input ? 1 : 0;
+  if (scenario_.rounds > 0) {
+    constexpr std::uint64_t kStepsPerRound = 8;
+    beginning.steps = kStepsPerRound * scenario_.rounds;
+    beginning.mates = scenario_.tasks;
+  }
   return beginning;
 }
 

@@ -35,6 +35,7 @@ const Settings<Scenario>& settings() {
                                     .count("graves", &Scenario::graves, 100)
                                     .count("strangers", &Scenario::strangers, 100)
                                     .count("inputs", &Scenario::inputs, 1000)
+                                    .count("rounds", &Scenario::rounds, 1000)
                                     .flag("only_seeders", &Scenario::only_seeders)
                                     .flag("only_relays", &Scenario::only_relays)
                                     .flag("narrow", &Scenario::narrow)

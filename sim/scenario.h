@@ -34,6 +34,7 @@ struct Scenario {
   bool rows = false;            // the program of each task is in its row, in segments that hosts fetch
   bool graph = false;           // rows, and tasks in random stages that leave files for each other
   bool input = false;           // the one task of each job reads standard input
+  std::uint32_t rounds = 0;     // of messages between the tasks of a job: in each, a task writes to the next two and waits for two messages
   std::uint32_t liars = 0;      // peers that also replay messages of others
   std::uint32_t walled = 0;     // peers that cannot be dialled: the first ones, so the homes
   std::uint32_t members = 0;    // of a private grid in which the honest jobs run: the first peers; 0: the grid is open

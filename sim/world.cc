@@ -141,6 +141,10 @@ SimulatedNode::Setup World::setup_of(std::size_t node) {
     // Few threads read the clock more than 20 times, so that the smaller half of the limits make a thread wait for an image.
     std::size_t& determinants = config.hosted_job.thread.determinants;
     if (!scenario_.rigid) determinants = std::min(determinants, 4 * gate.unstable_determinants);
+    if (scenario_.rounds > 0) {
+      config.hosted_job.threads.threads = job::HostedThreads::Config().threads;  // all of them may wait for each other at one host
+      config.home.mail.items = 8 + seed_ % 8;  // a round of both writers, what waits for an image, and a round ahead
+    }
   }
   return {.index = node,
           .key = key_of(node).public_key(),

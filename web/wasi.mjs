@@ -128,11 +128,14 @@ export class Wasi {
     return {
       fork: this.#guarded((child) => this.#fork(child)),
       mark_throw: () => {},
+      receive: unavailable,
       report: unavailable,
+      send: unavailable,
       task_argument: unavailable,
       task_next: unavailable,
       task_result: unavailable,
       thread_id: unavailable,
+      watch: unavailable,
     };
   }
 

@@ -20,9 +20,12 @@ export const ParkedCall = Object.freeze({
   forkedParent: 6, // carried out; `deadline` is the id of the child
   forkedChild: 7,
   forkRefused: 8,
+  mail: 9,
+  timedMail: 10,
 });
 
 const kForkCalls = [5, 6, 7, 8];
+const kMailCalls = [9, 10];
 
 // Strings are kept as bytes: nothing says that they are UTF-8.
 export function freshWasiState({ args = [], env = [], seed = new Uint8Array(32), input = new Uint8Array(0) }) {
@@ -73,6 +76,7 @@ export function decodeWasiState(bytes) {
   if (version !== kVersion) refuse("unsupported", `the WASI state has version ${version}, this program reads version ${kVersion}`);
   const parked = reader.u8();
   if (kForkCalls.includes(parked)) refuse("unsupported", "the program was suspended while it forks, which only the native engine can go on with");
+  if (kMailCalls.includes(parked)) refuse("unsupported", "the program waits for a message of another thread, which only a job can deliver");
   const inputEnded = reader.u8();
   const state = {
     parked,

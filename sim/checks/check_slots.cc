@@ -15,8 +15,8 @@ Complaint check_slots(const peer::Peer& peer, const peer::Peer::Config& limits) 
     if (is_shared) ++shared;
     if (!hosted_job->draining() && !is_shared) lent += hosted_job->claim().slots;
     if (const auto demand = hosted_job->demand()) lanes += std::min(demand->lanes, hosted_job->lanes());
-    if (hosted_job->slots_used() > hosted_job->claim().slots)
-      return fmt::format("{} threads run in {} slots", hosted_job->slots_used(), hosted_job->claim().slots);
+    if (hosted_job->never_waited() > hosted_job->claim().slots)
+      return fmt::format("{} threads run in {} slots", hosted_job->never_waited(), hosted_job->claim().slots);
   }
   if (lanes > limits.slots.slots) return fmt::format("{} lanes run on {} slots", lanes, limits.slots.slots);
   if (shared > limits.slots.shared) return fmt::format("{} claims share slots, and {} may", shared, limits.slots.shared);

@@ -31,6 +31,7 @@ Role role_of(JobMessage::KindCase kind) {
     case JobMessage::kKeeperChange:
     case JobMessage::kForget:
     case JobMessage::kInput:
+    case JobMessage::kMails:
     case JobMessage::kFilesAre:
     case JobMessage::kRoster:
       return Role::home;

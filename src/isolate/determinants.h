@@ -12,6 +12,7 @@ namespace gw::isolate {
 enum class DeterminantKind : std::uint8_t {
   clock = 0,         // `what` is the clock, the value nanoseconds as the guest sees them
   input_ready = 1,   // `what` is the descriptor, the value 0 (the guest went on without) or 1
+  mail_ready = 3,    // `what` is 0, the value 0 (the guest went on without a message) or 1
   fork_refused = 2,  // recorded only if it was; the value is the number that the spawn would have had
 };
 

@@ -261,6 +261,11 @@ bool Isolate::wait_in_place(const Wait& wait) {
     host_.thread.wait_for_room(room->outlet, kInputSlice);
     return control_->wait_in_place(now);
   }
+  if (const auto* mail = std::get_if<AwaitMail>(&wait)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(mail->deadline.value_or(now + kInputSlice) - now);
+    host_.thread.wait_for_mail(std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kInputSlice));
+    return control_->wait_in_place(now);
+  }
   const auto* sleep = std::get_if<SleepUntil>(&wait);
   if (sleep != nullptr && !sleep->input_too) return control_->wait_in_place(sleep->deadline);
   host_.input.wait(sleep == nullptr ? kInputSlice

@@ -17,6 +17,7 @@ std::string_view describe(const Wait& wait) {
                         [](const AtCheckpoint&) { return "parked at a checkpoint"; },
                         [](const ForkRequested&) { return "parked to be forked"; },
                         [](const AwaitRoom&) { return "parked until there is room for what it does"; },
+                        [](const AwaitMail&) { return "parked until there is a message"; },
                         [](const AwaitChunk&) { return "parked until a part of an input file is there"; },
                     },
                     wait);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,7 +31,10 @@ struct AwaitChunk {       // a part of an input file is not here yet
 struct AwaitRoom {  // its owner has no room for what the call would put there
   Outlet outlet;
 };
-using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk, AwaitRoom>;
+struct AwaitMail {                                   // its mailbox has no item that it has not taken
+  std::optional<std::chrono::nanoseconds> deadline;  // on the host's monotonic clock, if the call ends without one
+};
+using Wait = std::variant<SleepUntil, AwaitInput, AtCheckpoint, ForkRequested, AwaitChunk, AwaitRoom, AwaitMail>;
 
 // The isolate waits without holding a thread. An early resume() parks it again for the same reason.
 struct Parked {

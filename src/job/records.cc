@@ -29,10 +29,13 @@ int numbers_of(char kind) {
       return 0;
     case RecordKind::thread:
     case RecordKind::kept:
+    case RecordKind::mail_mark:
     case RecordKind::consumer_balance:
       return 1;
     case RecordKind::determinants:
     case RecordKind::input:
+    case RecordKind::mail:
+    case RecordKind::watch:
     case RecordKind::task_file:
       return 2;
   }

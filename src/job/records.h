@@ -19,6 +19,9 @@ enum class RecordKind : char {
   peers = 'N',
   grid = 'G',
   input = 'I',
+  mail = 'M',
+  mail_mark = 'A',
+  watch = 'W',
   task_file = 'F',
   suspension = 'S',
   balance = 'B',
@@ -29,7 +32,7 @@ struct RecordKey {
   RecordKind kind;
   JobId job;        // peers, grid: a grid; balances: a peer
   ThreadId thread;  // all but job, counters, output, suspension, peers, grid and balance; of a consumer's balance, the beginning of his key
-  std::uint64_t number = 0;  // determinants: index of the first. input, task_file: piece
+  std::uint64_t number = 0;  // determinants: index of the first. input, task_file: piece. mail: its number. watch: the watching thread
 
   std::string encode() const;
   // The key of a record that says that records of grids are lost: no grid has this id.

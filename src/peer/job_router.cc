@@ -39,6 +39,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperChange, {Right::leader, &JobRouter::on_keeper_change}},
       {JobMessage::kForget, {Right::leader, &JobRouter::on_forget}},
       {JobMessage::kInput, {Right::leader, &JobRouter::on_input}},
+      {JobMessage::kMails, {Right::leader, &JobRouter::on_mails}},
       {JobMessage::kFilesAre, {Right::leader, &JobRouter::on_files_are}},
       {JobMessage::kSuspend, {Right::leader, &JobRouter::on_suspend}},
 
@@ -52,6 +53,7 @@ std::optional<JobRouter::Route> JobRouter::route_of(JobMessage::KindCase kind) {
       {JobMessage::kKeeperFilled, {Right::host, &JobRouter::on_keeper_filled}},
       {JobMessage::kThreadFailed, {Right::host, &JobRouter::on_thread_failed}},
       {JobMessage::kWantInput, {Right::host, &JobRouter::on_want_input}},
+      {JobMessage::kWantMail, {Right::host, &JobRouter::on_want_mail}},
       {JobMessage::kWantFiles, {Right::host, &JobRouter::on_want_files}},
       {JobMessage::kSuspended, {Right::host, &JobRouter::on_suspended}},
 
@@ -431,6 +433,10 @@ void JobRouter::on_want_input(Time now, const PeerId& from, const JobMessage& me
   if (job::Home* home = home_of(now, from, message, out)) home->on_want_input(now, from, message.want_input(), out);
 }
 
+void JobRouter::on_want_mail(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
+  if (job::Home* home = home_of(now, from, message, out)) home->on_want_mail(now, from, message.want_mail(), out);
+}
+
 void JobRouter::on_suspended(Time now, const PeerId& from, const JobMessage& message, Actions& out) {
   if (job::Home* home = home_of(now, from, message, out)) home->on_suspended(now, from, message.suspended(), out);
 }
@@ -478,6 +484,10 @@ void JobRouter::on_suspend(Time now, const PeerId&, const JobMessage& message, A
 
 void JobRouter::on_files_are(Time now, const PeerId&, const JobMessage& message, Actions& out) {
   if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_files_are(now, message.files_are(), out);
+}
+
+void JobRouter::on_mails(Time now, const PeerId&, const JobMessage& message, Actions& out) {
+  if (job::HostedJob* hosted_job = hosted_job_of(message)) hosted_job->on_mails(now, message.mails(), out);
 }
 
 void JobRouter::on_input(Time now, const PeerId&, const JobMessage& message, Actions& out) {

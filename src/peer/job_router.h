@@ -148,6 +148,8 @@ class JobRouter {
   void on_suspend(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_suspended(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_want_mail(Time now, const PeerId& from, const JobMessage& message, Actions& out);
+  void on_mails(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_want_files(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_files_are(Time now, const PeerId& from, const JobMessage& message, Actions& out);
   void on_input(Time now, const PeerId& from, const JobMessage& message, Actions& out);

@@ -21,7 +21,8 @@ void PastJobs::forget(job::JobId id, job::Actions& out) {
   bytes_ -= found->second.stored_bytes();
   jobs_.erase(found);
   // The job's own record last: after a crash in between the job is still found and can be dropped again.
-  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::task_file, RecordKind::job})
+  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::mail, RecordKind::mail_mark,
+                                RecordKind::watch, RecordKind::task_file, RecordKind::job})
     out.add(job::DropRecords{RecordKey{.kind = kind, .job = id}.prefix()});
   out.add(job::DropOutput{id});
 }

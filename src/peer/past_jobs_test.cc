@@ -44,16 +44,17 @@ TEST(PastJobs, ForgetsTheOneThatEndedFirst) {
   past.add(job_id(3), ended_at(20), out);
   EXPECT_NE(past.find(job_id(1)), nullptr);
   EXPECT_EQ(past.find(job_id(2)), nullptr);
-  ASSERT_EQ(out.now.size(), 6u);
+  ASSERT_EQ(out.now.size(), 9u);
   for (const job::RecordKind kind :
-       {job::RecordKind::thread, job::RecordKind::counters, job::RecordKind::input, job::RecordKind::task_file, job::RecordKind::job}) {
+       {job::RecordKind::thread, job::RecordKind::counters, job::RecordKind::input, job::RecordKind::mail, job::RecordKind::mail_mark,
+        job::RecordKind::watch, job::RecordKind::task_file, job::RecordKind::job}) {
     const std::string key = job::RecordKey{.kind = kind, .job = job_id(2), .thread = job::ThreadId{7}}.encode();
     EXPECT_EQ(1, std::ranges::count_if(out.now, [&](const job::Action& action) {
                 const auto* drop = std::get_if<job::DropRecords>(&action);
                 return drop != nullptr && key.starts_with(drop->prefix);
               }));
   }
-  EXPECT_EQ(std::get<job::DropOutput>(out.now[5]).job, job_id(2));
+  EXPECT_EQ(std::get<job::DropOutput>(out.now[8]).job, job_id(2));
 }
 
 TEST(PastJobs, ForgetsTheOldestWhenTheirOutputIsTooLarge) {

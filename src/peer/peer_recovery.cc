@@ -56,6 +56,10 @@ std::string_view name_of(RecordKind kind) {
       return "the record of its suspension";
     case RecordKind::input:
       return "a piece of standard input";
+    case RecordKind::mail:
+    case RecordKind::mail_mark:
+    case RecordKind::watch:
+      return "a message between threads";
     case RecordKind::task_file:
       return "the record of a file of a task";
     case RecordKind::kept:
@@ -115,6 +119,13 @@ bool Peer::Found::parse(const RecordKey& key, const std::string& value) {
       return homes[key.job].suspended = true;
     case RecordKind::input:
       return homes[key.job].input[key.number].ParseFromString(value);
+    case RecordKind::mail:
+      return homes[key.job].mail[key.thread][key.number].ParseFromString(value);
+    case RecordKind::mail_mark:
+      return homes[key.job].mail_marks[key.thread].ParseFromString(value);
+    case RecordKind::watch:
+      homes[key.job].watches.insert({key.thread, ThreadId{key.number}});
+      return true;
     case RecordKind::task_file:
       return parse_file(value, homes[key.job].files[key.thread][key.number]);
     case RecordKind::kept:
@@ -166,6 +177,9 @@ void Peer::Found::add_damaged(const std::string& key) {
     case RecordKind::thread:
     case RecordKind::output:
     case RecordKind::input:
+    case RecordKind::mail:
+    case RecordKind::mail_mark:
+    case RecordKind::watch:
     case RecordKind::task_file:
       homes[decoded->job];
       damaged_homes[decoded->job] = sentence;
@@ -277,7 +291,8 @@ void Peer::give_up_home(Time now, const JobId& id, const HomeRecords& records, c
     record.set_exit_code(1);
   }
   out.record(RecordKey{.kind = RecordKind::job, .job = id}.encode(), record.SerializeAsString());
-  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::task_file, RecordKind::suspension})
+  for (const RecordKind kind : {RecordKind::thread, RecordKind::counters, RecordKind::input, RecordKind::mail, RecordKind::mail_mark,
+                                RecordKind::watch, RecordKind::task_file, RecordKind::suspension})
     out.add(job::DropRecords{RecordKey{.kind = kind, .job = id}.prefix()});
   out.notify(job::RecordsDamaged{fmt::format("job {}: {}", id.brief(), record.sentence())});
   past_.add(id, std::move(record), out);

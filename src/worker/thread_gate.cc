@@ -15,12 +15,16 @@ constexpr std::size_t kMaxUnstableImages = 64;  // older ones are forgotten: a l
 job::Determinant::Kind wire_kind(isolate::DeterminantKind kind) { return static_cast<job::Determinant::Kind>(kind); }
 
 // REQUIRES: it is one of effects.
-const job::Stream& stream_of(Outlet outlet) { return outlet == Outlet::log ? job::kLogStream : job::kHomeStream; }
+const job::Stream& stream_of(Outlet outlet) {
+  if (outlet == Outlet::mail) return job::kMailStream;
+  return outlet == Outlet::log ? job::kLogStream : job::kHomeStream;
+}
 
 }  // namespace
 
 bool ThreadGate::has_room_locked(Outlet outlet) const {
   if (abandoned_) return true;
+  if (outlet == Outlet::mail && state_ == State::closed) return false;  // only a thread sends messages: the task becomes one
   return outlet == Outlet::determinants ? !gate_.determinants_full() : !gate_.full(stream_of(outlet));
 }
 
@@ -31,6 +35,7 @@ bool ThreadGate::has_room(Outlet outlet) const {
 
 bool ThreadGate::is_roomy(Outlet outlet) const {
   std::lock_guard lock(mutex_);
+  if (outlet == Outlet::mail && state_ == State::closed) return abandoned_;
   return abandoned_ || (outlet == Outlet::determinants ? gate_.determinants_roomy() : gate_.roomy(stream_of(outlet)));
 }
 
@@ -85,6 +90,23 @@ void ThreadGate::emit_output(std::uint32_t descriptor, ByteView bytes) {
   }
 }
 
+void ThreadGate::send(std::uint64_t to, std::uint64_t tag, ByteView bytes) {
+  job::Effect effect;
+  job::Effect::Message& message = *effect.mutable_message();
+  message.set_to(to);
+  message.set_tag(tag);
+  message.set_bytes(bytes.data(), bytes.size());
+  message.set_spawns(next_spawn() - 1);
+  emit(std::move(effect));
+}
+
+void ThreadGate::watch(std::uint64_t thread) {
+  job::Effect effect;
+  effect.mutable_watch()->set_thread(thread);
+  effect.mutable_watch()->set_spawns(next_spawn() - 1);
+  emit(std::move(effect));
+}
+
 Result<std::optional<std::uint64_t>> ThreadGate::recorded(isolate::DeterminantKind kind, std::uint32_t what) {
   std::lock_guard lock(mutex_);
   return gate_.recorded(wire_kind(kind), what);
@@ -100,6 +122,16 @@ Status ThreadGate::given(isolate::DeterminantKind kind, std::uint32_t what, std:
   }
   outgoing_.wake();
   return status;
+}
+
+std::uint64_t ThreadGate::mail() const {
+  std::lock_guard lock(mutex_);
+  return gate_.mail();
+}
+
+void ThreadGate::on_mail_taken() {
+  std::lock_guard lock(mutex_);
+  gate_.on_mail_taken();
 }
 
 std::uint64_t ThreadGate::input_pieces() const {

@@ -50,8 +50,12 @@ class ThreadGate final : public isolate::Determinants {
   Status refuse_fork() { return given(isolate::DeterminantKind::fork_refused, 0, next_spawn()); }
   // Emits as many effects as the bytes need. Descriptor: 1 stdout, 2 stderr.
   void emit_output(std::uint32_t descriptor, ByteView bytes);
+  void send(std::uint64_t to, std::uint64_t tag, ByteView bytes);
+  void watch(std::uint64_t thread);
   Result<std::optional<std::uint64_t>> recorded(isolate::DeterminantKind kind, std::uint32_t what) override;
   Status given(isolate::DeterminantKind kind, std::uint32_t what, std::uint64_t value) override;
+  std::uint64_t mail() const;
+  void on_mail_taken();
   std::uint64_t input_pieces() const;
   void on_input_taken(std::size_t bytes);
   Bytes save() const;

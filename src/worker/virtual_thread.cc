@@ -400,6 +400,7 @@ VirtualThread::Next VirtualThread::follow_wait(const isolate::Wait& wait) {
     environment_.sleeping_threads.add(sleep->deadline, id_);
     environment_.outgoing.wake();
   }
+  if (const auto* mail = std::get_if<isolate::AwaitMail>(&wait); mail != nullptr && !waits) wait_for_item(*mail);
   if (std::holds_alternative<isolate::ForkRequested>(wait)) return waits ? Next::wait : fork();
   if (const auto* room = std::get_if<isolate::AwaitRoom>(&wait)) return wait_for_room(room->outlet);
   std::lock_guard lock(mutex_);

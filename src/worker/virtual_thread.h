@@ -20,6 +20,7 @@
 #include "worker/frame_values.h"
 #include "worker/input_pieces.h"
 #include "worker/lane.h"
+#include "worker/mailbox.h"
 #include "worker/outgoing_frames.h"
 #include "worker/sleeping_threads.h"
 #include "worker/spawned_children.h"
@@ -80,6 +81,7 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   std::uint64_t id() const override { return id_; }
   ThreadGate& gate() { return gate_; }
   InputPieces& input() { return input_; }
+  Mailbox& mailbox() { return mailbox_; }
   Lane& lane() { return lane_; }
 
   // --- the loop
@@ -160,8 +162,23 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   bool leaves_files(const isolate::Stop& stop) const;
   Next finish();
   Status report(ByteView bytes) override;
+  bool has_mail() const override { return true; }
+  void send(std::uint64_t to, std::uint64_t tag, ByteView bytes) override { gate_.send(to, tag, bytes); }
+  void watch(std::uint64_t thread) override { gate_.watch(thread); }
+  const isolate::MailItem* mail() override { return mailbox_.front(); }
+  void take_mail() override { mailbox_.take(); }
+  void stop_waiting_for_mail() override { mailbox_.tell(Mailbox::Guest::goes_on); }
+  void wait_for_mail(std::chrono::milliseconds timeout) override {
+    mailbox_.tell(Mailbox::Guest::waits);
+    mailbox_.wait(timeout);
+  }
   bool has_room(isolate::Outlet outlet) const override { return gate_.has_room(outlet); }
   void wait_for_room(isolate::Outlet outlet, std::chrono::milliseconds timeout) override { gate_.wait_for_room(outlet, timeout); }
+  void wait_for_item(const isolate::AwaitMail& wait) {
+    mailbox_.tell(Mailbox::Guest::waits);
+    if (wait.deadline) environment_.sleeping_threads.add(*wait.deadline, id_);
+    environment_.outgoing.wake();
+  }
   // False: it has left.
   bool answer_requests();
   bool tracks_writes() const { return environment_.keep_images && environment_.module->mobile(); }
@@ -182,6 +199,7 @@ class VirtualThread final : public std::enable_shared_from_this<VirtualThread>, 
   std::uint64_t spawns_before_ = 0;
   ThreadGate gate_;
   InputPieces input_;
+  Mailbox mailbox_{gate_, environment_.outgoing};
   GateOutput output_{gate_, 1}, errors_{gate_, 2};
   isolate::SystemClock clock_;
 

@@ -206,6 +206,8 @@ Result<Worker::Flow> Worker::on_frame(os::Message message) {
       return go_on(on_restore(frame.restore(), std::move(message.descriptors)));
     case ToWorker::kInput:
       return go_on(on_input(frame.input()));
+    case ToWorker::kMails:
+      return go_on(on_mails(frame.mails()));
     case ToWorker::kChunk:
       return go_on(on_chunk(frame.chunk()));
     case ToWorker::kStored:
@@ -456,6 +458,14 @@ Status Worker::on_input(const ToWorker::Input& input) {
   VirtualThread* thread = find(input.thread());
   if (thread == nullptr) return ok();
   GW_TRY_VOID(thread->input().on_piece(input));
+  thread->wake();
+  return ok();
+}
+
+Status Worker::on_mails(const ToWorker::Mails& mails) {
+  VirtualThread* thread = find(mails.thread());
+  if (thread == nullptr) return ok();
+  GW_TRY_VOID(thread->mailbox().on_mails(mails));
   thread->wake();
   return ok();
 }

@@ -87,6 +87,7 @@ class Worker {
   Status on_restore(const wire::pb::ToWorker::Restore& restore, std::vector<os::UniqueFd> descriptors);
   Status finish_restore(std::uint64_t id, Restoring restoring);
   Status on_input(const wire::pb::ToWorker::Input& input);
+  Status on_mails(const wire::pb::ToWorker::Mails& mails);
   Status on_chunk(const wire::pb::ToWorker::Chunk& chunk);
   Status on_stored(const wire::pb::ToWorker::Stored& stored);
   Status on_determinants_stable(const wire::pb::ToWorker::Stable& stable);

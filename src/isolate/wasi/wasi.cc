@@ -107,6 +107,10 @@ Wait Wasi::waiting() const {
       return SleepUntil{std::chrono::nanoseconds(world_.clock.host_time_of(state_.deadline)), input_ends_sleep_};
     case ParkedCall::input:
       return AwaitInput{};
+    case ParkedCall::mail:
+      return AwaitMail{};
+    case ParkedCall::timed_mail:
+      return AwaitMail{std::chrono::nanoseconds(world_.clock.host_time_of(state_.deadline))};
     case ParkedCall::checkpoint:
       return AtCheckpoint{};
     case ParkedCall::chunk:

@@ -72,6 +72,9 @@ class Wasi {
   CallResult task_next(GuestMemory memory, std::uint32_t function, std::uint32_t length);
   CallResult task_result(GuestMemory memory, std::uint32_t address, std::uint32_t length);
   CallResult thread_id(GuestMemory memory, std::uint32_t out);
+  CallResult send(GuestMemory memory, std::uint64_t to, std::uint64_t tag, std::uint32_t address, std::uint32_t length);
+  CallResult receive(GuestMemory memory, std::uint32_t header, std::uint32_t address, std::uint32_t capacity, std::uint64_t timeout);
+  CallResult watch(GuestMemory memory, std::uint64_t thread);
   CallResult poll_oneoff(GuestMemory memory, std::uint32_t in, std::uint32_t out, std::uint32_t count, std::uint32_t stored);
 
   CallResult fd_advise(GuestMemory memory, std::uint32_t fd, std::uint64_t offset, std::uint64_t length, std::uint32_t advice);
@@ -188,6 +191,8 @@ class Wasi {
   Result<std::uint64_t> sleep_deadline(const Subscription& subscription);
   Status choose_sleeper(std::span<const Subscription> list);
 
+  Status set_mail_deadline(std::uint64_t timeout);
+  CallResult give_mail(GuestMemory memory, std::uint32_t header, std::span<std::uint8_t> room, const MailItem& item);
   // Nothing of the call has happened, so nothing of the wait is saved: in an image the guest is just about to make the call.
   CallResult park_for_room(Outlet outlet) {
     awaited_room_ = outlet;
@@ -195,7 +200,7 @@ class Wasi {
   }
   CallResult park(ParkedCall call) {
     awaited_room_.reset();
-    if (call != ParkedCall::sleep) state_.deadline = 0, state_.sleeper = 0;
+    if (call != ParkedCall::sleep && call != ParkedCall::timed_mail) state_.deadline = 0, state_.sleeper = 0;
     state_.parked = call;
     return After::park;
   }

@@ -21,6 +21,7 @@ enum class Errno : std::uint16_t {
   loop = 32,
   mfile = 33,
   nametoolong = 37,
+  nobufs = 42,
   noent = 44,
   nospc = 51,
   nosys = 52,
@@ -32,6 +33,7 @@ enum class Errno : std::uint16_t {
   perm = 63,
   rofs = 69,
   spipe = 70,
+  timedout = 73,
   xdev = 75,
   notcapable = 76,
 };

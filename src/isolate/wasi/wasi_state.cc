@@ -95,8 +95,9 @@ Status read_descriptors(ByteReader& reader, WasiState& state) {
 
 // The rules that the types cannot express: the state must be one that encode() can have written.
 Status check_decoded(const WasiState& state, std::uint8_t input_ended) {
-  bool with_deadline = state.parked == ParkedCall::sleep || state.parked == ParkedCall::forked_parent;
-  bool plausible = state.parked <= ParkedCall::fork_refused && input_ended <= 1 && (with_deadline || state.deadline == 0) &&
+  bool with_deadline =
+      state.parked == ParkedCall::sleep || state.parked == ParkedCall::forked_parent || state.parked == ParkedCall::timed_mail;
+  bool plausible = state.parked <= ParkedCall::timed_mail && input_ended <= 1 && (with_deadline || state.deadline == 0) &&
                    (state.parked == ParkedCall::sleep || state.sleeper == 0) && (state.parked == ParkedCall::chunk || state.progress == 0);
   if (!plausible) return fail(Kind::corrupt, "the WASI state of the image contradicts itself; use another copy");
   return check(state);

@@ -28,6 +28,8 @@ enum class ParkedCall : std::uint8_t {
   forked_parent = 6,  // carried out
   forked_child = 7,
   fork_refused = 8,
+  mail = 9,
+  timed_mail = 10,  // until the deadline
 };
 
 // A value. Encoded as in docs/image-format.md, versioned on its own; the content of files is not in it, but in pages of the image.
@@ -39,7 +41,8 @@ struct WasiState {
   Bytes input;                     // read from the source, or given at the start, and not yet by the guest
   bool input_ended = false;        // the source has nothing after `input`
   ParkedCall parked = ParkedCall::none;
-  std::uint64_t deadline = 0;        // of a sleep, on the guest's monotonic clock; in the parent of a fork, the id of the child; else 0
+  std::uint64_t deadline =
+      0;  // of a sleep or timed_mail, on the guest's monotonic clock; in the parent of a fork, the id of the child; else 0
   std::uint32_t sleeper = 0;         // of a sleep, which of the clocks of poll_oneoff ends it; else 0
   std::uint64_t progress = 0;        // of a read that waits for a chunk, the bytes that are in the guest's memory already; else 0
   std::vector<std::string> outputs;  // what to hand out at the end: paths as FileTreeBuilder takes them

@@ -15,6 +15,7 @@ namespace {
 using wire::pb::GateState;
 
 std::string describe(Determinant::Kind kind, std::uint32_t what) {
+  if (kind == Determinant::MAIL_READY) return "whether there was a message";
   if (kind == Determinant::FORK_REFUSED) return "a fork that was refused";
   return kind == Determinant::CLOCK ? fmt::format("the time of clock {}", what) : fmt::format("whether descriptor {} had input", what);
 }
@@ -77,6 +78,7 @@ Result<EffectGate> EffectGate::restore(ByteView bytes, std::uint64_t epoch, std:
   gate.next_determinant_ = gate.stable_determinants_ = gate.in_stable_image_ = state.next_determinant();
   gate.input_pieces_ = state.input_pieces();
   gate.input_bytes_ = state.input_bytes();
+  gate.mail_ = state.mail();
   for (GateState::StreamState& stream : *state.mutable_streams()) {
     Outbox& outbox = gate.streams_[wire::read(stream.stream()).value()];
     outbox.next_sequence = stream.next_sequence();
@@ -101,10 +103,11 @@ Bytes EffectGate::save() const {
   GateState state;
   state.set_thread(thread_.value());
   state.set_epoch(epoch_);
-  state.set_version(kGateStateVersion);
+  state.set_version(mail_ > 0 || streams_.contains(kMailStream) ? kGateStateVersion : kGateStateWithoutMail);
   state.set_next_determinant(next_determinant_);
   state.set_input_pieces(input_pieces_);
   state.set_input_bytes(input_bytes_);
+  state.set_mail(mail_);
   state.set_job(job_);
   for (const auto& [stream, outbox] : streams_) {
     GateState::StreamState& saved = *state.add_streams();
@@ -124,7 +127,7 @@ EffectGate EffectGate::fork(ThreadId child) const {
 }
 
 Status check_version(const GateState& state) {
-  if (state.version() == kGateStateVersion) return ok();
+  if (state.version() == kGateStateVersion || state.version() == kGateStateWithoutMail) return ok();
   return fail(Kind::unsupported, "the state of its effect gate is of version {}, and this godwit knows {}: continue it with the other one",
               state.version(), kGateStateVersion);
 }
@@ -281,6 +284,10 @@ std::string describe(const Effect& effect) {
     case Effect::kEnd:
       return effect.end().reason() == Effect::End::EXITED ? fmt::format("exit with code {}", effect.end().exit_code())
                                                           : fmt::format("its end: {}", effect.end().sentence());
+    case Effect::kMessage:
+      return fmt::format("a message of {} bytes to thread {}", effect.message().bytes().size(), effect.message().to());
+    case Effect::kWatch:
+      return fmt::format("a watch over thread {}", effect.watch().thread());
     case Effect::KIND_NOT_SET:
       break;
   }

@@ -20,6 +20,7 @@ using Effect = wire::pb::Effect;
 using Determinant = wire::pb::Determinant;
 using wire::kHomeStream;
 using wire::kLogStream;
+using wire::kMailStream;
 using wire::Stream;
 using wire::StreamMarks;
 
@@ -129,6 +130,10 @@ class EffectGate {
     input_bytes_ += bytes;
   }
 
+  // How many items of its mailbox the guest has taken.
+  std::uint64_t mail() const { return mail_; }
+  void on_mail_taken() { ++mail_; }
+
  private:
   std::uint64_t unstable_determinants() const { return next_determinant_ - stable_determinants_; }
   // Determinants that are replayed are at the keeper already.
@@ -168,10 +173,13 @@ class EffectGate {
 
   std::uint64_t input_pieces_ = 0;
   std::uint64_t input_bytes_ = 0;  // in them
+  std::uint64_t mail_ = 0;
 };
 
 // The state of a gate that is saved; raised when its form changes (docs/image-format.md, "Job state").
-inline constexpr std::uint32_t kGateStateVersion = 2;
+inline constexpr std::uint32_t kGateStateVersion = 3;
+// That of a thread which has neither sent nor taken messages: as of godwits that know none.
+inline constexpr std::uint32_t kGateStateWithoutMail = 2;
 // Kind::unsupported: it was saved by another version of godwit.
 Status check_version(const wire::pb::GateState& state);
 

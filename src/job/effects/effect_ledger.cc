@@ -105,6 +105,15 @@ Status EffectLedger::restore(const StoredEffect& effect) {
   return ok();
 }
 
+Status EffectLedger::restore_mail(ThreadId thread, std::uint64_t epoch, std::uint64_t sequence) {
+  const auto found = threads_.find(thread);
+  if (found == threads_.end() || sequence > wire::kMaxSequence)
+    return fail(Kind::corrupt, "messages of thread {} are recorded, and there is no such thread", thread.value());
+  found->second.epoch = std::max(found->second.epoch, epoch);
+  found->second.streams[kMailStream].stored = sequence;
+  return ok();
+}
+
 // An ended thread is never replayed: its effects need no comparison.
 void EffectLedger::take(ThreadId id, Thread& thread, const StoredEffect& effect) {
   StreamState& state = thread.streams[effect.stream];

@@ -49,6 +49,9 @@ class EffectLedger {
   // Adds an effect that an earlier boot stored, known by its header. Kind::corrupt: it does not follow the effect restored before it.
   Status restore(const StoredEffect& effect);
 
+  // Messages of the thread up to this one are stored; of them only this is recorded. Kind::corrupt: there is no such thread.
+  Status restore_mail(ThreadId thread, std::uint64_t epoch, std::uint64_t sequence);
+
   // fresh: store it. duplicate: it is stored; acknowledge it again.
   // Kind::not_found: no such thread. Kind::disconnected: from an older epoch. Kind::invalid: the effect is in the wrong stream, its number
   // leaves a gap, the thread has ended, or it spawns a thread that exists. Kind::guest_fault: the replay diverged; the sentence names both

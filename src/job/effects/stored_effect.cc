@@ -54,6 +54,10 @@ EffectKind kind_of(const Effect& effect) {
       return EffectKind::spawn;
     case Effect::kEnd:
       return EffectKind::end;
+    case Effect::kMessage:
+      return EffectKind::message;
+    case Effect::kWatch:
+      return EffectKind::watch;
     case Effect::KIND_NOT_SET:
       break;
   }
@@ -86,6 +90,7 @@ std::uint64_t digest_of(const Effect& effect) {
 }
 
 Stream stream_of(EffectKind kind) {
+  if (kind == EffectKind::message || kind == EffectKind::watch) return kMailStream;
   return {.kind = wire::stream_kind_of(kind == EffectKind::spawn ? Effect::kSpawn
                                        : kind == EffectKind::end ? Effect::kEnd
                                                                  : Effect::kOutput)};
@@ -178,6 +183,10 @@ std::string describe(const StoredEffect& effect) {
       return "the list of its threads";
     case EffectKind::attempt:
       return "a run that failed";
+    case EffectKind::message:
+      return fmt::format("a message of {} bytes", effect.bytes);
+    case EffectKind::watch:
+      return "a watch";
   }
   return "something else";
 }

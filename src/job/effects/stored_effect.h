@@ -10,7 +10,18 @@
 
 namespace gw::job {
 
-enum class EffectKind : std::uint8_t { output = 1, errors = 2, report = 3, file = 4, spawn = 5, end = 6, details = 7, attempt = 8 };
+enum class EffectKind : std::uint8_t {
+  output = 1,
+  errors = 2,
+  report = 3,
+  file = 4,
+  spawn = 5,
+  end = 6,
+  details = 7,
+  attempt = 8,
+  message = 9,
+  watch = 10
+};
 
 // The disk space that an entry takes besides its bytes.
 inline constexpr std::uint32_t kEntryOverhead = 72;

@@ -6,15 +6,15 @@
 namespace gw::job {
 namespace {
 
-std::size_t free_slots(const Claim& claim) {
-  const std::size_t limit = std::min<std::size_t>(claim.slots, claim.max_threads);
-  return limit - std::min(limit, claim.threads.size());
+std::size_t difference(std::size_t most, std::size_t used) { return most - std::min(most, used); }
+
+// Threads beside those that are there, so that at most `slots` of them are not parked.
+std::size_t room_in(const Claim& claim, std::size_t slots) {
+  return std::min(difference(slots, claim.busy()), difference(claim.max_threads, claim.threads.size()));
 }
 
-std::size_t room_ahead(const Claim& claim) {
-  const std::size_t limit = std::min(claim.slots + claim.extra_threads, claim.max_threads);
-  return limit - std::min(limit, claim.threads.size());
-}
+std::size_t free_slots(const Claim& claim) { return room_in(claim, claim.slots); }
+std::size_t room_ahead(const Claim& claim) { return room_in(claim, claim.slots + claim.extra_threads); }
 
 }  // namespace
 
@@ -72,7 +72,24 @@ void ClaimTable::detach(const PeerId& peer, ThreadId thread) {
   if (claim == nullptr) return;
   leave(peer, *claim);
   claim->threads.erase(thread);
+  claim->parked.erase(thread);
   claim->max_threads = Claim::kUnlimited;
+  enter(peer, *claim);
+}
+
+void ClaimTable::park(const PeerId& peer, ThreadId thread) {
+  Claim* claim = find(peer);
+  if (claim == nullptr || !claim->threads.contains(thread) || claim->parked.contains(thread)) return;
+  leave(peer, *claim);
+  claim->parked.insert(thread);
+  enter(peer, *claim);
+}
+
+void ClaimTable::unpark(const PeerId& peer, ThreadId thread) {
+  Claim* claim = find(peer);
+  if (claim == nullptr || !claim->parked.contains(thread)) return;
+  leave(peer, *claim);
+  claim->parked.erase(thread);
   enter(peer, *claim);
 }
 

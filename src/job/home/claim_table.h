@@ -31,7 +31,11 @@ struct Claim {
   std::size_t max_threads = kUnlimited;  // threads it may have in all, after it refused one
   std::uint32_t refusals = 0;            // consecutive refusals while it had no thread
   std::set<ThreadId> threads;
+  std::set<ThreadId> parked;  // those of them that wait for a message, and need no slot meanwhile
   TaskLease tasks;
+
+  std::size_t busy() const { return threads.size() - parked.size(); }
+  bool all_parked() const { return !parked.empty() && busy() == 0 && tasks.held().empty(); }
 
   bool idle() const { return threads.empty() && tasks.held().empty(); }
   void on_effect(Time now) {
@@ -61,6 +65,9 @@ class ClaimTable {
   // REQUIRES of attach: there is a claim.
   void attach(const PeerId& peer, ThreadId thread);
   void detach(const PeerId& peer, ThreadId thread);
+  // The thread waits for a message, or does so no more. Without effect if it is not at that peer.
+  void park(const PeerId& peer, ThreadId thread);
+  void unpark(const PeerId& peer, ThreadId thread);
   // The host has refused a thread, which was detached: it gets no thread until one of its threads leaves or unlimit() is called.
   void limit(const PeerId& peer);
   void unlimit(const PeerId& peer) { set_max_threads(peer, Claim::kUnlimited); }

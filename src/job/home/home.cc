@@ -26,6 +26,7 @@ Home::Home(const Config& config, const Environment& environment, Charter charter
       roster_(charter_.id(), environment.key, environment.signer, environment.boot),
       ledger_(EffectLedger::Config{.children = config.children}),
       tasks_(config_.tasks, {charter_.id(), environment.boot, manifest_, claims_}),
+      mail_(config_.mail, {charter_.id(), ledger_, manifest_, tasks_.table(), threads_, claims_}),
       files_({charter_.id(), manifest_, claims_, environment_.blobs}),
       flow_(manifest_, tasks_.table(), files_),
       placement_(config.placement, manifest_.content().policy().limits().memory_pages() * kPageBytes),
@@ -54,6 +55,7 @@ Status Home::recover(Time now, const HomeRecords& records) {
   GW_REACHED("home: a job was recovered");
   counters_ = RecoveryCounters(records.counters);
   if (input_) GW_TRY_VOID(input_->recover(records.input));
+  GW_TRY_VOID(mail_.recover(records.mail, records.watches));
   counters_.forget_finished();  // the records of the threads and the output tell
   GW_TRY_VOID(HomeRecovery(now, records, {manifest_, ledger_, threads_, tasks_.table(), claims_, roster_, counters_}).run());
   files_.recover(records);
@@ -76,6 +78,7 @@ void Home::finish(Time now, wire::pb::JobRecord::State state, Actions& out, std:
   records_.end(now + environment_.wall_offset, state, std::move(failure), out);
   files_.remove_records(out);
   if (input_) input_->clear(out);
+  mail_.remove_records(out);
   slots_.release_all(out);
   for (const auto& [peer, counts] : counters_.peers()) environment_.history.note_work(peer, counts.finished, counts.lost);
   over_ = true;
@@ -250,7 +253,8 @@ void Home::send_assign(Time now, ThreadId id, Actions& out) {
 bool Home::may_begin_anew(ThreadId id) const {
   const HomeThread& thread = threads_.at(id);
   if (GW_BUG(15)) return !thread.forked;
-  return !thread.forked && (ledger_.stored(id).empty() || thread.determinants == 0) && (!input_ || input_->has_beginning(id));
+  return !thread.forked && (ledger_.stored(id).empty() || thread.determinants == 0) && (!input_ || input_->has_beginning(id)) &&
+         mail_.has_beginning(id);
 }
 
 void Home::on_due(Time now, ThreadId id, Actions& out) {
@@ -484,6 +488,8 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
   const std::uint64_t stored = ledger_.stored(id, wire::stream_of(effect));
   if (effect.sequence() > stored + 1) return true;  // an earlier effect was lost, and will be repeated
   const bool next = effect.sequence() == stored + 1;
+  const bool mail = wire::stream_of(effect) == kMailStream;
+  if (next && mail && !mail_.admits(effect, ledger_.stored(id, kLogStream))) return true;  // it will be repeated
   HomeThread& thread = threads_.at(id);
   if (next && thread.placed() == nullptr) {
     out.notify(PeerRefused{*thread.host, fmt::format("it sent an effect of thread {} after its end", id.value())});
@@ -500,17 +506,16 @@ bool Home::take_effect(Time now, const JobMessage::Effects& message, const Effec
   }
   if (*verdict == EffectLedger::Verdict::duplicate) {
     GW_REACHED("home: an effect came twice");
+    if (mail && GW_BUG(172)) mail_.take(effect, out);
     return true;
   }
-  const bool spawned = ledger_.stored(id, stream_of(EffectKind::spawn)) > 0;
+  const bool spawned = ledger_.stored(id, kLogStream) > 0 || ledger_.stored(id, kMailStream) > 0 || !mail_.has_beginning(id);
   if (effect.has_end() && policy_.runs_again(thread, effect.end(), FailurePolicy::Spawned(spawned))) {
     run_again(now, id, effect, out);
     return false;
   }
   const Time wall = now + environment_.wall_offset;
-  records_.append(effect.has_end() ? end_entry(effect, end_facts_of(wall, thread)) : entry_of(effect), out);
-  out.after_disk(Notify{EffectStored{charter_.id(), effect}});
-  files_.on_effect(effect, out);
+  mail ? mail_.take(effect, out) : store(effect, end_facts_of(wall, thread), out);
   if (Claim* claim = claims_.find(thread.placed()->host)) claim->on_effect(now);
   if (message.determinants() > thread.determinants) {
     thread.determinants = message.determinants();
@@ -543,6 +548,7 @@ void Home::take_report(Time now, const PeerId& from, const JobMessage::TaskRepor
   if (tasks_.on_report(from, report)) {
     const TaskReports::Taken taken = reports_.take(now, from, config_.tasks.lease, report, out);
     for (const std::uint32_t task : taken.promoted) promote(now, from, task, out);
+    mail_.on_report(report, out);
     if (taken.refused) slots_.on_refused(from);
     if (taken.came_back && may_run()) tasks_.feed_all(now, out);
   } else if (report.number() > 0) {

@@ -22,6 +22,7 @@
 #include "job/home/job_snapshot.h"
 #include "job/home/keeper_assignment.h"
 #include "job/home/loss_policy.h"
+#include "job/home/mailboxes.h"
 #include "job/home/output_limit.h"
 #include "job/home/placement.h"
 #include "job/home/predecessors.h"
@@ -57,6 +58,7 @@ class Home {
         std::chrono::seconds(60);  // with a keeper that is away: then a waiting host loses the thread, which begins anew if it may
     Time fault_patience = std::chrono::seconds(20);  // until a host that reported a faulty thread may get it again; none for this peer
     StandardInput::Config input;
+    Mailboxes::Config mail;
     OutputLimit::Config output;
     std::size_t children = 65536;  // that the tasks of the job fork
     SlotAcquisition::Config slots;
@@ -188,6 +190,16 @@ class Home {
   }
   void on_suspended(Time now, const PeerId& from, const JobMessage::ThreadName& name, Actions& out);
   void on_want_input(Time now, const PeerId& from, const JobMessage::WantInput& want, Actions& out);
+  void on_want_mail(Time now, const PeerId& from, const JobMessage::WantMail& want, Actions& out) {
+    const ThreadId id{want.thread()};
+    if (on_record(id, from, want.epoch()) == nullptr) return out.send(from, charter_.id(), drop_message(id, want.epoch()));
+    const Status answered = mail_.on_want(id, {from, want.epoch(), want.next(), want.in_image(), want.waits()}, out);
+    if (!answered && answered.error().kind == Kind::not_found) return fail_thread(now, id, answered.error().detail, out);
+    if (!answered) return on_fault(now, id, answered.error().detail, out);
+    if (!want.waits()) return;
+    place_ready(now, out);  // its slot is free
+    if (may_run()) tasks_.feed(now, from, out);
+  }
   // As StandardInput::supply(). Kind::invalid too if the job reads none.
   Status supply_input(std::uint64_t piece, std::string bytes, Actions& out) {
     return input_ ? input_->supply(piece, std::move(bytes), out) : Status(fail(Kind::invalid, "the job has no standard input"));
@@ -200,7 +212,9 @@ class Home {
   const Charter& charter() const { return charter_; }
   // The turn is over: writes what is written once in it, however many threads have changed.
   void end_turn(Actions& out) {
-    if (!over_) records_.end_turn(out);
+    if (over_) return;
+    mail_.end_turn(out);
+    records_.end_turn(out);
   }
   // The roster, if it has changed since it was taken last.
   std::optional<wire::pb::SignedRoster> take_roster_change() { return roster_.take_change(); }
@@ -321,6 +335,7 @@ class Home {
   void leave_host(Time now, ThreadId id, const PeerId& host) {
     run_time_.on_left(now + environment_.wall_offset, id, threads_.at(id));
     claims_.detach(host, id);
+    mail_.on_left(id);
     if (Claim* claim = claims_.find(host)) claim->idle_since = now;
   }
   enum class Fault : std::uint8_t { program, kept_state };
@@ -337,6 +352,7 @@ class Home {
   void fail_thread(Time now, ThreadId id, std::string sentence, Actions& out);
   void after_end(Time now, ThreadId id, const PeerId& host, Actions& out) {
     leave_host(now, id, host);
+    mail_.on_over(id, out);
     records_.write(id, out);
     const HomeThread& thread = threads_.at(id);
     const bool failed = std::holds_alternative<HomeThread::Failed>(thread.state);
@@ -348,8 +364,14 @@ class Home {
     flow_.take_released() ? tasks_.feed_all(now, out) : tasks_.feed(now, host, out);
   }
   Status may_store(const Effect& effect) const {
+    if (wire::stream_of(effect) == kMailStream) return ok();  // is no output
     const Status fits = records_.output().check(effect);
     return fits ? files_.check(effect) : fits;
+  }
+  void store(const Effect& effect, const EndFacts& facts, Actions& out) {
+    records_.append(effect.has_end() ? end_entry(effect, facts) : entry_of(effect), out);
+    out.after_disk(Notify{EffectStored{charter_.id(), effect}});
+    files_.on_effect(effect, out);
   }
   bool take_effect(Time now, const JobMessage::Effects& message, const Effect& effect, Actions& out);
   void add_child(const HomeThread& parent, ThreadId id, Actions& out);
@@ -364,6 +386,7 @@ class Home {
   ThreadTable threads_;
   ClaimTable claims_;
   TaskPlane tasks_;
+  Mailboxes mail_;
   TaskFiles files_;
   TaskFlow flow_;
   Placement placement_;

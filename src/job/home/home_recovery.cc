@@ -10,6 +10,7 @@ Status HomeRecovery::run() {
   std::vector<ThreadId> ids;
   for (const auto& [id, thread] : parts_.threads.all()) ids.push_back(id);
   for (const ThreadId id : ids) GW_TRY_VOID(recover_thread(id));
+  for (const auto& [id, mark] : records_.mail_marks) GW_TRY_VOID(parts_.ledger.restore_mail(id, mark.epoch(), mark.sequence()));
   return ok();
 }
 

@@ -9,6 +9,7 @@
 #include "job/effects/effect_ledger.h"
 #include "job/effects/stored_effect.h"
 #include "job/home/claim_table.h"
+#include "job/home/mailboxes.h"
 #include "job/home/recovery_counters.h"
 #include "job/home/task_table.h"
 #include "job/home/thread_table.h"
@@ -25,6 +26,9 @@ struct HomeRecords {
   std::vector<StoredEffect> effects;                                             // in the order in which they were stored
   std::map<std::uint64_t, wire::pb::InputRecord> input;                          // by piece
   std::map<ThreadId, std::map<std::uint64_t, wire::pb::FilePieceRecord>> files;  // that tasks left for others, by piece
+  Mailboxes::Items mail;
+  Mailboxes::Marks mail_marks;  // by sender
+  Mailboxes::Watches watches;
 };
 
 // Fills the tables of a home from its records, once. Damaged records are Kind::corrupt with what contradicts what, never the end of the

@@ -250,6 +250,7 @@ std::vector<PeerId> SlotAcquisition::tend(Time now, Actions& out) {
   note_speeds();
   for (auto& [peer, claim] : environment_.claims.all()) {
     if (is_needed(peer, claim)) claim.idle_since = now;
+    if (claim.all_parked()) claim.progress_at = claim.seen_at = now;  // nobody can see more of threads that wait for messages
     const bool idle = now - claim.idle_since > config_.idle;
     const bool stalled = is_stalled(now, peer, claim);
     const bool refuses = environment_.placement.refuses_all(claim);

@@ -9,7 +9,7 @@ namespace gw::job {
 
 std::uint32_t TaskPlane::free_slots(const Claim& claim) {
   const std::size_t limit = std::min<std::size_t>(claim.slots, claim.max_threads);
-  return static_cast<std::uint32_t>(limit - std::min(limit, claim.threads.size()));
+  return static_cast<std::uint32_t>(limit - std::min(limit, claim.busy()));
 }
 
 Send TaskPlane::to_host(const PeerId& host, JobMessage message) const {

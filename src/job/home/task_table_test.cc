@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace gw::job {
-namespace {
+namespace task_table_test {
 
 const PeerId kTaskHost{sha256(as_bytes("a host"))};
 
@@ -115,5 +115,5 @@ TEST(TaskTable, LeasesNoHeldTaskAndNeverASkippedOne) {
   EXPECT_EQ(tasks.unfinished_tasks().size(), 7u);
 }
 
-}  // namespace
+}  // namespace task_table_test
 }  // namespace gw::job

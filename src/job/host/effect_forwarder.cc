@@ -72,6 +72,11 @@ JobMessage::Effects EffectForwarder::take_again(Time now, const MayLeave& may_le
   return take(now, may_leave);
 }
 
+void EffectForwarder::hurry(Time now) {
+  for (auto& [stream, queue] : streams_)
+    if (!queue.unstored.empty()) queue.resend_at = now;
+}
+
 std::optional<EffectForwarder::Stored> EffectForwarder::on_stored(Time now, const StreamMarks& marks) {
   Stored news;
   if (marks.empty()) return std::nullopt;

@@ -45,6 +45,8 @@ class EffectForwarder {
   JobMessage::Effects take(Time now, const MayLeave& may_leave);
   // The effects of streams that are due, or nearly so, again from the first that is not stored.
   JobMessage::Effects take_again(Time now, const MayLeave& may_leave);
+  // Everything that is not stored is due.
+  void hurry(Time now);
   // None: the marks say nothing new.
   std::optional<Stored> on_stored(Time now, const StreamMarks& marks);
 

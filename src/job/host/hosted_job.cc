@@ -183,6 +183,7 @@ void HostedJob::on_stored(Time now, const JobMessage::Stored& stored, Actions& o
   note_children(stored.children(), out);
   HostedThread* thread = threads_.find(stored.thread(), stored.epoch());
   if (thread == nullptr) return;
+  if (stored.again()) thread->hurry(now);
   if (!thread->on_stored(now, wire::marks_of(stored.streams()), out)) {
     if (const Status charged = threads_.charge(*thread); !charged)
       return give_back(thread->id(), charged.error().detail, Gone::no_room, out);
@@ -391,6 +392,14 @@ Status HostedJob::on_frame(Time now, const FromWorker& frame, const std::optiona
       if (thread == nullptr || thread->running() == nullptr) return ok();  // it has left meanwhile
       thread->on_want_input(now, frame.want_input().piece(), out);
       threads_.refresh(*thread);
+      return ok();
+    }
+    case FromWorker::kWantMail: {
+      HostedThread* thread = threads_.find(ThreadId{frame.want_mail().thread()});
+      if (thread == nullptr || thread->running() == nullptr) return ok();  // it has left meanwhile
+      thread->on_want_mail(now, frame.want_mail(), out);
+      threads_.refresh(*thread);
+      start_queued(now, out);
       return ok();
     }
     case FromWorker::kImage:

@@ -75,6 +75,12 @@ class HostedJob {
   void on_stored(Time now, const JobMessage::Stored& stored, Actions& out);
   void on_keeper_change(Time now, const JobMessage::KeeperChange& change, Actions& out);
   void on_input(Time now, const JobMessage::Input& input, Actions& out);
+  void on_mails(Time now, const JobMessage::Mails& mails, Actions& out) {
+    HostedThread* thread = threads_.find(mails.thread(), mails.epoch());
+    if (thread == nullptr) return;
+    thread->on_mails(now, mails, out);
+    threads_.refresh(*thread);
+  }
   void on_suspend(Time now, const JobMessage::ThreadName& name, Actions& out);
   void on_files_are(Time now, const JobMessage::FilesAre& answer, Actions& out) {
     code_.on_files_are(answer);
@@ -145,6 +151,7 @@ class HostedJob {
   Time idle_since() const { return slots_used() > 0 || !tasks_.in_worker().empty() ? kNever : busy_at_; }
   const HostedTasks& tasks() const { return tasks_; }
   std::size_t slots_used() const { return threads_.slots_used(); }
+  std::size_t never_waited() const { return threads_.never_waited(); }
 
  private:
   bool has_work() const { return !threads_.empty() || !tasks_.empty(); }

@@ -85,6 +85,7 @@ Time HostedThread::due() const {
   if (run == nullptr) return kNever;
   Time due = std::min(run->effects.due(), run->images.due());
   if (run->wanted_input) due = std::min(due, run->ask_input_at);
+  if (run->wanted_mail) due = std::min(due, run->ask_mail_at);
   due = std::min(due, is_suspended() ? run->suspended_at : run->leave_by);
   const bool may_checkpoint = !run->checkpointing && !run->images.busy() && run->suspension == Suspension::none;
   return may_checkpoint ? std::min(due, run->checkpoint_at) : due;
@@ -101,6 +102,7 @@ void HostedThread::on_due(Time now, Actions& out) {
     if (!GW_BUG(6)) send(std::move(effects), out);
   }
   if (run->wanted_input && now >= run->ask_input_at) ask_input(now, out);
+  if (run->wanted_mail && now >= run->ask_mail_at) ask_mail(now, out);
   run->images.sync(now, out);
   maybe_checkpoint(now, out);
   maybe_suspended(now, out);
@@ -292,7 +294,10 @@ bool HostedThread::may_spawn(std::uint64_t spawn) const {
   return repeated && run.images.may_spawn(spawn);
 }
 
+// A message leaves after the spawns before it: its receiver may be one of the children.
 bool HostedThread::may_leave(const Effect& effect) {
+  if (effect.has_message()) return effect.message().spawns() <= running()->effects.stored(kLogStream);
+  if (effect.has_watch()) return effect.watch().spawns() <= running()->effects.stored(kLogStream);
   if (!effect.has_spawn() || may_spawn(effect.sequence())) return true;
   running()->held_spawn = effect.sequence();
   return false;
@@ -351,6 +356,8 @@ Status HostedThread::on_image(Time now, const NewImage& image, FromWorker::Image
     run.suspension = Suspension::saved;
     run.leave_by = now + environment_.config.keeper_patience;
     run.wanted_input.reset();
+    run.wanted_mail.reset();
+    run.waits_for_mail = false;
   }
   const bool beginning = !run.restored && !run.images.has_stable() && !run.images.has_initial() && run.suspension != Suspension::saved;
   if (beginning) {
@@ -523,6 +530,43 @@ void HostedThread::give_input(std::uint64_t piece, const std::string& bytes, Act
   frame.mutable_input()->set_bytes(bytes);
   frame.mutable_input()->set_end(bytes.empty());
   environment_.code.tell(std::move(frame), {}, out);
+}
+
+// --- messages: home has the mailbox
+
+void HostedThread::on_want_mail(Time now, const FromWorker::WantMail& want, Actions& out) {
+  Running& run = *running();
+  run.wanted_mail = want.next();
+  run.waits_for_mail = want.waits();
+  ask_mail(now, out);
+}
+
+void HostedThread::ask_mail(Time now, Actions& out) {
+  Running& run = *running();
+  run.ask_mail_at = now + environment_.config.retry;
+  JobMessage message;
+  JobMessage::WantMail& want = *message.mutable_want_mail();
+  want.set_thread(id_.value());
+  want.set_epoch(epoch_);
+  want.set_next(*run.wanted_mail);
+  want.set_in_image(run.images.has_stable() ? run.images.stable()->mail : 0);
+  want.set_waits(run.waits_for_mail);
+  out.send(environment_.home, environment_.job, std::move(message));
+}
+
+void HostedThread::on_mails(Time now, const JobMessage::Mails& mails, Actions& out) {
+  constexpr std::size_t kBytesBeside = 256;  // a message without bytes counts too: a checkpoint after 65,536 of them
+  if (running() == nullptr || running()->wanted_mail != mails.first()) return;
+  Running& run = *running();
+  run.wanted_mail.reset();
+  run.waits_for_mail = false;
+  ToWorker frame;
+  frame.mutable_mails()->set_thread(id_.value());
+  frame.mutable_mails()->set_first(mails.first());
+  *frame.mutable_mails()->mutable_mails() = mails.mails();
+  for (const wire::pb::Mail& mail : mails.mails()) run.input_bytes += mail.bytes().size() + kBytesBeside;
+  environment_.code.tell(std::move(frame), {}, out);
+  maybe_checkpoint(now, out);
 }
 
 }  // namespace gw::job

@@ -81,7 +81,10 @@ class HostedThread {
     bool cannot_checkpoint = false;                            // the program has no points where it can be stopped
     std::optional<std::uint64_t> wanted_input = std::nullopt;  // the piece home was asked for
     Time ask_input_at{0};
-    std::size_t input_bytes = 0;  // read since the last checkpoint was asked for
+    std::size_t input_bytes = 0;                              // read since the last checkpoint was asked for, also as messages
+    std::optional<std::uint64_t> wanted_mail = std::nullopt;  // the message home was asked for
+    bool waits_for_mail = false;
+    Time ask_mail_at{0};
     Suspension suspension = Suspension::none;
     std::optional<LastSpawns> last_spawns = std::nullopt;
     Time suspended_at{0};    // when home is told again
@@ -108,6 +111,8 @@ class HostedThread {
   // The worker runs the thread no more, and the last image does not become stable, because the keeper is gone: the thread goes on from the
   // image before.
   bool stranded(Time now) const { return running() != nullptr && !is_suspended() && now >= running()->leave_by; }
+  // It waits for a message, and needs no slot meanwhile.
+  bool parked() const { return running() != nullptr && running()->waits_for_mail; }
   // A keeper that has not said for long that it has more, or refuses to keep more.
   std::optional<PeerId> stalled(Time now) const { return running() != nullptr ? running()->images.stalled(now) : std::nullopt; }
   // Of several keepers that do not have the same, the one that gave the state of the thread, until home has said who keeps it now.
@@ -149,6 +154,12 @@ class HostedThread {
   Status on_determinants(Time now, const wire::pb::FromWorker::Determinants& frame, Actions& out);
   void on_want_input(Time now, std::uint64_t piece, Actions& out);
   void on_input(Time now, const JobMessage::Input& input, Actions& out);
+  void on_want_mail(Time now, const wire::pb::FromWorker::WantMail& want, Actions& out);
+  void on_mails(Time now, const JobMessage::Mails& mails, Actions& out);
+  // Home has room for effects that it could not take.
+  void hurry(Time now) {
+    if (running() != nullptr) running()->effects.hurry(now);
+  }
   // The thread has recorded as many determinants since its last image as a keeper takes, and no image will come.
   bool exhausted() const;
   // An image could not be saved; `never`: each one would fail.
@@ -172,6 +183,7 @@ class HostedThread {
   void plan_checkpoint(Time now);
   void maybe_checkpoint(Time now, Actions& out);
   void ask_input(Time now, Actions& out);
+  void ask_mail(Time now, Actions& out);
   void give_input(std::uint64_t piece, const std::string& bytes, Actions& out) const;
   void send(JobMessage::Effects effects, Actions& out) const;
   bool may_leave(const Effect& effect);

@@ -48,6 +48,8 @@ void HostedThreads::remove(ThreadId id, Actions& out) {
   thread.close(out);
   deadlines_.remove(id);
   queued_.erase(id);
+  parked_.erase(id);
+  waited_.erase(id);
   std::erase_if(saving_, [&](const auto& entry) { return entry.second == id; });
   threads_.erase(found);
   if (const auto charged = charged_.extract(id); !charged.empty()) environment_.storage.remove(charged.mapped());
@@ -73,6 +75,12 @@ void HostedThreads::adopt(HostedThread& thread, Time now, Actions& out) {
 
 void HostedThreads::refresh(HostedThread& thread) {
   deadlines_.set(thread.id(), thread.due());
+  if (thread.parked()) {
+    parked_.insert(thread.id());
+    waited_.insert(thread.id());
+  } else {
+    parked_.erase(thread.id());
+  }
   if (thread.queued()) {
     queued_.insert(thread.id());
   } else {

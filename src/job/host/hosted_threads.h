@@ -49,7 +49,9 @@ class HostedThreads {
   // The threads that cannot go on here without this image. O(threads).
   std::vector<ThreadId> that_need(const Hash256& root) const;
   const std::set<ThreadId>& queued() const { return queued_; }
-  std::size_t slots_used() const { return slots_used_; }
+  // Threads that wait for a message use none. One that has waited goes on when its message comes, whether or not there is a slot.
+  std::size_t slots_used() const { return slots_used_ - parked_.size(); }
+  std::size_t never_waited() const { return slots_used_ - waited_.size(); }
 
   // Whether the thread was not here in this epoch yet, and there is room for it.
   bool may_add(ThreadId id, std::uint64_t epoch) const;
@@ -82,6 +84,8 @@ class HostedThreads {
   std::map<ThreadId, HostedThread> threads_;
   std::map<ThreadId, StoredForOthers> charged_;      // for each of them
   std::set<ThreadId> queued_;                        // wait for a slot
+  std::set<ThreadId> parked_;                        // wait for a message
+  std::set<ThreadId> waited_;                        // have done so here
   std::map<Hash256, ThreadId> saving_;               // images that the disk has not confirmed
   std::map<ThreadId, std::uint64_t> highest_epoch_;  // the last epoch of each thread that was here under this claim
   Deadlines<ThreadId> deadlines_;

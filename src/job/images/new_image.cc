@@ -28,6 +28,7 @@ Status read_gate(const wire::Image& image, NewImage& parts) {
   parts.determinants = gate.next_determinant();
   parts.epoch = gate.epoch();
   parts.input_pieces = gate.input_pieces();
+  parts.mail = gate.mail();
   for (const wire::pb::GateState::StreamState& stream : gate.streams())
     for (const wire::pb::Effect& effect : stream.outbox())
       if (effect.has_spawn()) parts.last_spawn = effect.sequence();

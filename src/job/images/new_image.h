@@ -28,6 +28,7 @@ struct NewImage {
   std::uint64_t epoch = 0;
   std::uint64_t determinants = 0;
   std::uint64_t input_pieces = 0;  // of standard input, that it contains
+  std::uint64_t mail = 0;          // items of its mailbox, likewise
   std::uint64_t last_spawn = 0;    // number of the last spawn in its outbox, in the log
 };
 

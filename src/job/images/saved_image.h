@@ -19,6 +19,7 @@ struct SavedImage {
   Hash256 root;
   std::uint64_t determinants = 0;
   std::uint64_t input_pieces = 0;
+  std::uint64_t mail = 0;
   // The image may be stored at the keeper only when home has stored the spawns up to here. Otherwise a spawn in the image's outbox could be
   // sent again by a host that has no image of the child.
   std::uint64_t after_spawn = 0;
@@ -34,6 +35,7 @@ inline Result<SavedImage> hold(ImageTrees& trees, const JobId& job, const NewIma
   return SavedImage{.root = image.root,
                     .determinants = image.determinants,
                     .input_pieces = image.input_pieces,
+                    .mail = image.mail,
                     .after_spawn = image.last_spawn,
                     .size = trees.size({job, image.root}),
                     .fresh = fresh};

@@ -60,6 +60,9 @@ class AtHome : public testing::Test {
       ASSERT_TRUE(found);
       if (found->kind == RecordKind::thread) ASSERT_TRUE(records.threads[found->thread].ParseFromString(value));
       if (found->kind == RecordKind::job) ASSERT_TRUE(records.job.ParseFromString(value));
+      if (found->kind == RecordKind::mail) ASSERT_TRUE(records.mail[found->thread][found->number].ParseFromString(value));
+      if (found->kind == RecordKind::mail_mark) ASSERT_TRUE(records.mail_marks[found->thread].ParseFromString(value));
+      if (found->kind == RecordKind::watch) records.watches.insert({found->thread, ThreadId{found->number}});
       if (found->kind == RecordKind::counters) ASSERT_TRUE(records.counters.ParseFromString(value));
     }
     home_ = std::make_unique<job::Home>(config_, environment_, charter_, Manifest::check(Manifest::encode(content_)).value());

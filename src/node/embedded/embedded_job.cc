@@ -58,7 +58,7 @@ peer::Peer::Config embedded_config(Survival survival) {
   config.slots.lease_for = kForever;
   config.home.slots.silence = config.home.slots.idle = config.unused_claim = kForever;
   config.home.output.job_bytes = ~std::uint64_t{0};  // its worker is its own: the limits of the program hold
-  if (survival == Survival::none) config.home.input.keep = job::StandardInput::Config::Keep::until_taken;
+  if (survival == Survival::none) config.home.mail.keep = config.home.input.keep = job::StandardInput::Config::Keep::until_taken;
   return config;
 }
 

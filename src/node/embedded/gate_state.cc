@@ -51,11 +51,14 @@ Result<wire::pb::GateState> gate_for_new_job(wire::pb::GateState gate) {
     for (job::Effect& effect : *stream.mutable_outbox()) {
       effect.set_thread(gate.thread());
       effect.set_sequence(next++);
+      if (effect.has_message()) effect.mutable_message()->set_spawns(0);  // the new job has no children yet
+      if (effect.has_watch()) effect.mutable_watch()->set_spawns(0);
     }
     stream.set_next_sequence(next);
   }
   gate.set_next_determinant(0);
   gate.set_input_pieces(0);
+  gate.set_mail(0);
   return gate;
 }
 

@@ -279,6 +279,18 @@ Status check_kind_of_tasks(const JobMessage& message) {
   return message.has_want_files() ? check_tasks(message.want_files().tasks()) : check(message.files_are());
 }
 
+Status check_input_or_mail(const JobMessage& message) {
+  if (message.has_want_input()) return check_thread(message.want_input());
+  if (message.has_input()) return check(message.input());
+  if (message.has_mails()) {
+    GW_TRY_VOID(check_thread(message.mails()));
+    return check_mails(message.mails().first(), message.mails().mails());
+  }
+  const JobMessage::WantMail& want = message.want_mail();
+  GW_TRY_VOID(require(want.next() <= kMaxSequence && want.in_image() <= kMaxSequence, "a thread takes at most 2^62 messages"));
+  return check_thread(want);
+}
+
 Status check_kind(const JobMessage& message) {
   switch (message.kind_case()) {
     case JobMessage::kSearch:
@@ -331,15 +343,15 @@ Status check_kind(const JobMessage& message) {
     case JobMessage::kHave:
       return check_chunks(message);
     case JobMessage::kWantInput:
-      return check_thread(message.want_input());
     case JobMessage::kInput:
-      return check(message.input());
+    case JobMessage::kWantMail:
+    case JobMessage::kMails:
+      return check_input_or_mail(message);
     case JobMessage::kThreadFailed:
       return check(message.thread_failed());
     case JobMessage::kSuspend:
-      return check(message.suspend());
     case JobMessage::kSuspended:
-      return check(message.suspended());
+      return check(message.has_suspend() ? message.suspend() : message.suspended());
     case JobMessage::kRoster:
       return check(message.roster());
     case JobMessage::kWantRoster:

@@ -10,7 +10,7 @@
 
 namespace gw::wire {
 
-inline constexpr std::uint32_t kPeerProtocol = 7;
+inline constexpr std::uint32_t kPeerProtocol = 8;
 inline constexpr std::size_t kMaxPeerMessageBytes = 2u << 20;
 inline constexpr std::size_t kMaxBlobBytes = (1u << 20) + (64u << 10);  // a chunk, a stored page, or the parts of an image
 inline constexpr std::size_t kMaxManifestBytes = 1u << 20;

@@ -43,7 +43,7 @@ std::optional<Kind> refusal(const PeerMessage& message) {
 
 // Golden: what one version of godwit writes the next one must read.
 TEST(PeerMessages, HaveTheBytesOfTheirProtocol) {
-  EXPECT_EQ(hex(encode(assign()).value()), "0807100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
+  EXPECT_EQ(hex(encode(assign()).value()), "0808100752a0010a20" + hex(as_bytes(std::string(32, 'j'))) + "1001" + "8a0179" + "080310011802" +
                                                "2206" + "0a020802" + "1002" + "3220" + hex(as_bytes(std::string(32, 'k'))) + "3804" +
                                                "5245" + "0a0167" + "1240" + hex(as_bytes(std::string(64, 's'))));
 }

@@ -14,6 +14,9 @@ StreamKind stream_kind_of(pb::Effect::KindCase kind) {
       return StreamKind::home;
     case pb::Effect::kSpawn:
       return StreamKind::log;
+    case pb::Effect::kMessage:
+    case pb::Effect::kWatch:
+      return StreamKind::mail;
     case pb::Effect::KIND_NOT_SET:
       break;
   }
@@ -29,9 +32,9 @@ void write(const Stream& stream, pb::Stream& to) {
 }
 
 Result<Stream> read(const pb::Stream& stream) {
-  const bool known = stream.kind() == pb::Stream::HOME || stream.kind() == pb::Stream::LOG;
+  const bool known = stream.kind() == pb::Stream::HOME || stream.kind() == pb::Stream::LOG || stream.kind() == pb::Stream::MAIL;
   GW_TRY_VOID(require(known, "the kind of a stream is not known"));
-  GW_TRY_VOID(require(stream.id() == 0, "there is one stream to home, and one log"));
+  GW_TRY_VOID(require(stream.id() == 0, "there is one stream to home, one log and one of mail"));
   return Stream{.kind = static_cast<StreamKind>(stream.kind()), .id = stream.id()};
 }
 
@@ -63,6 +66,16 @@ Result<StreamMarks> read(const MarkList& list) {
 
 StreamMarks marks_of(const MarkList& list) { return read(list).value(); }
 
-std::string describe(const Stream& stream) { return stream.kind == StreamKind::home ? "home" : "log"; }
+std::string describe(const Stream& stream) {
+  switch (stream.kind) {
+    case StreamKind::home:
+      return "home";
+    case StreamKind::log:
+      return "log";
+    case StreamKind::mail:
+      break;
+  }
+  return "mail";
+}
 
 }  // namespace gw::wire

@@ -14,6 +14,7 @@ namespace gw::wire {
 enum class StreamKind : std::uint8_t {
   home = 1,  // what home stores for people
   log = 2,   // the job's log: which threads there are
+  mail = 3,  // messages to threads of the job, which home puts into their mailboxes
 };
 
 // A numbered sequence of effects for one receiver.
@@ -25,6 +26,7 @@ struct Stream {
 };
 inline constexpr Stream kHomeStream{.kind = StreamKind::home};
 inline constexpr Stream kLogStream{.kind = StreamKind::log};
+inline constexpr Stream kMailStream{.kind = StreamKind::mail};
 
 // Limits on the streams of one thread, and on the effects of one stream: arithmetic on sequence numbers below them cannot overflow.
 inline constexpr int kMaxStreams = 256;
@@ -55,7 +57,7 @@ Result<StreamMarks> read(const MarkList& list);
 // REQUIRES: read() takes it, as it takes every list in a frame or message that was decoded.
 StreamMarks marks_of(const MarkList& list);
 
-// "home", "log": for messages.
+// "home", "log", "mail": for messages.
 std::string describe(const Stream& stream);
 
 }  // namespace gw::wire

@@ -36,6 +36,17 @@ Status check(const pb::Effect::Output& output) {
   return require(output.bytes().size() <= kMaxEffectBytes, "an output has at most 1 MiB");
 }
 
+Status check(const pb::Effect::Message& message) {
+  GW_TRY_VOID(thread(message.to()));
+  GW_TRY_VOID(require(message.spawns() <= kMaxSequence, "a stream has at most 2^62 effects"));
+  return require(message.bytes().size() <= kMaxEffectBytes, "a message has at most 1 MiB");
+}
+
+Status check(const pb::Effect::Watch& watch) {
+  GW_TRY_VOID(thread(watch.thread()));
+  return require(watch.spawns() <= kMaxSequence, "a stream has at most 2^62 effects");
+}
+
 Status check(const pb::Effect& effect) {
   GW_TRY_VOID(thread(effect.thread()));
   GW_TRY_VOID(require(effect.epoch() != 0 && effect.sequence() != 0, "epochs and sequences of effects begin with 1"));
@@ -55,6 +66,10 @@ Status check(const pb::Effect& effect) {
     case pb::Effect::kEnd:
       GW_TRY_VOID(require(pb::Effect::End::Reason_IsValid(effect.end().reason()), "the reason of an end is not known"));
       return sentence(effect.end().sentence());
+    case pb::Effect::kMessage:
+      return check(effect.message());
+    case pb::Effect::kWatch:
+      return check(effect.watch());
     case pb::Effect::KIND_NOT_SET:
       break;
   }
@@ -177,6 +192,9 @@ Status check(const pb::ToWorker& frame, std::size_t descriptors) {
       return check(frame.restore());
     case pb::ToWorker::kInput:
       return check(frame.input());
+    case pb::ToWorker::kMails:
+      GW_TRY_VOID(thread(frame.mails().thread()));
+      return check_mails(frame.mails().first(), frame.mails().mails());
     case pb::ToWorker::kChunk:
       return check(frame.chunk());
     case pb::ToWorker::kStored:
@@ -238,6 +256,9 @@ Status check(const pb::FromWorker& frame, std::size_t descriptors) {
       return hash(frame.want_chunk().hash());
     case pb::FromWorker::kWantInput:
       return thread(frame.want_input().thread());
+    case pb::FromWorker::kWantMail:
+      GW_TRY_VOID(require(frame.want_mail().next() <= kMaxSequence, "a thread takes at most 2^62 messages"));
+      return thread(frame.want_mail().thread());
     case pb::FromWorker::kImage:
       GW_TRY_VOID(thread(frame.image().thread()));
       GW_TRY_VOID(require(pb::FromWorker::Image::Why_IsValid(frame.image().why()), "the reason of an image is not known"));
@@ -295,6 +316,16 @@ Result<pb::ThreadConfig> decode_thread_config(ByteView bytes) {
 
 Status check_effect(const pb::Effect& effect) { return check(effect); }
 
+Status check_mails(std::uint64_t first, const google::protobuf::RepeatedPtrField<pb::Mail>& mails) {
+  GW_TRY_VOID(require(first <= kMaxSequence, "a thread takes at most 2^62 messages"));
+  GW_TRY_VOID(require(!mails.empty() && mails.size() <= kMaxMails, "messages come 1 to 4096 at a time"));
+  for (const pb::Mail& mail : mails) {
+    GW_TRY_VOID(thread(mail.from()));
+    GW_TRY_VOID(require(mail.bytes().size() <= kMaxEffectBytes, "a message has at most 1 MiB"));
+  }
+  return ok();
+}
+
 Status check_task_result(const pb::TaskResult& result) {
   GW_TRY_VOID(require(result.task() < kMaxTasks, "a job has at most 2^20 tasks"));
   GW_TRY_VOID(require(!result.effects().empty() && result.effects().rbegin()->has_end(), "the result of a task ends with its end"));
@@ -303,6 +334,7 @@ Status check_task_result(const pb::TaskResult& result) {
     GW_TRY_VOID(check(effect));
     GW_TRY_VOID(require(effect.thread() == result.effects(0).thread() && effect.epoch() == 1, "a task is in its first epoch"));
     GW_TRY_VOID(require(effect.sequence() == ++sequence && !effect.has_spawn(), "the effects of a task come without gaps or forks"));
+    GW_TRY_VOID(require(!effect.has_message() && !effect.has_watch(), "a task that sends messages is a thread"));
     GW_TRY_VOID(require(effect.has_end() == (sequence == static_cast<std::uint64_t>(result.effects_size())), "nothing comes after an end"));
   }
   return ok();

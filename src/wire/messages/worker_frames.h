@@ -24,7 +24,8 @@ inline constexpr std::size_t kMaxGraphEdges = 1u << 18;     // between stages
 inline constexpr std::size_t kMaxFilesFrom = 4096;          // files of other tasks that a row names
 inline constexpr std::size_t kMaxFileListBytes = 1u << 20;  // of the files that a task leaves for others
 inline constexpr std::size_t kMaxRowInputs = 1u << 18;      // pieces of input files that the rows of a job name: 256 GiB
-inline constexpr std::uint32_t kWorkerProtocol = 3;         // in Hello
+inline constexpr int kMaxMails = 4096;                      // messages in one frame
+inline constexpr std::uint32_t kWorkerProtocol = 4;         // in Hello
 
 // Kind::overloaded if the frame would be longer than kMaxFrameBytes: its content must be split, or travel in sealed memory.
 Result<Bytes> encode(const pb::ToWorker& frame);
@@ -40,6 +41,8 @@ Result<pb::ThreadConfig> decode_thread_config(ByteView bytes);
 
 // The rules for an effect and for what a thread starts with, wherever they come from. Kind::invalid with the rule that is broken.
 Status check_effect(const pb::Effect& effect);
+// Messages on their way to their receiver.
+Status check_mails(std::uint64_t first, const google::protobuf::RepeatedPtrField<pb::Mail>& mails);
 // The effects of a result are those of the task's thread in its first epoch, without gaps, without forks, and end with its end.
 Status check_task_result(const pb::TaskResult& result);
 Status check_range(const pb::TaskRange& range);
