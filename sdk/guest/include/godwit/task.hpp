@@ -2,8 +2,8 @@
 #define GODWIT_TASK_HPP
 // Tasks (task.h) in C++20: any function of one plain value that returns another.
 
-#include <godwit/godwit.hpp>
 #include <godwit/task.h>
+#include <godwit/threads.hpp>
 
 namespace godwit {
 namespace detail {
