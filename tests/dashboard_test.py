@@ -1,4 +1,4 @@
-"""The dashboard in a real Chromium: two peers run a job, the pages follow it, and strangers are refused (web/dashboard/test/browser.mjs).
+"""The dashboard in a real Chromium: two peers run a job, the pages follow it, and strangers are refused (web/dashboard/browser/browser.mjs).
 
 GODWIT_SHOTS names a folder that gets a picture of each page.
 """
@@ -14,7 +14,7 @@ from support.harness import GODWIT, NODE, EndToEnd, mobile, run
 from support.local_daemon import LocalDaemon
 from support.programs import SOURCE_ROOT
 
-BROWSER = SOURCE_ROOT / "web/dashboard/test/browser.mjs"
+BROWSER = SOURCE_ROOT / "web/dashboard/browser/browser.mjs"
 SLEEPER = SOURCE_ROOT / "tests/guests/sleep_for.c"
 TALKER = SOURCE_ROOT / "tests/guests/sleep_and_say.c"
 TASKS = 12
