@@ -133,9 +133,10 @@ Status check_gate(const wire::Image& image, const Attachment::Gate& expected) {
     const std::uint64_t first = state.outbox().empty() ? state.next_sequence() : state.outbox(0).sequence();
     const std::uint64_t stored = wire::mark_of(expected.stored, stream);
     if (first > stored + 1)
-      return fail(Kind::corrupt,
-                  "effects {} to {} of its stream '{}' are lost: its home does not have them, and the image comes after them", stored + 1,
-                  first - 1, wire::describe(stream));
+      return fail(
+          Kind::corrupt,
+          "effects {} to {} of its stream '{}' are lost: its home does not have them, and the image that its keeper gave comes after them",
+          stored + 1, first - 1, wire::describe(stream));
   }
   return ok();
 }

@@ -76,7 +76,7 @@ TEST(GateState, ANewJobCountsFromTheBeginning) {
 
 TEST(GateState, AnotherVersionIsRefusedByItsNumber) {
   wire::pb::GateState old = a_gate(4, {});
-  old.set_version(job::kGateStateVersion - 1);
+  old.set_version(job::kGateStateVersion + 1);
   const wire::Image image = with_gate(wire::Image::encode({}).value(), old, {}, wire::Storage::raw).value();
   const auto gate = gate_of(image);
   ASSERT_FALSE(gate);
