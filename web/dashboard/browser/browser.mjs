@@ -60,6 +60,7 @@ await check(page, 'job-done-1440-light');
 // The peers, on the keyboard.
 await page.keyboard.press('g');
 await page.keyboard.press('p');
+await page.locator('h1', { hasText: 'Peers' }).waitFor({ state: 'attached' });  // the page before has rows too
 await page.locator('tbody tr').nth(1).waitFor();
 result.peers = await page.locator('tbody tr').count();
 await check(page, 'peers-1440-light');
