@@ -170,9 +170,12 @@ function useOutput(job: Job, which: Shown): string {
   useRounds(async () => {
     if (which === 'events') return false;
     try {
-      const piece = await bytes(`/v1/jobs/${job.id}/output?stream=${which}&from=${read.current.from}`);
-      read.current.from += piece.byteLength;
-      const more = read.current.decoder.decode(piece, { stream: true });
+      const reader = read.current, from = reader.from;
+      const piece = await bytes(`/v1/jobs/${job.id}/output?stream=${which}&from=${from}`);
+      // The rounds begin anew with each state of the job: two of them may have asked for the same piece.
+      if (reader !== read.current || reader.from !== from) return !isOver(job);
+      reader.from += piece.byteLength;
+      const more = reader.decoder.decode(piece, { stream: true });
       if (more) setText((old) => (old + more).slice(-MAX_LOG_CHARS));
     } catch (why) { note(why); }
     return !isOver(job);
