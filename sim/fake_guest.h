@@ -59,7 +59,7 @@ Note note_of(const GuestState& state);
 void take_note(GuestState& state, std::uint64_t from, std::uint64_t tag);
 // The line that an output step writes, and the part of it that is the same in every run.
 std::string output_line(const GuestState& state);
-// That of a guest which has received messages, at its end: how many, and whether each was the next one of its writer.
+// The last line of a guest that has received messages: how many, and whether each was the next one of its writer.
 std::string last_line(const GuestState& state);
 std::string pure_part(const std::string& line);
 // The file that a guest leaves at its end, and where it finds those of other tasks, which change its state.

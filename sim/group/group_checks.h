@@ -10,7 +10,7 @@
 
 namespace gw::sim::group_simulation {
 
-// What all members together have done. Every function returns a complaint; empty: all is well. A value without threads.
+// The deeds of all members together. Every function returns a complaint; empty: all is well. A value without threads.
 class GroupChecks {
  public:
   // One leader per term, which has every entry that was committed in an earlier term. A later leader may have committed others already.

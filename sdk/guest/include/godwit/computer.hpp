@@ -31,7 +31,7 @@ class remote_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What happens when the program of a worker ends badly (a peer that dies is no such thing): a new worker, fewer workers, or no more calls.
+// The answer to a worker whose program ends badly: a new worker, fewer workers, or no more calls. The death of a peer is no such case.
 enum class on_failure { replace, ignore, cancel };
 
 namespace detail {
@@ -140,7 +140,7 @@ class crew;
 
 }  // namespace detail
 
-// What a call returns, once. get() waits; ready() does not.
+// The result of a call, to be taken once. get() waits; ready() does not.
 template <class T>
 class future {
  public:

@@ -51,8 +51,8 @@ inline constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   std::abort();
 }
 
-// What has come for this thread and was not asked for yet. Part of the program's memory, so it moves with the thread; a child begins
-// without.
+// Messages that have come for this thread and were not asked for yet. They are part of the program's memory, so they move with the
+// thread; a child begins without any.
 class post {
  public:
   struct item {

@@ -1,6 +1,6 @@
 #ifndef GODWIT_THREADS_HPP
 #define GODWIT_THREADS_HPP
-// What a program may ask about its thread, and forks: godwit.h for C++20.
+// Forks, and questions of a program about its thread: godwit.h for C++20.
 
 #include <cerrno>
 #include <concepts>
@@ -39,7 +39,7 @@ inline thread_id& parent_of_thread() {
 
 }  // namespace detail
 
-// What fork() says: nothing if there can be no more threads.
+// The answer of fork(); none if there can be no more threads.
 struct forked {
   thread_id child = 0;  // 0 in the child itself
   bool in_child() const { return child == 0; }

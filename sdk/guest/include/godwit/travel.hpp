@@ -2,13 +2,13 @@
 #define GODWIT_TRAVEL_HPP
 // Values as bytes, for messages, calls and reports. Both sides are the same program, so the bytes need no names and no versions.
 //
-// What travels: numbers, enums and classes of such that can be copied byte by byte; std::string; containers, pairs, tuples, optionals and
+// Values that travel: numbers, enums and classes of such that can be copied byte by byte; std::string; containers, pairs, tuples, optionals and
 // variants of what travels; and your own types with one function, found beside the type, for both directions:
 //
 //   template <class Archive>
 //   void travel(Archive& archive, Scene& scene) { archive(scene.name, scene.triangles); }
 //
-// What does not, pointers and views above all, is a compile error that says so.
+// All other types, pointers and views above all, are a compile error that says so.
 
 #include <array>
 #include <concepts>
@@ -63,7 +63,7 @@ concept sequence = requires(T& value) {
   value.insert(value.end(), std::declval<typename T::value_type>());
 };
 
-// Its elements lie side by side, and are copied at once.
+// A sequence whose elements lie side by side: they are copied at once.
 template <class T>
 concept block = sequence<T> && copied_as_bytes<typename T::value_type> && requires(T& value) {
   { value.data() } -> std::same_as<typename T::value_type*>;
