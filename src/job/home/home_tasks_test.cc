@@ -74,6 +74,14 @@ class AtHomeWithTasks : public AtHome {
     now_ += milliseconds(5);
     send(host, report);
   }
+  // The host says that it has lost a task, and why.
+  void lose(std::uint8_t host, std::uint32_t task, const std::string& why) {
+    JobMessage::TaskReport report = next_report(host);
+    report.add_lost(task);
+    report.set_failure(why);
+    send(host, report);
+    take();
+  }
   std::size_t ends() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(appends_, [](const Append& append) { return append.entry.header.kind == EffectKind::end; }));
@@ -175,11 +183,7 @@ TEST_F(AtHomeWithTasks, ATaskThatKillsItsWorkersFails) {
   TaskSet held = claim(kFirst, 2);
   for (int death = 0; death < 3; ++death) {
     ASSERT_TRUE(held.remove(0)) << death;
-    JobMessage::TaskReport report = next_report(kFirst);
-    report.add_lost(0);
-    report.set_failure("out of memory");
-    send(kFirst, report);
-    take();
+    lose(kFirst, 0, "out of memory");
     tick(seconds(6));  // the claim is renewed
     end(kFirst, held);
     held = given(kFirst);
@@ -190,19 +194,13 @@ TEST_F(AtHomeWithTasks, ATaskThatKillsItsWorkersFails) {
 
 // Defect: such tasks were repeated for ever if the policy has no limit of failures.
 TEST_F(AtHomeWithTasks, ATaskIsNotRepeatedOftenWhileHomeLacksABlob) {
-  wire::pb::Manifest::Policy policy = content_.policy();
-  policy.set_max_failures(0);
-  *content_.mutable_policy() = policy;
+  content_.mutable_policy()->set_max_failures(0);
   restart();
   home_->on_blob_lost(sha256(as_bytes("rows")));
   TaskSet held = claim(kFirst, 2);
   for (int times = 0; times < 3; ++times) {
     ASSERT_TRUE(held.remove(0)) << times;
-    JobMessage::TaskReport report = next_report(kFirst);
-    report.add_lost(0);
-    report.set_failure("its rows are lost");
-    send(kFirst, report);
-    take();
+    lose(kFirst, 0, "its rows are lost");
     end(kFirst, held);
     held = given(kFirst);
   }
